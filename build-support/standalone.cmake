@@ -140,6 +140,20 @@ endforeach()
 set(ns3_targets ${targets_of_module}) # the module does not need those of examples
 string(REPLACE ";" ",\n    " examples_json "${examples_json}")
 
+# cmake --install copies what the Python package carries (pip_backend.py), into lib, bin and include of its
+# folder `native`. The package ns3 is two folders above.
+set_target_properties(
+  distributed-training PROPERTIES INSTALL_RPATH "$ORIGIN/../../../ns3/lib64"
+)
+set_target_properties(
+  ${example_names} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib:$ORIGIN/../../../ns3/lib64"
+)
+install(TARGETS distributed-training LIBRARY DESTINATION lib)
+install(TARGETS ${example_names} RUNTIME DESTINATION bin)
+install(FILES ${header_files} ${forward_dir}/ns3/distributed-training-module.h
+        DESTINATION include/ns3
+)
+
 # Describes the build to the Python package and to extensions; `ns3w` writes the same file for a build in
 # a tree and documents its keys (function write_build_info).
 function(write_json_list variable)

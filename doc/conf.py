@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Sphinx: sphinx-build -W -b html doc OUT"""
 
+import sys
 from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "bindings/python")]  # cpp_reference, the package
+sys.dont_write_bytecode = True
 
 project = "distributed-training"
 author = "the authors of distributed-training"
 copyright = author
-version = release = Path(__file__).parents[1].joinpath("VERSION").read_text().strip()
+version = release = HERE.parent.joinpath("VERSION").read_text().strip()
 
-extensions = []
+extensions = ["cpp_reference", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"  # as text; other packages need not be installed
+autodoc_preserve_defaults = True
+nitpick_ignore_regex = [("py:.*", ".*")]  # types of pandas, matplotlib and typing
 exclude_patterns = ["_build", "out"]
 highlight_language = "none"
 numfig = False

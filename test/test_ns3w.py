@@ -288,8 +288,11 @@ def test_damaged_records_count_as_absent(tmp_path, ns3w, monkeypatch, text):
     python = tmp_path / "cache/distributed-training"
     python /= f"python{sys.version_info[0]}.{sys.version_info[1]}-ns-3.40"
     done = []
-    monkeypatch.setattr(ns3w, "need", lambda *names: None)
-    monkeypatch.setattr(ns3w, "work", lambda what, *rest, **more: done.append(what.split()[0]))
+    for module in (ns3w, sys.modules["ns3w_support.python_environment"]):
+        monkeypatch.setattr(module, "need", lambda *names: None)
+        monkeypatch.setattr(
+            module, "work", lambda what, *rest, **more: done.append(what.split()[0])
+        )
     for stamp, action, expected in [
         (build.directory / "configured.json", build.configure, ["configuring"]),
         (python / "installed.json", build.python_environment, ["making", *["installing"] * 5]),

@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
+from draw_rooms import draw, get_covers, get_floors
 
 ROOT = Path(__file__).resolve().parent.parent
 ARCHITECTURE = ROOT / "doc/architecture.rst"
@@ -105,16 +106,28 @@ def test_every_file_is_in_a_room():
 
 
 def test_drawing_shows_every_room_on_its_floor():
-    floors = {}
-    for room, below in ROOMS.items():
-        floors[room] = 1 + max((floors[other] for other in below), default=-1)
     text = ARCHITECTURE.read_text(encoding="ascii")
     drawing = re.search(r"\n   floor\b.*\n((?:   .*\n|\n)*)", text).group(1)
     drawn = {}
     for floor, line in re.findall(r"^ +(\d+) +\|(.*)", drawing, re.M):
         for room in re.findall(r"\[ *([a-z]+) *\]", line):
             drawn[room] = int(floor)
-    assert drawn == floors
+    assert drawn == get_floors(ROOMS)
+
+
+def test_figure_is_that_of_the_table():
+    texts = {names(room)[0]: text for room, text, _ in read_table("rooms")}
+    stored = (ROOT / "doc/images/rooms.svg").read_text(encoding="ascii")
+    assert stored == draw(ROOMS, texts), "python3 test/draw_rooms.py > doc/images/rooms.svg"
+
+
+def test_figure_has_the_lines_that_follow_from_no_others():
+    rooms = {"a": set(), "b": {"a"}, "c": {"a"}, "d": {"a", "b"}}
+    assert get_covers(rooms) == [("b", "a"), ("c", "a"), ("d", "b")]
+    assert get_floors(rooms) == {"a": 0, "b": 1, "c": 1, "d": 2}
+    shown = draw(rooms, {room: f"knows {room}: more" for room in rooms})
+    assert shown.count("<path") == 3
+    assert shown.count(">knows ") == 4 and "more" not in shown
 
 
 @pytest.mark.parametrize("room", ORDER)
@@ -202,9 +215,9 @@ def get_test_includes(path, seen):
 def test_suites_include_only_their_room_and_those_below(suite):
     """And helpers, which set up what is tested."""
     room = find_suite_room(suite[: -len("-test-suite.cc")])
-    assert room, (
-        f"{suite} belongs to no room: see the table suites-of-rooms in doc/architecture.rst"
-    )
+    assert (
+        room
+    ), f"{suite} belongs to no room: see the table suites-of-rooms in doc/architecture.rst"
     allowed = set(ORDER[: ORDER.index(room) + 1]) | {"helper"}
     wrong = [
         header.name

@@ -22,6 +22,14 @@ def cache_home():
 CACHE = cache_home() / "distributed-training"
 
 
+# What pip, apt and others say when a server cannot be reached.
+OFFLINE = re.compile(
+    "name resolution|Name or service not known|Could not resolve|Network is unreachable|"
+    "No route to host|NewConnectionError|Failed to establish a new connection|ConnectTimeout|"
+    "Connection refused|Connection timed out|ProxyError|Could not connect to"
+)
+
+
 class Failure(Exception):
     """An error for the user; ends the program with a status."""
 
@@ -56,10 +64,11 @@ def locked(name):
         yield
 
 
-def work(what, command, log, idle=None, **options):
+def work(what, command, log, idle=None, downloads=False, **options):
     """Run a command with its output in a log file and, line by line, on a terminal if there is one.
 
-    The first line of output that does not match the pattern idle triggers the progress message.
+    The first line of output that does not match the pattern idle triggers the progress message. If a
+    command that downloads fails because there is no network, one line says so; the status is 2.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     command = [str(word) for word in command]
@@ -80,7 +89,13 @@ def work(what, command, log, idle=None, **options):
     if told and sys.stderr.isatty():
         sys.stderr.write("\r\033[K")
     if process.returncode:
-        lines = log.read_text(errors="replace").splitlines(True)
+        text = log.read_text(errors="replace")
+        if downloads and OFFLINE.search(text):
+            raise Failure(
+                f"no network: {what} failed. Connect this machine once and repeat the command, which "
+                f"continues where it was; details: {log}"
+            )
+        lines = text.splitlines(True)
         wrong = [number for number, line in enumerate(lines) if line.startswith("FAILED")]
         first = wrong[0] if wrong else max(len(lines) - 60, 0)
         sys.stderr.write("".join(lines[first : first + 60]))

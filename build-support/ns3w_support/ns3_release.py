@@ -16,7 +16,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from .console import CACHE, Failure, locked, say
+from .console import CACHE, OFFLINE, Failure, locked, say
 
 RELEASE = "3.37"
 RELEASE_URL = "https://www.nsnam.org/releases/ns-allinone-3.37.tar.bz2"
@@ -154,9 +154,10 @@ def get_archive():
         except (OSError, http.client.HTTPException, StopIteration) as error:
             problems.append(f"{place}: {error or 'not found'}")
             say(f"no: {problems[-1]}")
+    offline = "no network: " if all(OFFLINE.search(problem) for problem in problems) else ""
     raise Failure(
-        f"could not get ns-{RELEASE}. Put its archive there yourself, as {archive}, or use "
-        f"--ns3=wheel. Tried: {'; '.join(problems)}"
+        f"{offline}could not get ns-{RELEASE}. Put its archive there yourself, as {archive}, or use "
+        f"--ns3=wheel, or --ns3=PATH of an ns-3 tree. Tried: {'; '.join(problems)}"
     )
 
 

@@ -58,6 +58,14 @@ def need(*names):
     say(f"missing, installing by apt: {' '.join(missing)}")
     prefix += ["env", "DEBIAN_FRONTEND=noninteractive"]
     log = CACHE / "apt.log"
+    quiet = {"stdin": subprocess.DEVNULL}
     with contextlib.suppress(Failure):  # old package lists may suffice
-        work("apt-get update", [*prefix, "apt-get", "update"], log, stdin=subprocess.DEVNULL)
-    work(shlex.join(install), [*prefix, *install], log, stdin=subprocess.DEVNULL)
+        work("apt-get update", [*prefix, "apt-get", "update"], log, downloads=True, **quiet)
+    try:
+        work(shlex.join(install), [*prefix, *install], log, downloads=True, **quiet)
+    except Failure as failure:
+        reason = "no network" if failure.status == 2 else "apt-get failed"
+        raise Failure(
+            f"missing: {' '.join(missing)} ({reason}). Connect this machine, or install them by other "
+            f"means; details: {log}"
+        ) from None

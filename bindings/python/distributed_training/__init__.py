@@ -14,9 +14,11 @@
     dt.read_results("runs.sqlite", "iteration")
     dt.plot.iteration_breakdown({"rdma": result})
     dt.ns.training.FabricHelper()    # the C++ classes, through cppyy
+    dt.connect("/NodeList/*/$ns3::training::SwitchDevice/Drop", print)   # their trace sources
 
-Runs are child processes, because ns-3 supports one simulation per process. The environment variable
-DISTRIBUTED_TRAINING_BUILD names the build; `./ns3w python SCRIPT` and `./ns3w shell` set it.
+Runs are child processes, because ns-3 supports one simulation per process. The build is the one that
+`pip install` made, or that the environment variable DISTRIBUTED_TRAINING_BUILD names;
+`./ns3w python SCRIPT` and `./ns3w shell` set it.
 Packages with a long import time (pandas, matplotlib, cppyy) are imported on first use.
 """
 
@@ -51,6 +53,7 @@ from .program import Program, Result, SimulationStuck, WrongResult
 from .results import TABLES, VIEWS, read_results
 from .shared_cluster import SharedCluster, SharedResult
 from .sweeps import read_sweep, run_each, sweep
+from .tracing import connect
 from .training_job import TrainingJob, TrainingResult
 
 if TYPE_CHECKING:
@@ -92,6 +95,7 @@ __all__ = [
     "TrainingResult",
     "VIEWS",
     "WrongResult",
+    "connect",
     "find_build",
     "ns",
     "plot",

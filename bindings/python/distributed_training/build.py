@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 from dataclasses import dataclass
@@ -11,8 +12,11 @@ from pathlib import Path
 VARIABLE = "DISTRIBUTED_TRAINING_BUILD"
 EXTENSIONS_VARIABLE = "DISTRIBUTED_TRAINING_EXTENSIONS"
 
+# Where `pip install` puts a build; see build-support/pip_backend.py.
+_INSTALLED = Path(__file__).parent / "native/build-info.json"
+
 _HELP = f"""\
-Run the script by `./ns3w python SCRIPT` or in `./ns3w shell`, which build the module and set
+Install the package by `pip install .`, which compiles the module. Or run the script by `./ns3w python SCRIPT` or in `./ns3w shell`, which build the module and set
 {VARIABLE}. With a build of your own (cmake -S . -B build && cmake --build build):
 export {VARIABLE}=$PWD/build/build-info.json"""
 
@@ -57,29 +61,45 @@ class Build:
         return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(directories)}
 
 
-def find_build() -> Build:
-    """Return the build selected by the environment variable DISTRIBUTED_TRAINING_BUILD.
+def _to_installed_path(path: str) -> str:
+    """Return the place of a file of the installed build, or of the package ns3 below "ns3/".
 
-    Its value is the path of a build-info.json, which `ns3w` and a CMake build of the module write.
+    Raises ValueError if there is no package ns3.
+    """
+    if not path.startswith("ns3/"):
+        return str(_INSTALLED.parent / path)
+    specification = importlib.util.find_spec("ns3")
+    if specification is None or not specification.submodule_search_locations:
+        raise ValueError("the Python package ns3 is missing, which `pip install` brings")
+    return str(Path(specification.submodule_search_locations[0]).parent / path)
+
+
+def find_build() -> Build:
+    """Return the build selected by DISTRIBUTED_TRAINING_BUILD, or that of the installed package.
+
+    The value of this environment variable is the path of a build-info.json, which `ns3w` and a CMake
+    build of the module write. Without it, the build is the one that `pip install` compiled.
+
     Raises BuildNotFound, with the command that creates a build, if there is none.
     """
     path = os.environ.get(VARIABLE)
-    if not path:
+    is_installed = not path and _INSTALLED.exists()
+    if not path and not is_installed:
         raise BuildNotFound(f"no build of the C++ module is known: {VARIABLE} is not set.\n{_HELP}")
+    place = _to_installed_path if is_installed else str
     try:
-        info = json.loads(Path(path).read_text(encoding="utf-8"))
+        info = json.loads(Path(path or _INSTALLED).read_text(encoding="utf-8"))
         return Build(
             ns3_version=info["ns3_version"],
             profile=info["profile"],
-            include_dirs=tuple(info["include_dirs"]),
-            libraries=tuple(info["libraries"]),
-            examples=dict(info["examples"]),
+            include_dirs=tuple(place(directory) for directory in info["include_dirs"]),
+            libraries=tuple(place(library) for library in info["libraries"]),
+            examples={name: place(program) for name, program in info["examples"].items()},
             cppyy=info["cppyy"],
         )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BuildNotFound(
-            f"no build of the C++ module in {VARIABLE}={path}: {error!r}\n{_HELP}"
-        ) from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        source = f"{VARIABLE}={path}" if path else str(_INSTALLED)
+        raise BuildNotFound(f"no build of the C++ module in {source}: {error!r}\n{_HELP}") from None
 
 
 def get_extensions() -> list[str]:

@@ -21,7 +21,7 @@ _SETTINGS: dict[str, type] = {
 
 
 def read_grid(path: Union[str, os.PathLike[str]]) -> dict[str, Any]:
-    """Return the arguments of sweep() that a TOML file describes.
+    """Return the arguments of sweep() that a TOML file describes::
 
         sweep(**read_grid("grid.toml"))
 

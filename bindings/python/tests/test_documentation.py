@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """doc/ matches the programs: keys, columns, options, attributes."""
 
+import importlib
 import re
 import sqlite3
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from conftest import REPOSITORY
 
 import distributed_training as dt
+from distributed_training.program import get_program_class, get_program_names
 
 DOC = REPOSITORY / "doc"
 WORKLOAD = Path(__file__).with_name("small-workload.csv")
@@ -420,3 +422,85 @@ def test_suites_are_those_that_exist():
     sources = "".join(path.read_text(encoding="utf-8") for path in REPOSITORY.glob("test/*.cc"))
     suites = set(re.findall(r': TestSuite\("(.*?)"', sources))
     assert set(read_names("validation.rst", "suites")) == suites
+
+
+# A quantity with one of these words needs a unit after it.
+QUANTITIES = r"time|wait|latency|duration|bandwidth|rate|memory|delay"
+UNITS = r"(s|us|ms|h|bps|Gbps|Bps|MBps|GBps|B|KB|MB|GB|KiB|MiB|bytes|bits|percent|tokens|growth|95)"
+
+
+def list_columns():
+    """Return (table, column) of every table and JSON object that doc/results.rst lists."""
+    text = (DOC / "results.rst").read_text(encoding="utf-8")
+    names = re.findall(r":name: ((?:json|table)-[\w-]+)\n", text)
+    return [(name, column) for name in names for column in read_names("results.rst", name)]
+
+
+def test_columns_have_underscores_and_units():
+    columns = list_columns()
+    assert len(columns) > 500
+    for table, column in columns:
+        if table == "json-resolved":  # options of the command line
+            continue
+        assert re.fullmatch(r"[a-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*", column), (table, column)
+        words = column.split("_")
+        if re.fullmatch(f"({QUANTITIES})s?", words[-1]):
+            assert False, f"{table}: {column} has no unit"
+        if re.search(f"(^|_)({QUANTITIES})_", column):
+            assert re.search(f"_{UNITS}(_|$)", column), f"{table}: {column} has no unit"
+
+
+@pytest.mark.parametrize("kind", [dt.TrainingJob, dt.CollectiveBenchmark])
+def test_columns_of_frames_are_keywords_and_columns(kind):
+    result = kind(ranks=2).run()
+    documented = {column for _, column in list_columns()}
+    options = {option["name"].replace("-", "_") for option in kind.describe()["options"]}
+    keywords = options | {"seed", "run"}
+    frame = result.to_frame()
+    assert all("-" not in name and " " not in name for name in frame)
+    unknown = set(frame) - keywords - documented
+    assert {name for name in unknown if not name.startswith("ns3::")} == set()
+    assert not frame.columns.duplicated().any()
+
+
+def test_every_program_has_a_class(build):
+    assert get_program_names() == sorted(build.examples)
+    for name in get_program_names():
+        kind = get_program_class(name)
+        assert getattr(dt, kind.__name__) is kind
+        assert kind.__name__ in dt.__all__
+
+
+@pytest.fixture
+def cpp_reference(monkeypatch):
+    """The module that makes the page of C++ classes."""
+    monkeypatch.syspath_prepend(str(DOC))
+    return importlib.import_module("cpp_reference")
+
+
+def test_cpp_reference_has_every_class(cpp_reference):
+    reference = cpp_reference.read_reference()
+    assert list(reference) == cpp_reference.read_rooms()
+    names = {entry.name for entries in reference.values() for entry in entries}
+    for header in cpp_reference.list_headers():
+        text = (REPOSITORY / header).read_text(encoding="ascii")
+        text = re.sub(r"@cond.*?@endcond", "", text, flags=re.S)
+        declared = re.findall(r"^(?:class|struct) (\w+)(?: : .*|\n[: ] .*)?\n\{", text, re.M)
+        assert set(declared) <= names, header
+    assert {entry.name for entry in reference["rdma"]} >= {"RdmaNic", "RdmaQueuePair"}
+    silent = [e for entries in reference.values() for e in entries if not e.text]
+    assert [entry for entry in silent if entry.kind == "class"] == []
+    assert len(silent) < sum(map(len, reference.values())) / 50
+
+
+@pytest.mark.parametrize(
+    "comment, sentence",
+    [
+        ("\n * @ingroup distributed-training-fabric\n *\n * One end. Two.\n ", "One end."),
+        (" @ingroup distributed-training-rdma A message. ", "A message."),
+        ("\n * Two\n * lines (e.g. 3.5 GB): more.\n * @param x it\n ", "Two lines (e.g. 3.5 GB): more."),
+        ("\n * @return its name\n ", ""),
+    ],
+)
+def test_first_sentences(cpp_reference, comment, sentence):
+    assert cpp_reference.first_sentence(comment) == sentence

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""The tutorial and the gallery: every command runs, and what the text says of it is so."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import PACKAGE, REPOSITORY
+
+TUTORIAL = REPOSITORY / "doc/tutorial.rst"
+TEXT = TUTORIAL.read_text(encoding="ascii")
+
+
+def read_blocks(text, language):
+    """Return the code blocks of a language, without their indentation."""
+    found = re.findall(
+        rf"^( *)\.\. code-block:: {language}\n(?:\1   :.*\n)*\n((?:\1   .*\n|\n)+)", text, re.M
+    )
+    return [re.sub(rf"^{indent}   ", "", body, flags=re.M).strip() for indent, body in found]
+
+
+COMMANDS = [line for block in read_blocks(TEXT, "sh") for line in block.splitlines()]
+RUNS = [line for line in COMMANDS if line.startswith(("./ns3w run", "./ns3w python"))]
+
+
+def make_command(build, line):
+    """Return the command that ns3w would execute, from what is built."""
+    words = shlex.split(line)[1:]
+    kind, name, *options = words
+    if kind == "python":
+        path = REPOSITORY / name
+        return [sys.executable, str(path) if path.exists() else name, *options]
+    plots = [word.partition("=")[2] for word in options if word.startswith("--plot-topology=")]
+    if plots:
+        rest = [word for word in options if not word.startswith("--plot-topology=")]
+        return [sys.executable, "-m", "distributed_training.plot", name, plots[0], *rest]
+    return [build.get_program(name), *options]
+
+
+def execute(build, environment, folder, line, *more):
+    """Run a line of the documentation in a folder; return its output."""
+    variables = {**environment, **build.get_environment(), "MPLBACKEND": "Agg"}
+    variables["PYTHONPATH"] = os.pathsep.join([str(PACKAGE), environment.get("PYTHONPATH", "")])
+    command = [*make_command(build, line), *more]
+    process = subprocess.run(
+        command, cwd=folder, env=variables, capture_output=True, text=True, timeout=300
+    )
+    assert process.returncode == 0, f"{line}\n{process.stderr}"
+    return process.stdout
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder with the files that the tutorial tells to save."""
+    (script,) = read_blocks(TEXT, "python")
+    (tmp_path / "question.py").write_text(script + "\n")
+    return tmp_path
+
+
+def test_other_commands_are_those_of_ns3w():
+    assert len(RUNS) >= 7
+    assert [line for line in COMMANDS if line not in RUNS] == ["./ns3w info", "./ns3w build"]
+    script = REPOSITORY / "ns3w"
+    done = subprocess.run([sys.executable, script, "info"], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "free" in done.stdout
+
+
+@pytest.mark.parametrize("line", RUNS)
+def test_commands_run(build, environment, folder, line):
+    assert execute(build, environment, folder, line) or list(folder.iterdir())
+    for name in re.findall(r"[\w-]+\.(?:svg|png)", line):
+        assert (folder / name).stat().st_size > 1000
+
+
+def test_first_training_says_what_the_text_says(build, environment, folder):
+    (line,) = [each for each in RUNS if each in read_blocks(TEXT, "sh") and "resnet50" in each]
+    result = json.loads(execute(build, environment, folder, line, "--json=-"))
+    efficiency = re.search(r"The efficiency of (\d+) %", TEXT).group(1)
+    assert f"{100 * result['scaling_efficiency']:.0f}" == efficiency
+    path = result["critical_path"]
+    share = re.search(r"all-reduce 4, the last one, takes\s+(\d+) % of the time", TEXT).group(1)
+    (last,) = [part for part in path["parts"] if part["task"] == "all-reduce 4"]
+    assert f"{100 * last['time_s'] / path['time_s']:.0f}" == share
+    assert path["busiest_link"].startswith("host")
+
+
+def test_remedies_help(build, environment, folder):
+    """Both lines of step 4 are faster than step 2."""
+    times = []
+    for line in [each for each in RUNS if "resnet50" in each]:
+        result = json.loads(execute(build, environment, folder, line, "--json=-"))
+        times.append(result["iteration_time_s"])
+    first, *remedies = times
+    assert len(remedies) == 2
+    assert max(remedies) < first
+
+
+def test_gallery_shows_every_figure_with_its_command(describe):
+    text = (REPOSITORY / "doc/gallery.rst").read_text(encoding="ascii")
+    shown = set(re.findall(r"image:: images/(\S+)", text))
+    assert shown == {path.name for path in (REPOSITORY / "doc/images").iterdir()}
+    commands = [line for block in read_blocks(text, "sh") for line in block.splitlines()]
+    assert len(commands) == len(shown)
+    for name, line in zip(re.findall(r"image:: images/(\S+)", text), commands):
+        words = shlex.split(line)
+        assert name in re.split("[ =]", line), f"{line} does not write {name}"
+        if words[:2] == ["./ns3w", "run"]:
+            options = {f"--{option['name']}" for option in describe(words[2])["options"]}
+            used = {word.partition("=")[0] for word in words[3:]} - {"--plot-topology"}
+            assert used <= options
+        else:
+            script = words[2] if words[0] == "./ns3w" else words[1]
+            assert Path(REPOSITORY / script).is_file()

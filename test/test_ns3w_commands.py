@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tests of the commands of `ns3w` that choose tests, compile a user's program and show what there is,
+and of what it says without a network, a compiler or rights."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from test_ns3w import ROOT, call, fake_tree, ns3w  # noqa: F401
+
+BUILD = os.environ.get("DISTRIBUTED_TRAINING_BUILD")
+needs_build = pytest.mark.skipif(not BUILD, reason="needs a build: ./ns3w test")
+
+PROGRAM = (ROOT / "test/user-program/count-hosts.cc").read_text()
+
+
+@pytest.mark.parametrize(
+    "words, wanted",
+    [
+        (["tset"], "test"),
+        (["shel"], "shell"),
+        (["run", "trainingjob"], "training-job"),
+        (["run", "collective-benchmrk --ranks=4"], "collective-benchmark"),
+        (["test", "--suite=topologie"], "topology"),
+        (["test", "--suite=test_fault.py"], "test_faults.py"),
+    ],
+)
+def test_typing_errors_are_answered_with_the_nearest_name(tmp_path, words, wanted):
+    result = call(tmp_path, *words)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert f"did you mean {wanted}? allowed are" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["info", "--all"],
+        ["run", "./missing.cc"],
+        ["run", f"{ROOT}/test/user-program"],
+        ["run", "/does/not/exist.cpp", "--x=1"],
+        ["run", "./program"],
+        ["test", "--suite="],
+        ["test", "--suite=does-not-exist.py"],
+        ["test", "--suite=topology", "--mpi"],
+        ["test", "--suite=test/test_mpi.py"],
+        ["test", "--suite=topology", "-k", "torus"],
+    ],
+)
+def test_wrong_arguments_are_refused_by_one_line(tmp_path, words):
+    result = call(tmp_path, *words)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("ns3w: ")
+    assert result.stderr.count("\n") == 1
+    assert "allowed" in result.stderr
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize(
+    "words, suites, files",
+    [
+        (["topology"], ["topology"], []),
+        (["distributed-training-topology", "topology"], ["topology"], []),
+        (["switch-ps*"], ["switch-ps", "switch-ps-program"], []),
+        (["test_faults.py", "test_faults"], [], ["bindings/python/tests/test_faults.py"]),
+        (["test/test_rooms.py"], [], ["test/test_rooms.py"]),
+        (["topology", "test_rooms"], ["topology"], ["test/test_rooms.py"]),
+    ],
+)
+def test_suites_and_files_are_chosen_by_name(ns3w, words, suites, files):  # noqa: F811
+    chosen = ns3w.choose_tests(ROOT, ns3w.MODULE, words)
+    expected = [f"distributed-training-{name}" for name in suites]
+    assert chosen == (expected, [ROOT / name for name in files])
+
+
+def test_all_suites_and_files_are_found(ns3w):  # noqa: F811
+    choice = sys.modules["ns3w_support.test_choice"]
+    sources = "".join(path.read_text() for path in (ROOT / "test").glob("*.cc"))
+    assert len(choice.list_suites(ROOT, ns3w.MODULE)) == len(re.findall(": TestSuite\\(", sources))
+    names = [path.name for path in choice.list_python_tests(ROOT)]
+    assert {"test_rooms.py", "test_faults.py", "test_ns3w.py"} <= set(names)
+    assert len(names) == len(set(names))  # so that a name means one file
+
+
+def test_chosen_tests_build_only_what_they_need(tmp_path, ns3w, monkeypatch):  # noqa: F811
+    tree = str(fake_tree(tmp_path / "tree"))
+    made, ran = [], []
+    monkeypatch.setattr(ns3w.Build, "make", lambda self, *targets: made.append(list(targets)))
+    monkeypatch.setattr(
+        ns3w.TreeBuild, "run_suites", lambda self, pattern: ran.append(pattern) or (1, 0)
+    )
+    monkeypatch.setattr(
+        ns3w, "run_pytest", lambda build, which, words: ran.append(words) or ((2, 1), 1)
+    )
+    programs = ns3w.module_list("example_names")
+    rooms = ROOT / "test/test_rooms.py"
+    for words, targets, runs, status in [
+        (["--suite=topology"], ["test-runner"], ["distributed-training-topology"], 0),
+        (["--suite=test_rooms", "-k", "x"], programs, [[rooms, "-k", "x"]], 1),
+        (
+            ["--suite=topology", "--suite=test_rooms.py"],
+            [],
+            ["distributed-training-topology", [rooms]],
+            1,
+        ),
+    ]:
+        made.clear()
+        ran.clear()
+        assert ns3w.test_command(tree, words) == status
+        assert (made, ran) == ([targets], runs)
+
+
+def test_results_of_pytest_are_counted(tmp_path, ns3w):  # noqa: F811
+    report = tmp_path / "report.xml"
+    assert ns3w.count_results(report, 0) == (0, 0)
+    assert ns3w.count_results(report, 4) == (0, 1)  # pytest has not begun
+    report.write_text(
+        '<testsuites><testsuite tests="9" failures="2" errors="1" skipped="3"/></testsuites>'
+    )
+    assert ns3w.count_results(report, 1) == (3, 3)
+
+
+def test_info_shows_builds_and_their_disk(tmp_path):
+    assert call(tmp_path, "info").returncode == 0
+    assert not (tmp_path / "cache").exists()  # it makes nothing
+    cache = tmp_path / "cache/distributed-training"
+    build = cache / "builds/mine-0123456789"
+    (build / "contrib").mkdir(parents=True)
+    (build / "contrib/distributed-training").symlink_to(ROOT)
+    program = build / "program"
+    program.write_bytes(bytes(3 << 20))
+    program.chmod(0o755)
+    examples = {"one": str(program), "two": str(build / "none")}
+    info = {"ns3_version": "3.40", "profile": "optimized", "examples": examples}
+    (build / "build-info.json").write_text(json.dumps(info))
+    os.link(program, build / "same")  # counts once
+    (cache / "builds/broken").mkdir()
+    (cache / "builds/broken/build-info.json").write_text("[1")
+    output = call(tmp_path, "info", NS3_DIR="wheel").stdout
+    version = (ROOT / "VERSION").read_text().strip()
+    assert output.startswith(f"distributed-training {version} in {ROOT}\nns-3: --ns3=wheel\n")
+    assert f"Python {sys.version.split()[0]}" in output
+    (line,) = re.findall(".*mine-0123456789.*", output)
+    assert re.match(r" +3 MiB  builds/mine-0123456789  ns-3.40, optimized, 1 of 2 programs", line)
+    assert line.endswith(f"of {ROOT}")
+    assert re.search(r"builds/broken +not finished", output)
+    assert re.search(r"^ +3 MiB  in all$", output, re.M)
+    compiler = shutil.which("c++")
+    if compiler:
+        first = subprocess.check_output([compiler, "--version"], text=True).splitlines()[0]
+        assert f"  c++      {first}\n" in output
+
+
+def test_info_names_missing_tools(tmp_path):
+    output = call(tmp_path, "info", PATH=str(tmp_path)).stdout
+    for tool in ("c++", "cmake", "ninja", "ccache", "mpirun"):
+        assert re.search(rf"^  {re.escape(tool)} +missing$", output, re.M)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "WARNING: Retrying ... NewConnectionError('...: Failed to establish a new connection')",
+        "E: Could not resolve 'server'",
+        "curl: (6) Temporary failure in name resolution",
+    ],
+)
+def test_without_network_one_line_says_so(tmp_path, ns3w, capsys, said):  # noqa: F811
+    command = ["sh", "-c", 'echo "$0"; exit 1', said]
+    with pytest.raises(ns3w.Failure) as failure:
+        ns3w.work("installing it", command, tmp_path / "log", downloads=True)
+    assert failure.value.status == 2
+    assert str(failure.value).startswith("no network: installing it failed")
+    assert said not in capsys.readouterr().err
+    with pytest.raises(ns3w.Failure) as failure:  # a compiler may say anything
+        ns3w.work("building it", command, tmp_path / "log")
+    assert failure.value.status == 1
+    assert said in capsys.readouterr().err
+
+
+def test_release_without_network(tmp_path, ns3w, monkeypatch):  # noqa: F811
+    release = sys.modules["ns3w_support.ns3_release"]
+
+    def offline(*words):
+        raise OSError("<urlopen error [Errno -2] Name or service not known>")
+
+    monkeypatch.setattr(release, "download_verified", offline)
+    monkeypatch.setattr(release, "download_from_debian", offline)
+    with pytest.raises(ns3w.Failure, match="^no network: could not get ns-3.37") as failure:
+        release.get_release()
+    assert failure.value.status == 2
+    assert "--ns3=PATH" in str(failure.value)
+
+
+@pytest.mark.parametrize(
+    "said, reason",
+    [
+        ("Could not resolve 'server'", "no network"),
+        ("E: Unable to locate package", "apt-get failed"),
+    ],
+)
+def test_packages_that_cannot_be_had(tmp_path, ns3w, monkeypatch, said, reason):  # noqa: F811
+    packages = sys.modules["ns3w_support.system_packages"]
+    apt = tmp_path / "bin/apt-get"
+    apt.parent.mkdir()
+    apt.write_text(f'#!/bin/sh\necho "{said}"\nexit 100\n')
+    apt.chmod(0o755)
+    (apt.parent / "env").symlink_to(shutil.which("env"))
+    (apt.parent / "sh").symlink_to(shutil.which("sh"))
+    monkeypatch.setenv("PATH", str(apt.parent))
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    with pytest.raises(packages.Failure) as failure:
+        packages.need("c++", "cmake")
+    assert failure.value.status == 2
+    assert str(failure.value).startswith(f"missing: g++ cmake ({reason})")
+
+
+def test_no_compiler_and_no_rights_to_install_one(tmp_path):
+    """The whole script, without anything on the path."""
+    tree = fake_tree(tmp_path / "tree")
+    result = call(tmp_path, "build", NS3_DIR=str(tree), PATH=str(tmp_path))
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith("ns3w: please install what Debian calls g++ cmake ninja-build")
+
+
+def test_commands_of_a_users_program(ns3w):  # noqa: F811
+    program = sys.modules["ns3w_support.user_program"]
+    info = {
+        "cxx_standard": 20,
+        "definitions": ["NS3_LOG_ENABLE", "NS3_ASSERT_ENABLE"],
+        "include_dirs": ["/own", "/ns3"],
+        "libraries": ["/a/libcore.so", "/b/libtraining.so"],
+    }
+    compiler, linker = program.get_commands(info, Path("/my code/x.cc"), Path("/out/x-1"))
+    assert {"-std=c++20", "-DNS3_ASSERT_ENABLE", "-idirafter/ns3", "-I/my code"} <= set(compiler)
+    assert "-DNDEBUG" not in compiler
+    assert linker[-4:] == ["/a/libcore.so", "/b/libtraining.so", "-Wl,-rpath,/a", "-Wl,-rpath,/b"]
+    compiler, _ = program.get_commands({**info, "definitions": []}, Path("/x.cc"), Path("/x"))
+    assert "-DNDEBUG" in compiler
+
+
+def run_file(folder, *words, **variables):
+    """Run a program by ns3w with the build of these tests, from a folder."""
+    command = [sys.executable, ROOT / "ns3w", "run", *words]
+    environment = {**os.environ, **variables}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+@needs_build
+def test_users_program_runs_from_any_folder(tmp_path):
+    folder = tmp_path / "my code"
+    folder.mkdir()
+    (folder / "count.cc").write_text(PROGRAM)
+    for place, words in [
+        (folder, ["count.cc", "--ranks=8"]),
+        (tmp_path, ["my code/count.cc", "--ranks=8"]),
+        (tmp_path, [str(folder / "count.cc"), "--ranks=8"]),
+        (folder, ["./count.cc --ranks=8"]),
+    ]:
+        result = run_file(place, *words)
+        assert (result.returncode, result.stdout) == (
+            0,
+            "8 ranks, 16 hosts, 20 switches\n",
+        ), result.stderr
+    assert [path.name for path in tmp_path.rglob("*")] == ["my code", "count.cc"]  # nothing is left
+
+
+@needs_build
+@pytest.mark.parametrize(
+    "old, new, said",
+    [
+        ("uint32_t ranks = 16;", "uint32_t ranks = sixteen;", "sixteen"),
+        ('#include "ns3/core-module.h"', '#include "ns3/no-such.h"', "no-such.h"),
+        ("main(int argc", "mein(int argc", "main"),
+    ],
+    ids=["statement", "include", "link"],
+)
+def test_compile_errors_are_shown_plainly(tmp_path, old, new, said):
+    (tmp_path / "wrong.cc").write_text(PROGRAM.replace(old, new))
+    result = run_file(tmp_path, "wrong.cc")
+    assert (result.returncode, result.stdout) == (1, "")
+    lines = result.stderr.splitlines()
+    assert any(said in line for line in lines)
+    assert lines[-1] == (
+        f"ns3w: {tmp_path}/wrong.cc does not compile: see the compiler's messages above"
+    )
+    assert not [line for line in lines if line.startswith(("FAILED", "ninja"))]
+
+
+@needs_build
+def test_status_of_a_users_program_is_passed_on(tmp_path):
+    (tmp_path / "seven.cc").write_text("int\nmain()\n{\n    return 7;\n}\n")
+    assert run_file(tmp_path, "seven.cc").returncode == 7
