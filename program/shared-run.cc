@@ -9,6 +9,7 @@
 #include "guarded-run.h"
 #include "job-lower-bound.h"
 #include "job-plan.h"
+#include "path-figures.h"
 #include "shared-results.h"
 
 #include "ns3/host-allocator.h"
@@ -271,7 +272,7 @@ SharedSimulation::Start(std::size_t index)
     job.measured->SetLowerBound(GetLowerBound(job.plan, m_cluster, job.result.hosts));
     if (SharedResults* results = m_options.results)
     {
-        results->Start(index, options, m_cluster, job.applications);
+        results->Start(index, options, m_cluster, job.applications, job.result.hosts);
         job.measured->OnIterationComplete([results, index](const IterationRecord& record) {
             results->AddIteration(index, record);
         });
@@ -292,7 +293,12 @@ SharedSimulation::CleanUp(std::size_t index)
     Job& job = m_jobs[index];
     if (m_options.results)
     {
-        m_options.results->End(index);
+        auto path = GetPathRows(job.measured->GetCriticalPath(), *job.plan.graph);
+        for (CriticalPathRow& row : path)
+        {
+            row.rank = job.result.hosts.at(row.rank);
+        }
+        m_options.results->End(index, path);
     }
     for (const auto& application : job.applications)
     {
