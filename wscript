@@ -18,7 +18,11 @@ def build(bld):
     mpi = ['mpi'] if bld.env['ENABLE_MPI'] else []
     module = bld.create_ns3_module('distributed-training', ['core', 'internet', 'network'] + mpi)
     module.source = read_list(bld.path, 'source_files')
-    module.defines = ['DISTRIBUTED_TRAINING_VERSION="%s"' % version]
+    report = bld.path.find_dir('model/results/report').abspath()
+    module.defines = [
+        'DISTRIBUTED_TRAINING_VERSION="%s"' % version,
+        'DISTRIBUTED_TRAINING_REPORT="%s"' % report,
+    ]
     # Found by the configuration of ns-3's stats module, by pkg-config.
     if not bld.env['SQLITE_STATS']:
         bld.fatal('distributed-training needs SQLite: apt-get install libsqlite3-dev pkg-config')

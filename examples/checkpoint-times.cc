@@ -43,6 +43,7 @@ struct Setting
     uint64_t bytes{0};
     ClusterOptions cluster;
     std::string json;
+    RunFilesOptions files;
 };
 
 /** @return a time as an option of job-life, rounded to nanoseconds */
@@ -127,6 +128,7 @@ Measure(int argc, char* argv[])
     options.AddRate("snapshot-rate", "rate of that copy", setting.snapshotRate);
     options.Group("Output");
     options.AddJson(setting.json);
+    setting.files.AddTo(options);
     ClusterCommandLine cluster(setting.cluster);
     cluster.AddTo(options, "collective");
     options.Parse(argc, argv);
@@ -141,7 +143,8 @@ Measure(int argc, char* argv[])
     }
     const JsonOutput json(setting.json);
     const CheckpointRun run = MakeRun(setting);
-    const CheckpointSpans spans = MeasureCheckpoint(run);
+    CheckpointSpans spans;
+    RecordAll(options, setting.files, [&] { spans = MeasureCheckpoint(run); });
     const bool prints = setting.json != "-";
     PublishedTable table({{"span", "", -44},
                           {"bound_s", "bound (s)", 12, "%.6f"},

@@ -131,25 +131,6 @@ PrintRow(const CollectiveMeasurement& row, bool real)
     std::fflush(stdout);
 }
 
-/** @return a repetition, for results files */
-IterationRecord
-MakeRecord(const CollectiveMeasurement& row, uint64_t number, bool warmup)
-{
-    IterationRecord record;
-    record.iteration = static_cast<uint32_t>(number);
-    record.warmup = warmup;
-    record.endS = Simulator::Now().GetSeconds();
-    record.startS = record.endS - row.seconds;
-    record.iterationTimeS = row.seconds;
-    record.communicationTimeS = row.seconds;
-    record.exposedCommunicationS = row.seconds;
-    record.busbwGBps = row.busBandwidth;
-    record.lowerBoundS = row.lowerBound;
-    record.scalingEfficiency = 0;
-    record.verified = row.verified;
-    return record;
-}
-
 /** Measurements of all sizes in one simulation. */
 struct SizeMeasurements
 {
@@ -208,7 +189,7 @@ MeasureSizes(const Cluster& cluster,
                                         real,
                                         RngSeedManager::GetRun(),
                                         benchmark.gradients);
-                files.AddIteration(MakeRecord(row, done, i < benchmark.warmup));
+                files.AddIteration(MakeIterationRecord(row, done, i < benchmark.warmup));
                 all.mismatch = row.mismatch;
                 all.largestError = std::max(all.largestError, row.largestError);
                 if (row.codingErrors)
@@ -237,7 +218,7 @@ MeasureSizes(const Cluster& cluster,
         }
     }
     GatherCounters(cluster.GetFabric());
-    files.GetRecorder().Finish();
+    files.Finish();
     files.Close(all.stuck              ? all.failure
                 : all.mismatch.empty() ? ""
                                        : "wrong result: " + all.mismatch);
@@ -608,14 +589,15 @@ Benchmark(int argc, char* argv[])
     }
     if (repeated.GetCount() > 1)
     {
-        repeated.Check(options, {"sweep", "trace", "pcap", "export-schedule", "print-schedule"});
+        repeated.Check(options,
+                       {"sweep", "trace", "report", "pcap", "export-schedule", "print-schedule"});
         return Repeat(options, clusterOptions, benchmark, sizes, repeated);
     }
     const JsonOutput json(benchmark.json);
     const bool table = benchmark.json != "-";
     if (!benchmark.sweep.empty())
     {
-        for (const std::string file : {"results", "trace"})
+        for (const std::string file : {"results", "trace", "report"})
         {
             if (options.IsGiven(file))
             {

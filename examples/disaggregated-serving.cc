@@ -48,6 +48,7 @@ struct Setting
     Time firstTokenObjective;
     Time tokenObjective;
     std::string json;
+    RunFilesOptions files;
 
     void AddTo(ProgramOptions& options);
     void Finish();
@@ -143,6 +144,7 @@ Setting::AddTo(ProgramOptions& options)
                     "and at most this mean time between tokens; 0: any",
                     tokenObjective);
     options.AddJson(json);
+    files.AddTo(options);
 }
 
 void
@@ -406,14 +408,21 @@ Serve(int argc, char* argv[])
     GuardedRun run(cluster);
     run.SetComputing([&system] { return system->IsComputing(); });
     system->SetEnd([&run] { run.End(); });
+    RunFiles files(setting.files,
+                   cluster,
+                   options.GetName(),
+                   GetConfiguration(options, cluster).Write());
     system->Start();
     std::string failure;
     try
     {
         run.Run();
     }
-    catch (const SimulationInterrupted&)
+    catch (const SimulationInterrupted& stop)
     {
+        GatherCounters(cluster.GetFabric());
+        files.Finish();
+        files.Close(stop.what());
         throw;
     }
     catch (const SimulationStuck& stuck)
@@ -425,6 +434,8 @@ Serve(int argc, char* argv[])
     objective.tokenS = setting.tokenObjective.GetSeconds();
     const auto summary = ServingSummary::Of(system->GetRequests(), objective);
     GatherCounters(cluster.GetFabric());
+    files.Finish();
+    files.Close(failure);
     const RunCost cost = GetRunCost(cluster.GetFabric());
     const auto background = GetBackgroundFigures(cluster);
     auto warnings = GetWarnings(cluster);

@@ -21,6 +21,7 @@
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <sys/wait.h>
@@ -45,6 +46,7 @@ struct Experiment
     bool compareSchedulers{false};
     bool compareAcks{false};
     std::string json;
+    RunFilesOptions files;
 };
 
 /** A row of the comparison. */
@@ -403,6 +405,48 @@ Repeat(const ProgramOptions& options,
     return status;
 }
 
+/** Refuses files of runs that are not recorded. */
+void
+CheckFiles(const Experiment& experiment)
+{
+    experiment.files.Check(std::numeric_limits<uint32_t>::max());
+    const bool compares = experiment.compareSchedulers || experiment.compareAcks;
+    if (experiment.files.IsGiven() && (compares || Processes::GetCount() > 1))
+    {
+        throw ConfigurationError(
+            "--results, --trace or --report with " +
+            std::string(compares ? "--compare-schedulers or --compare-acks" : "--mpi") +
+            " (allowed: with one simulation in a single process)");
+    }
+}
+
+/** Measures, and records the run into the files. */
+FabricMeasurement
+MeasureRecorded(const ProgramOptions& options, const Experiment& experiment, const Cluster& cluster)
+{
+    if (!experiment.files.IsGiven())
+    {
+        return MeasureFabric(experiment.traffic, cluster);
+    }
+    RunFiles files(experiment.files,
+                   cluster,
+                   options.GetName(),
+                   GetConfiguration(options, cluster).Write());
+    try
+    {
+        const FabricMeasurement measurement = MeasureFabric(experiment.traffic, cluster, &files);
+        files.Finish();
+        files.Close("");
+        return measurement;
+    }
+    catch (const SimulationStuck& stuck)
+    {
+        files.Finish();
+        files.Close(stuck.what());
+        throw;
+    }
+}
+
 int
 Benchmark(int argc, char* argv[])
 {
@@ -438,6 +482,7 @@ Benchmark(int argc, char* argv[])
                     "run with an acknowledgement for every packet, too, and compare",
                     experiment.compareAcks);
     options.AddJson(experiment.json);
+    experiment.files.AddTo(options);
     ClusterCommandLine commandLine(clusterOptions);
     commandLine.AddNetworkTo(options);
     commandLine.AddCongestionControlTo(options);
@@ -449,6 +494,7 @@ Benchmark(int argc, char* argv[])
     UseWorkload(experiment, clusterOptions);
     options.Parse(argc, argv);
     Check(experiment, clusterOptions, options);
+    CheckFiles(experiment);
     if (commandLine.ShowTopology())
     {
         return 0;
@@ -456,7 +502,9 @@ Benchmark(int argc, char* argv[])
 
     if (repeated.GetCount() > 1)
     {
-        repeated.Check(options, {"compare-schedulers", "compare-acks", "pcap"});
+        repeated.Check(
+            options,
+            {"compare-schedulers", "compare-acks", "pcap", "results", "trace", "report"});
         return Repeat(options, experiment, clusterOptions, repeated);
     }
     const JsonOutput json(experiment.json);
@@ -478,7 +526,7 @@ Benchmark(int argc, char* argv[])
     commandLine.ExportTopology();
     if (!compares)
     {
-        rows[0].measurement = MeasureFabric(experiment.traffic, cluster);
+        rows[0].measurement = MeasureRecorded(options, experiment, cluster);
     }
     const auto warnings = GetWarnings(cluster);
     if (experiment.json != "-")

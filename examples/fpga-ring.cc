@@ -56,6 +56,7 @@ struct Setting
     Time delay{MicroSeconds(1)};
     uint64_t mtu{4096};
     std::string json;
+    RunFilesOptions files;
 };
 
 /** The FPGA ring, simulated next to its published figures. */
@@ -408,12 +409,14 @@ Compare(int argc, char* argv[])
     options.AddTime("delay", "propagation delay of every link; not published", setting.delay);
     options.AddUnsigned("mtu", "payload of a packet, bytes; not published", setting.mtu, 256, 9000);
     options.AddJson(setting.json);
+    setting.files.AddTo(options);
     ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
     Comparison comparison(setting);
     RunExperiment(
         options,
         setting.json,
+        setting.files,
         setting.part,
         {{"rates", [&] { comparison.CompareRates(); }},
          {"resnet50", [&] { comparison.CompareResNet50(); }},

@@ -105,6 +105,7 @@ struct Setting
     Time duration{MilliSeconds(30)};
     uint64_t scale{1};
     std::string json;
+    RunFilesOptions files;
 };
 
 /** @return the sizes of the flows */
@@ -188,7 +189,11 @@ MakeFatTree(uint32_t hostsPerRack)
 class Experiment
 {
   public:
-    explicit Experiment(const Setting& setting);
+    /**
+     * @param setting parameters
+     * @param options of the program, for results files
+     */
+    Experiment(const Setting& setting, const ProgramOptions& options);
     Experiment(const Experiment&) = delete;
     Experiment& operator=(const Experiment&) = delete;
 
@@ -216,6 +221,7 @@ class Experiment
   private:
     void Start(const HostPair& ends, uint64_t bytes);
     void Complete(uint64_t bytes, Time start, double ideal);
+    void Record(const HostPair& ends, uint64_t bytes, Time start);
     double GetRoundTrip(uint32_t links) const;
     double GetIdeal(uint32_t source, uint32_t destination, uint64_t bytes) const;
 
@@ -227,9 +233,10 @@ class Experiment
     uint64_t m_measured{0};
     FlowStatistics m_results;
     std::string m_failure;
+    std::unique_ptr<RunFiles> m_files; // null: none
 };
 
-Experiment::Experiment(const Setting& setting)
+Experiment::Experiment(const Setting& setting, const ProgramOptions& options)
     : m_setting(setting),
       m_hostsPerRack(MAX_HOSTS_PER_RACK / static_cast<uint32_t>(setting.scale))
 {
@@ -252,6 +259,13 @@ Experiment::Experiment(const Setting& setting)
         gap,
         FIRST_STREAM,
         [this](const HostPair& ends, uint64_t bytes) { Start(ends, bytes); });
+    if (setting.files.IsGiven())
+    {
+        m_files = std::make_unique<RunFiles>(setting.files,
+                                             m_fabric,
+                                             options.GetName(),
+                                             options.ToJson().Write());
+    }
 }
 
 /** @return idle round trip of a full packet and its ACK over a number of links, s */
@@ -297,12 +311,34 @@ Experiment::Start(const HostPair& ends, uint64_t bytes)
     {
         m_measured++;
         const double ideal = GetIdeal(host, peer, bytes);
+        queuePair->SetCompletionHandler([this, ends = ends, bytes, now, ideal](uint64_t) {
+            Record(ends, bytes, now);
+            Complete(bytes, now, ideal);
+        });
+    }
+    else if (m_files)
+    {
         queuePair->SetCompletionHandler(
-            [this, bytes, now, ideal](uint64_t) { Complete(bytes, now, ideal); });
+            [this, ends = ends, bytes, now](uint64_t) { Record(ends, bytes, now); });
     }
     WorkRequest request;
     request.bytes = bytes;
     queuePair->Write(request);
+}
+
+void
+Experiment::Record(const HostPair& ends, uint64_t bytes, Time start)
+{
+    if (m_files)
+    {
+        MessageRow row;
+        const auto& [source, destination] = ends;
+        row.source = source;
+        row.destination = destination;
+        row.tag = GetFlows();
+        row.bytes = bytes;
+        m_files->AddMessage(row, start, Simulator::Now());
+    }
 }
 
 void
@@ -331,10 +367,19 @@ Experiment::Run()
         return passed < 1 ? 0.8 * passed : 0.8 + 0.2 * ended;
     });
     Simulator::Run();
-    if (m_results.GetFlows() < m_measured)
+    const bool isStuck = m_results.GetFlows() < m_measured;
+    const std::string failure = isStuck ? std::to_string(m_measured - m_results.GetFlows()) +
+                                              " of " + std::to_string(m_measured) +
+                                              " flows have not ended; " + m_failure
+                                        : "";
+    if (m_files)
     {
-        throw SimulationStuck(std::to_string(m_measured - m_results.GetFlows()) + " of " +
-                              std::to_string(m_measured) + " flows have not ended; " + m_failure);
+        m_files->Finish();
+        m_files->Close(failure);
+    }
+    if (isStuck)
+    {
+        throw SimulationStuck(failure);
     }
 }
 
@@ -447,6 +492,7 @@ Simulate(int argc, char* argv[])
                         1,
                         16);
     options.AddJson(setting.json);
+    setting.files.AddTo(options);
     options.Reserve("ns3::training::RdmaNic::BaseRoundTrip");
     options.Reserve("ns3::training::RdmaNic::CongestionControl", "congestion-control");
     options.Reserve("ns3::training::RdmaNic::Mtu");
@@ -478,7 +524,8 @@ Simulate(int argc, char* argv[])
     }
 
     const JsonOutput json(setting.json);
-    Experiment experiment(setting);
+    setting.files.Check(MAX_HOSTS_PER_RACK * RACKS / setting.scale);
+    Experiment experiment(setting, options);
     experiment.Run();
     const Fabric& fabric = experiment.GetFabric();
     const RunCost cost = GetRunCost(fabric);

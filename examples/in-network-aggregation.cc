@@ -41,6 +41,7 @@ struct Setting
     uint64_t matrixBytes{1 << 20};
     uint64_t jobs{2};
     std::string json;
+    RunFilesOptions files;
 };
 
 /** The published systems, simulated next to their published figures. */
@@ -554,6 +555,7 @@ Compare(int argc, char* argv[])
                         1,
                         16);
     options.AddJson(setting.json);
+    setting.files.AddTo(options);
     ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
     if (setting.matrixBytes % sizeof(float) != 0)
@@ -565,6 +567,7 @@ Compare(int argc, char* argv[])
     RunExperiment(
         options,
         setting.json,
+        setting.files,
         setting.part,
         {{"switchml", [&] { comparison.CompareSwitchMl(); }},
          {"atp", [&] { comparison.CompareAtp(); }},

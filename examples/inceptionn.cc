@@ -135,6 +135,7 @@ struct Setting
     std::string part{"all"};
     uint64_t scale{50};
     std::string json;
+    RunFilesOptions files;
 };
 
 /** The figures of INCEPTIONN, simulated next to the published ones. */
@@ -694,12 +695,14 @@ Compare(int argc, char* argv[])
                         1,
                         1000);
     options.AddJson(setting.json);
+    setting.files.AddTo(options);
     ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
     Comparison comparison(setting);
     RunExperiment(
         options,
         setting.json,
+        setting.files,
         setting.part,
         {{"codec", [&] { comparison.CompareCodec(); }},
          {"exchange", [&] { comparison.CompareExchanges(); }},

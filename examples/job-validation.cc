@@ -55,6 +55,7 @@ struct Setting
     std::string part{"all"};
     bool full{false};
     std::string json;
+    RunFilesOptions files;
 };
 
 /** A graph up to the end of its first forward pass. */
@@ -864,12 +865,14 @@ Compare(int argc, char* argv[])
                     "time on the line through this size and half of it",
                     setting.full);
     options.AddJson(setting.json);
+    setting.files.AddTo(options);
     ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
     Comparison comparison(setting);
     RunExperiment(
         options,
         setting.json,
+        setting.files,
         setting.part,
         {{"zero", [&] { comparison.CompareZero(); }},
          {"replicas", [&] { comparison.CompareReplicas(); }},

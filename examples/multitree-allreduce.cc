@@ -71,6 +71,7 @@ struct Setting
     uint64_t mtu{4096};
     bool full{false};
     std::string json;
+    RunFilesOptions files;
 };
 
 /** An algorithm of the comparison. */
@@ -300,12 +301,20 @@ Comparison::Measure(const std::string& spec,
     {
         const Cluster cluster(options);
         GuardedRun run(cluster);
+        RecordedCollectives recorded(cluster);
         for (uint64_t bytes : sizes)
         {
-            const auto result =
-                MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, bytes, false, 1);
+            const auto result = recorded.Measure([&] {
+                return MeasureCollective(cluster,
+                                         run,
+                                         CollectiveOperation::ALL_REDUCE,
+                                         bytes,
+                                         false,
+                                         1);
+            });
             outcome.seconds.push_back(result.seconds);
         }
+        recorded.Close();
         const auto schedule =
             cluster.GetPlanner().Get(CollectiveOperation::ALL_REDUCE, sizes[0], 0);
         outcome.steps = schedule->GetSteps();
@@ -844,6 +853,7 @@ Compare(int argc, char* argv[])
         "the time on the line through this size and half of it",
         setting.full);
     options.AddJson(setting.json);
+    setting.files.AddTo(options);
     ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
     Config::SetDefault("ns3::training::SwitchDevice::CutThrough", BooleanValue(true));
@@ -854,6 +864,7 @@ Compare(int argc, char* argv[])
     RunExperiment(
         options,
         setting.json,
+        setting.files,
         setting.part,
         {{"sizes", [&] { comparison.CompareSizes(); }},
          {"networks", [&] { comparison.CompareNetworks(); }},

@@ -356,75 +356,80 @@ Tables(int argc, char* argv[])
     options.Group("Tables");
     options.AddBytes("most", "largest size", most, 1);
     options.AddJson(target);
+    RunFilesOptions files;
+    files.AddTo(options);
     ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
     const JsonOutput json(target);
     auto rows = JsonValue::Array();
     RunCost cost;
-    for (const Table& table : GetTables())
-    {
-        if (target != "-")
+    RecordAll(options, files, [&] {
+        for (const Table& table : GetTables())
         {
-            std::printf("# %s, %s by %s. %s. Host model: %s\n"
-                        "%12s %18s %16s %10s %12s %16s %16s  %-16s  %s\n",
-                        table.name,
-                        table.operation,
-                        table.algorithm,
-                        table.source,
-                        table.hostModel,
-                        "bytes",
-                        "published (GB/s)",
-                        "simulated (GB/s)",
-                        "deviation",
-                        "from range",
-                        "none (GB/s)",
-                        "tuning (GB/s)",
-                        "its choice",
-                        "role");
-        }
-        for (const Point& point : table.points)
-        {
-            const uint64_t bytes = ParseBytes(point.bytes).value();
-            if (bytes > most)
-            {
-                continue;
-            }
-            const Published published = GetPublished(table, point, bytes);
-            const double nccl = Measure(table, bytes, table.hostModel, cost);
-            const double none = Measure(table, bytes, "none", cost);
-            const Expected expected = GetExpected(table, bytes);
-            const char* role = ROLES[static_cast<int>(point.role)];
-            rows.Append(JsonValue::Object()
-                            .Set("cluster", table.name)
-                            .Set("source", table.source)
-                            .Set("operation", table.operation)
-                            .Set("algorithm", table.algorithm)
-                            .Set("host_model", table.hostModel)
-                            .Set("role", role)
-                            .Set("bytes", bytes)
-                            .Set("published_GBps", published.mean)
-                            .Set("published_least_GBps", published.least)
-                            .Set("published_most_GBps", published.most)
-                            .Set("nccl_GBps", nccl)
-                            .Set("none_GBps", none)
-                            .Set("tuning_GBps", expected.bandwidth)
-                            .Set("tuning_choice", expected.choice));
             if (target != "-")
             {
-                std::printf("%12s %18.4g %16.4g %+8.0f %% %+10.0f %% %16.4g %16.4g  %-16s  %s\n",
-                            point.bytes,
-                            published.mean,
-                            nccl,
-                            100 * (nccl / published.mean - 1),
-                            100 * published.GetDistance(nccl),
-                            none,
-                            expected.bandwidth,
-                            expected.choice.c_str(),
-                            role);
-                std::fflush(stdout);
+                std::printf("# %s, %s by %s. %s. Host model: %s\n"
+                            "%12s %18s %16s %10s %12s %16s %16s  %-16s  %s\n",
+                            table.name,
+                            table.operation,
+                            table.algorithm,
+                            table.source,
+                            table.hostModel,
+                            "bytes",
+                            "published (GB/s)",
+                            "simulated (GB/s)",
+                            "deviation",
+                            "from range",
+                            "none (GB/s)",
+                            "tuning (GB/s)",
+                            "its choice",
+                            "role");
+            }
+            for (const Point& point : table.points)
+            {
+                const uint64_t bytes = ParseBytes(point.bytes).value();
+                if (bytes > most)
+                {
+                    continue;
+                }
+                const Published published = GetPublished(table, point, bytes);
+                const double nccl = Measure(table, bytes, table.hostModel, cost);
+                const double none = Measure(table, bytes, "none", cost);
+                const Expected expected = GetExpected(table, bytes);
+                const char* role = ROLES[static_cast<int>(point.role)];
+                rows.Append(JsonValue::Object()
+                                .Set("cluster", table.name)
+                                .Set("source", table.source)
+                                .Set("operation", table.operation)
+                                .Set("algorithm", table.algorithm)
+                                .Set("host_model", table.hostModel)
+                                .Set("role", role)
+                                .Set("bytes", bytes)
+                                .Set("published_GBps", published.mean)
+                                .Set("published_least_GBps", published.least)
+                                .Set("published_most_GBps", published.most)
+                                .Set("nccl_GBps", nccl)
+                                .Set("none_GBps", none)
+                                .Set("tuning_GBps", expected.bandwidth)
+                                .Set("tuning_choice", expected.choice));
+                if (target != "-")
+                {
+                    std::printf(
+                        "%12s %18.4g %16.4g %+8.0f %% %+10.0f %% %16.4g %16.4g  %-16s  %s\n",
+                        point.bytes,
+                        published.mean,
+                        nccl,
+                        100 * (nccl / published.mean - 1),
+                        100 * published.GetDistance(nccl),
+                        none,
+                        expected.bandwidth,
+                        expected.choice.c_str(),
+                        role);
+                    std::fflush(stdout);
+                }
             }
         }
-    }
+    });
     const std::string inputs = "host model of each table; a constant of it is chosen with the rows "
                                "of role calibration";
     if (target != "-")

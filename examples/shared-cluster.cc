@@ -173,7 +173,7 @@ Simulate(int argc, char* argv[])
     std::string jobs;
     std::vector<std::string> single;
     std::string queue = "fifo";
-    std::string resultsFile;
+    RunFilesOptions files;
     std::string jsonTarget;
     bool alone = true;
     ProgramOptions options("shared-cluster", "Jobs that share a simulated cluster.");
@@ -197,11 +197,8 @@ Simulate(int argc, char* argv[])
                     run.gradients,
                     &DescribeAlternatives<GradientSourceEntry>);
     options.AddBool("alone", "simulate each job alone on its hosts, too, and compare", alone);
-    options.AddOutput("results",
-                      "SQLite file to which the run and its jobs are added",
-                      resultsFile,
-                      OutputKind::ANY);
     options.AddJson(jsonTarget);
+    files.AddTo(options);
     ClusterCommandLine commandLine(run.cluster);
     commandLine.AddTo(options, "collective");
     options.Parse(argc, argv);
@@ -223,9 +220,10 @@ Simulate(int argc, char* argv[])
     run.isReal = payload == "real";
     const JsonOutput json(jsonTarget);
     std::optional<SharedResults> results;
-    if (!resultsFile.empty())
+    files.Check(run.cluster.ranks);
+    if (files.IsGiven())
     {
-        run.results = &results.emplace(resultsFile, "shared-cluster", options);
+        run.results = &results.emplace(files, options);
     }
     const bool prints = jsonTarget != "-";
     SharedRunResult shared = RunShared(run);

@@ -19,6 +19,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -217,7 +218,8 @@ class BarrierHost
      * @param timeout retransmission timeout, longer than a round
      */
     BarrierHost(Ptr<HostDevice> device, uint32_t switchEndpoint, uint32_t rounds, Time timeout)
-        : m_device(device),
+        : files(nullptr),
+          m_device(device),
           m_switch(switchEndpoint),
           m_rounds(rounds),
           m_timeout(timeout)
@@ -233,10 +235,25 @@ class BarrierHost
         Ask();
     }
 
+    RunFiles* files;    ///< record each round; null: none
     Time finished;      ///< completion of the last round
     uint64_t resent{0}; ///< frames retransmitted
 
   private:
+    void Record()
+    {
+        if (files)
+        {
+            CollectiveRow row;
+            row.rank = m_device->GetEndpoint();
+            row.iteration = m_round - 1;
+            row.operation = "barrier";
+            row.algorithm = "switch";
+            files->AddCollective(row, m_begin, Simulator::Now());
+        }
+        m_begin = Simulator::Now();
+    }
+
     void Ask()
     {
         m_device->GetPort().Send(MakeBarrierFrame(m_device->GetEndpoint(), m_switch, m_round));
@@ -258,6 +275,7 @@ class BarrierHost
             return; // a duplicate
         }
         Simulator::Cancel(m_timer);
+        Record();
         if (m_round == m_rounds)
         {
             finished = Simulator::Now();
@@ -272,6 +290,7 @@ class BarrierHost
     uint32_t m_rounds;
     Time m_timeout;
     uint32_t m_round{0};
+    Time m_begin; // of the round
     EventId m_timer;
 };
 
@@ -319,6 +338,7 @@ Barriers(int argc, char* argv[])
     Time delay = NanoSeconds(500);
     double loss = 0;
     std::string jsonFile;
+    RunFilesOptions fileOptions;
     ProgramOptions options("switch-barrier", "Barriers by a program in a switch.");
     options.Group("Barrier");
     options.AddUnsigned("ranks", "hosts on the switch", ranks, 1, BarrierProgram::MAX_HOSTS);
@@ -327,6 +347,7 @@ Barriers(int argc, char* argv[])
     options.AddTime("delay", "propagation delay of every link", delay);
     options.AddDouble("loss", "probability that a link loses a frame", loss, 0, 0.5);
     options.AddJson(jsonFile);
+    fileOptions.AddTo(options);
     options.Parse(argc, argv);
 
     const JsonOutput json(jsonFile);
@@ -341,7 +362,22 @@ Barriers(int argc, char* argv[])
     CreateObject<BarrierProgram>()->GetAttribute("PassLatency", latency);
     const Time least = 2 * (line + delay) + latency.Get();
     BarrierHelper barrier(fabric, static_cast<uint32_t>(rounds), least + MicroSeconds(100));
+    fileOptions.Check(ranks);
+    std::optional<RunFiles> files;
+    if (fileOptions.IsGiven())
+    {
+        files.emplace(fileOptions, fabric, options.GetName(), options.ToJson().Write());
+        for (const auto& host : barrier.hosts)
+        {
+            host->files = &*files;
+        }
+    }
     Simulator::Run();
+    if (files)
+    {
+        files->Finish();
+        files->Close(barrier.program->multicasts == rounds ? "" : "not all barriers are complete");
+    }
 
     Time end;
     uint64_t resent = 0;

@@ -58,6 +58,7 @@ struct Setting
     std::string part{"all"};
     Time interval{MilliSeconds(5)};
     std::string json;
+    RunFilesOptions files;
 };
 
 /** @return options of hosts on a switch of the paper */
@@ -739,6 +740,7 @@ Compare(int argc, char* argv[])
                       {"all", "statements", "exchange", "descent", "trace", "optimizer"});
     options.AddTime("interval", "between samples of the trace, which --json has", setting.interval);
     options.AddJson(setting.json);
+    setting.files.AddTo(options);
     ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
     if (setting.interval < MicroSeconds(10) || setting.interval > Seconds(1))
@@ -750,6 +752,7 @@ Compare(int argc, char* argv[])
     RunExperiment(
         options,
         setting.json,
+        setting.files,
         setting.part,
         {{"statements", [&] { comparison.CompareStatements(); }},
          {"exchange", [&] { comparison.CompareExchanges(); }},

@@ -49,6 +49,7 @@ struct Setting
     uint64_t segments{4};
     uint64_t mtu{4096};
     std::string json;
+    RunFilesOptions files;
 };
 
 /** A platform of the paper and its algorithms. */
@@ -798,6 +799,7 @@ Compare(int argc, char* argv[])
                         256,
                         9000);
     options.AddJson(setting.json);
+    setting.files.AddTo(options);
     ClusterCommandLine::ReserveAttributes(options);
     options.Parse(argc, argv);
     Config::SetDefault("ns3::training::SwitchDevice::CutThrough", BooleanValue(true));
@@ -807,6 +809,7 @@ Compare(int argc, char* argv[])
     RunExperiment(
         options,
         setting.json,
+        setting.files,
         setting.part,
         {{"tables", [&] { comparison.CompareTables(); }},
          {"operations", [&] { comparison.CompareOperations(); }},

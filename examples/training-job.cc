@@ -273,7 +273,7 @@ Train(int argc, char* argv[])
     }
     if (repeated.GetCount() > 1)
     {
-        repeated.Check(options, {"trace", "pcap", "export-schedule", "print-schedule"});
+        repeated.Check(options, {"trace", "report", "pcap", "export-schedule", "print-schedule"});
         return TrainRepeatedly(job, options, repeated) ? 0 : 4;
     }
     TrainingRun run(job);

@@ -7,6 +7,7 @@
 #include "checkpoint-measurement.h"
 
 #include "guarded-run.h"
+#include "run-files.h"
 
 #include "ns3/fabric-border.h"
 #include "ns3/simulator.h"
@@ -17,6 +18,8 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 namespace ns3::training
 {
@@ -46,6 +49,7 @@ class CheckpointSimulation
     static std::shared_ptr<const CheckpointGraph> MakeGraph(const CheckpointRun& run);
     void OnArrival(uint32_t rank, const GraphTask& task, uint64_t number, Ptr<const Tensor> result);
     Time GetStorageTime() const;
+    void RunAndRecord(GuardedRun& guard);
 
     static constexpr uint32_t EVERY = CheckpointRun::ITERATIONS + 2; // with the first, and its own
     static constexpr uint32_t ALL = EVERY + CheckpointRun::ITERATIONS;
@@ -118,6 +122,43 @@ CheckpointSimulation::GetStorageTime() const
     return Seconds(2 * getTime(m_run.plan.storageRate) + getTime(m_run.plan.snapshotRate));
 }
 
+void
+CheckpointSimulation::RunAndRecord(GuardedRun& guard)
+{
+    RunOutputs* const outputs = RunOutputs::GetCurrent();
+    std::optional<RunFiles> files;
+    if (outputs)
+    {
+        files.emplace(*outputs, m_cluster);
+        for (uint32_t i = 0; i < m_applications.GetN(); i++)
+        {
+            files->GetRecorder().Observe(DynamicCast<TrainingApplication>(m_applications.Get(i)));
+        }
+        m_job.OnIterationComplete(
+            [&files](const IterationRecord& record) { files->AddIteration(record); });
+    }
+    std::string failure;
+    const auto close = [&] {
+        GatherCounters(m_cluster.GetFabric());
+        if (files)
+        {
+            files->Finish();
+            files->Close(failure);
+        }
+    };
+    try
+    {
+        guard.Run();
+    }
+    catch (const SimulationStuck& stuck)
+    {
+        failure = stuck.what();
+        close();
+        throw;
+    }
+    close();
+}
+
 CheckpointSpans
 CheckpointSimulation::Run()
 {
@@ -135,8 +176,7 @@ CheckpointSimulation::Run()
         return Simulator::Now() < storage + ALL * m_run.job.compute;
     });
     m_job.OnRanksFinished([&guard] { guard.End(); });
-    guard.Run();
-    GatherCounters(m_cluster.GetFabric());
+    RunAndRecord(guard);
     const std::vector<IterationRecord>& iterations = m_job.GetResults();
     CheckpointSpans spans;
     for (uint32_t i = 1; i + 1 < EVERY; i++)

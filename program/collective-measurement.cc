@@ -370,25 +370,4 @@ MeasureCollective(const Cluster& cluster,
     return result;
 }
 
-CollectiveRun
-RunCollectives(const ClusterOptions& options,
-               CollectiveOperation operation,
-               const std::vector<uint64_t>& sizes,
-               bool real)
-{
-    CollectiveRun result;
-    {
-        const Cluster cluster(options);
-        GuardedRun run(cluster);
-        for (uint64_t bytes : sizes)
-        {
-            result.measurements.push_back(
-                MeasureCollective(cluster, run, operation, bytes, real, RngSeedManager::GetRun()));
-        }
-        result.cost = GetRunCost(cluster.GetFabric());
-    }
-    Simulator::Destroy();
-    return result;
-}
-
 } // namespace ns3::training

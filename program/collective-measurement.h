@@ -9,7 +9,6 @@
 
 #include "guarded-run.h"
 #include "nic-figures.h"
-#include "run-cost.h"
 
 #include <cstdint>
 #include <optional>
@@ -100,30 +99,6 @@ CollectiveMeasurement MeasureCollective(const Cluster& cluster,
                                         bool real,
                                         uint64_t seed,
                                         const std::string& gradients = "hash");
-
-/** Collectives that ran on a cluster of their own. */
-struct CollectiveRun
-{
-    std::vector<CollectiveMeasurement> measurements; ///< in the order in which they ran
-    RunCost cost;                                    ///< of the simulation
-};
-
-/**
- * @ingroup distributed-training-helper
- *
- * Creates a cluster, runs collectives on it, one after the other, and ends the simulation.
- *
- * @param options of the cluster
- * @param operation collective operation
- * @param sizes of the whole vectors, bytes; with real payload multiples of 4
- * @param real whether the payload is real
- * @return the measurements and the cost
- * @throw SimulationStuck if one cannot complete
- */
-CollectiveRun RunCollectives(const ClusterOptions& options,
-                             CollectiveOperation operation,
-                             const std::vector<uint64_t>& sizes,
-                             bool real = false);
 
 } // namespace ns3::training
 

@@ -8,6 +8,7 @@
 
 #include "guarded-run.h"
 #include "run-cost.h"
+#include "run-files.h"
 
 #include "ns3/fabric-border.h"
 #include "ns3/random-variable-stream.h"
@@ -287,7 +288,7 @@ FabricTraffic::MakeMessages(const std::string& pattern, uint32_t hosts)
 }
 
 FabricMeasurement
-MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
+MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster, RunFiles* files)
 {
     const Fabric& fabric = cluster.GetFabric();
     GuardedRun run(cluster);
@@ -321,6 +322,15 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster)
                         return;
                     }
                     first = std::min(first, Simulator::Now());
+                    if (files)
+                    {
+                        MessageRow row;
+                        row.source = traffic.messages[i].first;
+                        row.destination = traffic.messages[i].second;
+                        row.tag = i;
+                        row.bytes = bytes;
+                        files->AddMessage(row, Time(0), Simulator::Now());
+                    }
                     if (--left == 0 && !isCutOff)
                     {
                         end = Simulator::Now();

@@ -17,6 +17,8 @@
 namespace ns3::training
 {
 
+class RunFiles;
+
 /** RDMA messages between hosts, all sent at time 0. */
 struct FabricTraffic
 {
@@ -71,10 +73,13 @@ struct FabricMeasurement
  * Simulates traffic until all of it has arrived.
  * @param traffic the messages
  * @param cluster with RDMA
+ * @param files record the messages; null: none
  * @return the measurement
  * @throw SimulationStuck if a message cannot arrive
  */
-FabricMeasurement MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster);
+FabricMeasurement MeasureFabric(const FabricTraffic& traffic,
+                                const Cluster& cluster,
+                                RunFiles* files = nullptr);
 
 } // namespace ns3::training
 

@@ -148,4 +148,22 @@ GetPathFigures(const std::vector<PathStep>& path,
     return figures;
 }
 
+std::vector<CriticalPathRow>
+GetPathRows(const std::vector<PathStep>& path, const TaskGraph& graph)
+{
+    std::vector<CriticalPathRow> rows;
+    for (const PathStep& step : path)
+    {
+        CriticalPathRow row;
+        row.step = static_cast<uint32_t>(rows.size());
+        row.rank = step.task ? step.task->rank : rows.empty() ? 0 : rows.back().rank;
+        row.task = step.task ? graph.GetNames()[step.task->name] : "";
+        row.kind = GetKind(step.task.get());
+        row.startS = step.start.GetSeconds();
+        row.endS = step.end.GetSeconds();
+        rows.push_back(row);
+    }
+    return rows;
+}
+
 } // namespace ns3::training

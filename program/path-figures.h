@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_PATH_FIGURES_H
 #define DISTRIBUTED_TRAINING_PATH_FIGURES_H
 
+#include "ns3/result-rows.h"
 #include "ns3/task-graph.h"
 #include "ns3/task-trace.h"
 #include "ns3/training-fabric.h"
@@ -61,6 +62,14 @@ PathFigures GetPathFigures(const std::vector<PathStep>& path,
                            const TaskGraph& graph,
                            const Fabric& fabric,
                            double elapsedS);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param path of the last iteration
+ * @param graph of the job
+ * @return its parts, for results files
+ */
+std::vector<CriticalPathRow> GetPathRows(const std::vector<PathStep>& path, const TaskGraph& graph);
 
 } // namespace ns3::training
 

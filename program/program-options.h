@@ -84,6 +84,12 @@ class ProgramOptions
      */
     ProgramOptions(const std::string& program, const std::string& description);
 
+    /** @return name of the program */
+    const std::string& GetName() const
+    {
+        return m_program;
+    }
+
     /**
      * Starts a group of options in the help.
      * @param title its title

@@ -12,7 +12,9 @@
 #include "ns3/training-quantity.h"
 #include "ns3/training-version.h"
 
+#include <limits>
 #include <sstream>
+#include <utility>
 
 namespace ns3::training
 {
@@ -32,19 +34,34 @@ RunFilesOptions::AddTo(ProgramOptions& options)
                       traceRanks);
     options.AddTime("sample",
                     "interval of samples of queues, pauses, utilization, rates, windows and slots "
-                    "for --results and --trace; 0: none",
+                    "for --results, --trace and --report; 0: none, with --report chosen by it",
                     sample);
+    options.AddOutput("report",
+                      "page (HTML) that shows what limits the run: iterations, critical path, "
+                      "timelines, links, queues",
+                      report,
+                      OutputKind::PAGE);
+}
+
+bool
+RunFilesOptions::IsGiven() const
+{
+    return !results.empty() || !trace.empty() || !report.empty();
 }
 
 std::set<uint32_t>
 RunFilesOptions::Check(uint64_t ranks) const
 {
     const std::string interval = FormatTime(sample);
-    if (sample.IsStrictlyPositive() && results.empty() && trace.empty())
+    if (!report.empty())
+    {
+        ReportPage::Check(report);
+    }
+    if (sample.IsStrictlyPositive() && !IsGiven())
     {
         throw ConfigurationError("sample",
                                  interval,
-                                 " without results and trace (allowed: with one of them)");
+                                 " without results, trace and report (allowed: with one of them)");
     }
     if (sample.IsStrictlyPositive() && Processes::GetCount() > 1)
     {
@@ -78,60 +95,309 @@ RunFilesOptions::Check(uint64_t ranks) const
     return chosen;
 }
 
+namespace
+{
+
+RunOutputs* g_current = nullptr;
+
+} // namespace
+
+RunOutputs::RunOutputs(const RunFilesOptions& options, std::string program)
+    : m_options(options),
+      m_program(std::move(program))
+{
+    if (Processes::GetId() != 0)
+    {
+        return;
+    }
+    if (!m_options.results.empty())
+    {
+        ResultStore::Check(m_options.results);
+    }
+    if (!m_options.report.empty())
+    {
+        m_report = std::make_unique<RunReport>(m_options.report, m_options.results);
+    }
+    if (!m_options.trace.empty())
+    {
+        m_timeline = std::make_unique<TimelineTrace>(m_options.trace);
+    }
+}
+
+RunOutputs::~RunOutputs()
+{
+    if (g_current == this)
+    {
+        g_current = nullptr;
+    }
+}
+
+RunOutputs*
+RunOutputs::GetCurrent()
+{
+    return g_current;
+}
+
+void
+RunOutputs::MakeCurrent(const JsonValue& configuration)
+{
+    m_configuration = configuration;
+    g_current = this;
+}
+
+std::string
+RunOutputs::GetConfiguration(const Cluster& cluster) const
+{
+    const ClusterOptions& options = cluster.GetOptions();
+    auto configuration = m_configuration;
+    configuration.Set("resolved",
+                      JsonValue::Object()
+                          .Set("ranks", options.ranks)
+                          .Set("topology", options.topology)
+                          .Set("rate", FormatRate(options.rate))
+                          .Set("transport", options.transport)
+                          .Set("congestion-control", cluster.GetCongestionControl())
+                          .Set("algorithm", cluster.GetAlgorithm()));
+    return configuration.Write();
+}
+
+std::unique_ptr<ResultStore>
+RunOutputs::OpenStore(const std::string& configuration)
+{
+    const std::string results = m_report ? m_report->GetResults() : m_options.results;
+    if (Processes::GetId() != 0 || results.empty())
+    {
+        return nullptr;
+    }
+    auto store = std::make_unique<ResultStore>(
+        results,
+        RunRow{m_program, GetVersion(), RngSeedManager::GetRun(), configuration});
+    if (m_report)
+    {
+        m_report->Add(store->GetRunId());
+    }
+    return store;
+}
+
+std::set<uint32_t>
+RunOutputs::GetTraceRanks(const Cluster& cluster) const
+{
+    return m_options.Check(cluster.GetRanks());
+}
+
+std::unique_ptr<RunSampler>
+RunOutputs::Sample(const Cluster& cluster, ResultStore* store) const
+{
+    const bool isWanted = m_options.sample.IsStrictlyPositive() || m_report;
+    return isWanted && Processes::GetCount() == 1
+               ? std::make_unique<RunSampler>(cluster, m_options.sample, store, m_timeline.get())
+               : nullptr;
+}
+
+void
+RunOutputs::Complete()
+{
+    if (m_timeline)
+    {
+        m_timeline->Close();
+    }
+    if (m_report)
+    {
+        m_report->Write();
+    }
+}
+
 RunFiles::RunFiles(const RunFilesOptions& options,
                    const Cluster& cluster,
                    const std::string& program,
                    const std::string& configuration)
+    : m_own(std::make_unique<RunOutputs>(options, program)),
+      m_outputs(*m_own)
 {
-    const auto ranks = options.Check(cluster.GetRanks());
-    const bool writes = Processes::GetId() == 0;
-    if (writes && !options.results.empty())
+    OpenStore(configuration, cluster.GetRanks());
+    Record(cluster);
+}
+
+RunFiles::RunFiles(RunOutputs& outputs, const Cluster& cluster)
+    : m_outputs(outputs)
+{
+    OpenStore(outputs.GetConfiguration(cluster), std::numeric_limits<uint32_t>::max());
+    if (outputs.m_timeline)
     {
-        m_store = std::make_unique<ResultStore>(
-            options.results,
-            RunRow{program, GetVersion(), RngSeedManager::GetRun(), configuration});
+        outputs.m_timeline->BeginSimulation();
     }
-    if (writes && !options.trace.empty())
+    Record(cluster);
+}
+
+RunFiles::RunFiles(const RunFilesOptions& options,
+                   const Fabric& fabric,
+                   const std::string& program,
+                   const std::string& configuration)
+    : m_own(std::make_unique<RunOutputs>(options, program)),
+      m_outputs(*m_own)
+{
+    OpenStore(configuration, fabric.topology.hosts);
+    TimelineTrace* timeline = m_outputs.m_timeline.get();
+    if (m_store)
     {
-        m_timeline = std::make_unique<TimelineTrace>(options.trace);
+        m_links = std::make_unique<LinkRecorder>(fabric, *m_store);
     }
-    const bool isWanted = !options.results.empty() || !options.trace.empty();
+    if (options.sample.IsStrictlyPositive() || m_outputs.m_report)
+    {
+        m_sampler = std::make_unique<RunSampler>(fabric, options.sample, m_store.get(), timeline);
+    }
+}
+
+RunFiles
+RunFiles::Open(const RunFilesOptions& options,
+               const Cluster& cluster,
+               const std::string& program,
+               const std::string& configuration)
+{
+    if (RunOutputs* outputs = RunOutputs::GetCurrent())
+    {
+        return RunFiles(*outputs, cluster);
+    }
+    return RunFiles(options, cluster, program, configuration);
+}
+
+void
+RunFiles::OpenStore(const std::string& configuration, uint64_t ranks)
+{
+    m_traceRanks = m_outputs.m_options.Check(ranks);
+    m_store = m_outputs.OpenStore(configuration);
+}
+
+void
+RunFiles::Record(const Cluster& cluster)
+{
+    const RunFilesOptions& options = m_outputs.m_options;
+    TimelineTrace* timeline = m_outputs.m_timeline.get();
     m_recorder = std::make_unique<RunRecorder>(cluster,
                                                m_store.get(),
-                                               m_timeline.get(),
-                                               Processes::GetCount() > 1 && isWanted,
-                                               ranks);
-    if (options.sample.IsStrictlyPositive())
-    {
-        m_sampler =
-            std::make_unique<RunSampler>(cluster, options.sample, m_store.get(), m_timeline.get());
-    }
+                                               timeline,
+                                               Processes::GetCount() > 1 && options.IsGiven(),
+                                               m_traceRanks);
+    m_sampler = m_outputs.Sample(cluster, m_store.get());
 }
 
 void
 RunFiles::AddIteration(const IterationRecord& record)
 {
-    m_recorder->OnIteration(record.iteration);
+    if (m_recorder)
+    {
+        m_recorder->OnIteration(record.iteration);
+    }
+    else if (m_links)
+    {
+        m_links->AddIteration(record.iteration);
+    }
     if (m_store)
     {
         m_store->AddIteration(record);
     }
-    if (m_timeline)
+    if (m_outputs.m_timeline)
     {
-        m_timeline->Flush();
+        m_outputs.m_timeline->Flush();
+    }
+}
+
+uint32_t
+RunFiles::Draw(uint32_t rank,
+               TimelineTrace::Track track,
+               const std::string& name,
+               Time start,
+               Time end)
+{
+    TimelineTrace& timeline = *m_outputs.m_timeline;
+    if (m_named.insert(rank).second)
+    {
+        timeline.AddProcess(rank, "rank " + std::to_string(rank));
+    }
+    return timeline.Complete(rank, track, name, start, end);
+}
+
+void
+RunFiles::AddMessage(MessageRow row, Time start, Time end)
+{
+    row.startS = start.GetSeconds();
+    row.endS = end.GetSeconds();
+    if (m_store)
+    {
+        m_store->AddMessage(row);
+    }
+    const auto isDrawn = [this](uint32_t rank) {
+        return m_outputs.m_timeline && (m_traceRanks.empty() || m_traceRanks.count(rank) > 0);
+    };
+    const std::string what = "message of " + std::to_string(row.bytes) + " bytes ";
+    TimelineTrace::ArrowEnd from{row.source, 0};
+    TimelineTrace::ArrowEnd to{row.destination, 0};
+    if (isDrawn(row.source))
+    {
+        from.thread = Draw(row.source,
+                           TimelineTrace::SENT,
+                           what + "to rank " + std::to_string(row.destination),
+                           start,
+                           end);
+    }
+    if (isDrawn(row.destination))
+    {
+        to.thread = Draw(row.destination,
+                         TimelineTrace::STEPS,
+                         what + "from rank " + std::to_string(row.source),
+                         start,
+                         end);
+    }
+    if (from.thread > 0 && to.thread > 0)
+    {
+        m_outputs.m_timeline->AddArrow(from, to, start);
+    }
+}
+
+void
+RunFiles::AddCollective(CollectiveRow row, Time start, Time end)
+{
+    row.startS = start.GetSeconds();
+    row.turnS = row.startS;
+    row.endS = end.GetSeconds();
+    if (m_store)
+    {
+        m_store->AddCollective(row);
+    }
+    if (m_outputs.m_timeline && (m_traceRanks.empty() || m_traceRanks.count(row.rank) > 0))
+    {
+        Draw(row.rank,
+             TimelineTrace::COLLECTIVES,
+             row.operation + " " + std::to_string(row.sequence),
+             start,
+             end);
+    }
+}
+
+void
+RunFiles::Finish()
+{
+    if (m_recorder)
+    {
+        m_recorder->Finish();
+    }
+    if (m_links)
+    {
+        m_links->Finish();
     }
 }
 
 void
 RunFiles::Close(const std::string& failure)
 {
+    m_sampler.reset();
     if (m_store)
     {
         failure.empty() ? m_store->Finish() : m_store->Fail(failure);
     }
-    if (m_timeline)
+    if (m_own)
     {
-        m_timeline->Close();
+        m_own->Complete();
     }
 }
 

@@ -128,7 +128,7 @@ RunRecorder::Observe(Ptr<TrainingApplication> application)
         communicator->TraceConnectWithoutContext("Receive",
                                                  MakeCallback(&RunRecorder::OnReceive, this));
     }
-    if (m_timeline || m_keep)
+    if (IsRecording())
     {
         m_applications.push_back(application);
         application->TraceConnectWithoutContext("ComputePhase",
@@ -322,16 +322,33 @@ RunRecorder::WriteComputePhase(uint32_t rank,
                                Time start,
                                Time end)
 {
-    if (!IsDrawn(rank))
+    const uint32_t place = GetProcess(rank);
+    if (m_store)
+    {
+        m_store->AddComputePhase({place, iteration, phase, start.GetSeconds(), end.GetSeconds()});
+    }
+    if (!IsDrawn(place))
     {
         return;
     }
-    m_timeline->Complete(rank,
+    m_timeline->Complete(place,
                          TimelineTrace::COMPUTE,
                          phase,
                          start,
                          end,
                          JsonValue::Object().Set("iteration", iteration));
+}
+
+void
+RunRecorder::SetHosts(std::vector<uint32_t> hosts)
+{
+    m_hosts = std::move(hosts);
+}
+
+uint32_t
+RunRecorder::GetProcess(uint32_t rank) const
+{
+    return m_hosts.empty() ? rank : m_hosts.at(rank);
 }
 
 void

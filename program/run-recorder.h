@@ -61,6 +61,12 @@ class RunRecorder
      */
     void Observe(Ptr<TrainingApplication> application);
 
+    /**
+     * A job on some hosts of a cluster: its ranks are recorded as the ranks of the cluster there.
+     * @param hosts by rank of the job
+     */
+    void SetHosts(std::vector<uint32_t> hosts);
+
     /** Names the layers of a model that a collective belongs to. (rank, number in the iteration) */
     using LayerNames = std::function<std::string(uint32_t, uint32_t)>;
 
@@ -106,6 +112,7 @@ class RunRecorder
 
     bool IsRecording() const;
     bool IsDrawn(uint32_t rank) const;
+    uint32_t GetProcess(uint32_t rank) const;
     void Draw(const DrawnMessage& message, const std::string& collective);
     void OnCollective(const CollectiveRecord& record);
     void OnSend(const MessageRecord& record);
@@ -141,6 +148,7 @@ class RunRecorder
     std::vector<Ptr<Communicator>> m_groups;              // those of them that are of groups
     std::map<MessageKey, Time> m_sent;
     std::set<uint32_t> m_traceRanks; // empty: all
+    std::vector<uint32_t> m_hosts;   // by rank of the job; empty: the ranks are the cluster's
     /// Messages of collectives that are not complete at their receiver.
     std::map<CollectiveKey, std::vector<DrawnMessage>> m_drawn;
 };

@@ -8,6 +8,8 @@
 
 #include "ns3/atp-program.h"
 #include "ns3/simulator.h"
+#include "ns3/switchml-program.h"
+#include "ns3/tcp-transport.h"
 
 #include <limits>
 #include <string>
@@ -28,13 +30,31 @@ RunSampler::RunSampler(const Cluster& cluster,
                        Time interval,
                        ResultStore* store,
                        TimelineTrace* timeline)
-    : m_cluster(cluster),
-      m_interval(interval),
+    : RunSampler(cluster.GetFabric(), &cluster, interval, store, timeline)
+{
+}
+
+RunSampler::RunSampler(const Fabric& fabric,
+                       Time interval,
+                       ResultStore* store,
+                       TimelineTrace* timeline)
+    : RunSampler(fabric, nullptr, interval, store, timeline)
+{
+}
+
+RunSampler::RunSampler(const Fabric& fabric,
+                       const Cluster* cluster,
+                       Time interval,
+                       ResultStore* store,
+                       TimelineTrace* timeline)
+    : m_fabric(fabric),
+      m_cluster(cluster),
+      m_interval(interval.IsStrictlyPositive() ? interval : MicroSeconds(FIRST_INTERVAL_US)),
       m_store(store),
       m_timeline(timeline),
-      m_last(Simulator::Now())
+      m_last(Simulator::Now()),
+      m_stretches(!interval.IsStrictlyPositive())
 {
-    const Fabric& fabric = cluster.GetFabric();
     m_ports.resize(2 * fabric.channels.size());
     for (std::size_t i = 0; i < m_ports.size(); i++)
     {
@@ -45,6 +65,13 @@ RunSampler::RunSampler(const Cluster& cluster,
         row.port = fabric.channels[link]->GetPort(end).GetIndex();
         row.peer = fabric.GetEndName(link, 1 - end);
         m_indices.emplace(&fabric.channels[link]->GetPort(end), i);
+    }
+    for (uint32_t rank = 0; m_cluster && rank < m_cluster->GetRanks(); rank++)
+    {
+        if (const auto transport = DynamicCast<TcpTransport>(m_cluster->GetTransport(rank)))
+        {
+            transport->WatchWindows();
+        }
     }
     m_next = Simulator::Schedule(m_interval, &RunSampler::Sample, this);
 }
@@ -57,31 +84,61 @@ RunSampler::~RunSampler()
 void
 RunSampler::Sample()
 {
-    const Fabric& fabric = m_cluster.GetFabric();
     for (std::size_t i = 0; i < m_ports.size(); i++)
     {
-        SamplePort(fabric.channels[i / 2]->GetPort(static_cast<uint32_t>(i % 2)), m_ports[i]);
+        SamplePort(m_fabric.channels[i / 2]->GetPort(static_cast<uint32_t>(i % 2)), m_ports[i]);
     }
-    for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
+    if (m_cluster)
     {
-        if (m_cluster.IsRdma())
-        {
-            SampleHost(
-                rank,
-                m_cluster.GetNics(rank),
-                [](const RdmaNic& nic) -> const auto& { return nic.GetQueuePairs(); });
-        }
-        else if (m_cluster.GetOptions().IsUec())
-        {
-            SampleHost(
-                rank,
-                m_cluster.GetUecNics(rank),
-                [](const UecNic& nic) -> const auto& { return nic.GetConnections(); });
-        }
+        SampleConnections();
     }
     SampleSlots();
     m_last = Simulator::Now();
-    m_next = Simulator::Schedule(m_interval, &RunSampler::Sample, this);
+    if (m_stretches && (++m_samples >= MAX_SAMPLES || m_rows >= MAX_ROWS))
+    {
+        m_interval = m_interval + m_interval;
+        m_samples = 0;
+        m_rows = 0;
+    }
+    if (m_cluster || !Simulator::IsFinished())
+    {
+        m_next = Simulator::Schedule(m_interval, &RunSampler::Sample, this);
+    }
+}
+
+void
+RunSampler::SampleConnections()
+{
+    for (uint32_t rank = 0; rank < m_cluster->GetRanks(); rank++)
+    {
+        if (m_cluster->IsRdma())
+        {
+            SampleHost(
+                rank,
+                m_cluster->GetNics(rank),
+                [](const RdmaNic& nic) -> const auto& { return nic.GetQueuePairs(); });
+        }
+        else if (m_cluster->GetOptions().IsUec())
+        {
+            SampleHost(
+                rank,
+                m_cluster->GetUecNics(rank),
+                [](const UecNic& nic) -> const auto& { return nic.GetConnections(); });
+        }
+        else if (const auto transport = DynamicCast<TcpTransport>(m_cluster->GetTransport(rank)))
+        {
+            for (const TcpTransport::Window& window : transport->GetWindows())
+            {
+                const FabricPort& port = m_fabric.rails[rank][window.rail]->GetPort();
+                SampleRow row = m_ports[m_indices.at(&port)].row;
+                row.queuePair = window.number;
+                Report(row,
+                       "window_bytes",
+                       window.bytes,
+                       m_connections[{rank, window.rail, window.number}].window);
+            }
+        }
+    }
 }
 
 void
@@ -113,7 +170,7 @@ RunSampler::SampleHost(uint32_t rank, const Nics& nics, const GetConnections& ge
 {
     for (uint32_t rail = 0; rail < nics.size(); rail++)
     {
-        const FabricPort& port = m_cluster.GetFabric().rails[rank][rail]->GetPort();
+        const FabricPort& port = m_fabric.rails[rank][rail]->GetPort();
         SampleRow row = m_ports[m_indices.at(&port)].row;
         const auto& connections = getConnections(*nics[rail]);
         using Connection = typename std::decay_t<decltype(connections)>::mapped_type;
@@ -124,7 +181,7 @@ RunSampler::SampleHost(uint32_t rank, const Nics& nics, const GetConnections& ge
             ConnectionState& state = m_connections[{rank, rail, number}];
             const uint64_t packets = connection->GetCounters().sentPackets;
             const double bits =
-                8.0 * m_cluster.GetMtu() * static_cast<double>(packets - state.packets);
+                8.0 * m_cluster->GetMtu() * static_cast<double>(packets - state.packets);
             state.packets = packets;
             Report(row, "rate_bps", bits / (Simulator::Now() - m_last).GetSeconds(), state.rate);
             const uint64_t window = connection->GetCongestionControl()->GetWindow();
@@ -139,7 +196,7 @@ RunSampler::SampleHost(uint32_t rank, const Nics& nics, const GetConnections& ge
 void
 RunSampler::SampleSlots()
 {
-    const auto& switches = m_cluster.GetFabric().devicesOfSwitches;
+    const auto& switches = m_fabric.devicesOfSwitches;
     for (uint32_t index = 0; index < switches.size(); index++)
     {
         uint32_t number = 0;
@@ -147,11 +204,15 @@ RunSampler::SampleSlots()
              program = switches[index]->GetProgram(++number))
         {
             const auto atp = DynamicCast<AtpProgram>(program);
-            if (atp)
+            const auto switchMl = DynamicCast<SwitchMlProgram>(program);
+            if (atp || switchMl)
             {
                 SampleRow row;
                 row.node = "switch" + std::to_string(index);
-                Report(row, "slots", atp->GetOccupied(0), m_slots[index]);
+                Report(row,
+                       "slots",
+                       atp ? atp->GetOccupied(0) : switchMl->GetOccupied(),
+                       m_slots[index]);
             }
         }
     }
@@ -165,6 +226,7 @@ RunSampler::Report(const SampleRow& series, const char* quantity, double value, 
         return;
     }
     last = value;
+    m_rows++;
     SampleRow row = series;
     row.timeS = Simulator::Now().GetSeconds();
     row.quantity = quantity;

@@ -30,19 +30,43 @@ namespace ns3::training
 class RunSampler
 {
   public:
+    /// Without a given interval: the first one, us.
+    static constexpr int64_t FIRST_INTERVAL_US = 1;
+    /// Samples of an interval that is not given.
+    static constexpr uint32_t MAX_SAMPLES = 300;
+    /// Changed values of an interval that is not given.
+    static constexpr uint32_t MAX_ROWS = 20000;
+
     /**
      * Starts. Further samples follow until this object ends.
      * @param cluster is sampled; must outlive this object
-     * @param interval between two samples, above 0
+     * @param interval between two samples; 0: it begins with FIRST_INTERVAL_US, and doubles after
+     *        MAX_SAMPLES samples, or MAX_ROWS values, so that short and long runs, and small and
+     *        large networks, have a similar number
      * @param store results file, or null
      * @param timeline trace file, or null
      */
     RunSampler(const Cluster& cluster, Time interval, ResultStore* store, TimelineTrace* timeline);
+
+    /**
+     * Samples ports and switches without a cluster, as long as there are other events.
+     * @param fabric is sampled; must outlive this object
+     * @param interval as above
+     * @param store results file, or null
+     * @param timeline trace file, or null
+     */
+    RunSampler(const Fabric& fabric, Time interval, ResultStore* store, TimelineTrace* timeline);
     ~RunSampler();
     RunSampler(const RunSampler&) = delete;
     RunSampler& operator=(const RunSampler&) = delete;
 
   private:
+    RunSampler(const Fabric& fabric,
+               const Cluster* cluster,
+               Time interval,
+               ResultStore* store,
+               TimelineTrace* timeline);
+
     /** Last values of a port. */
     struct PortState
     {
@@ -62,17 +86,22 @@ class RunSampler
     };
 
     void Sample();
+    void SampleConnections();
     void SamplePort(const FabricPort& port, PortState& state);
     template <class Nics, class GetConnections>
     void SampleHost(uint32_t rank, const Nics& nics, const GetConnections& getConnections);
     void SampleSlots();
     void Report(const SampleRow& series, const char* quantity, double value, double& last);
 
-    const Cluster& m_cluster;
+    const Fabric& m_fabric;
+    const Cluster* m_cluster; // null: none
     Time m_interval;
     ResultStore* m_store;
     TimelineTrace* m_timeline;
-    Time m_last; // time of the last sample
+    Time m_last;           // time of the last sample
+    bool m_stretches;      // whether the interval doubles
+    uint32_t m_samples{0}; // since it has doubled
+    uint32_t m_rows{0};    // likewise
     EventId m_next;
     std::vector<PortState> m_ports; // by link and end
     std::map<const FabricPort*, std::size_t> m_indices;

@@ -15,28 +15,19 @@
 namespace ns3::training
 {
 
-SharedResults::SharedResults(std::string path, std::string program, const ProgramOptions& options)
-    : m_path(std::move(path)),
-      m_program(std::move(program)),
+SharedResults::SharedResults(const RunFilesOptions& files, const ProgramOptions& options)
+    : m_outputs(files, options.GetName()),
       m_options(options)
 {
-    ResultStore::Check(m_path);
 }
 
 SharedResults::~SharedResults() = default;
 
-std::unique_ptr<ResultStore>
-SharedResults::Open(const JsonValue& configuration) const
-{
-    return std::make_unique<ResultStore>(
-        m_path,
-        RunRow{m_program, GetVersion(), RngSeedManager::GetRun(), configuration.Write()});
-}
-
 void
 SharedResults::Begin(const Cluster& cluster, std::size_t jobs)
 {
-    m_store = Open(GetConfiguration(m_options, cluster, {}));
+    m_store = m_outputs.OpenStore(GetConfiguration(m_options, cluster, {}).Write());
+    m_sampler = m_outputs.Sample(cluster, m_store.get());
     m_jobs.resize(jobs);
 }
 
@@ -44,14 +35,20 @@ void
 SharedResults::Start(std::size_t index,
                      const SharedJob& job,
                      const Cluster& cluster,
-                     const std::vector<Ptr<TrainingApplication>>& applications)
+                     const std::vector<Ptr<TrainingApplication>>& applications,
+                     const std::vector<uint32_t>& hosts)
 {
     auto configuration = GetConfiguration(m_options, cluster, {});
     configuration.Set("keys", job.configuration);
     Job& mine = m_jobs.at(index);
-    mine.store = Open(configuration);
-    mine.runId = static_cast<uint64_t>(mine.store->GetRunId());
-    mine.recorder = std::make_unique<RunRecorder>(cluster, mine.store.get(), nullptr);
+    mine.store = m_outputs.OpenStore(configuration.Write());
+    mine.runId = mine.store ? static_cast<uint64_t>(mine.store->GetRunId()) : 0;
+    mine.recorder = std::make_unique<RunRecorder>(cluster,
+                                                  mine.store.get(),
+                                                  m_outputs.GetTimeline(),
+                                                  false,
+                                                  m_outputs.GetTraceRanks(cluster));
+    mine.recorder->SetHosts(hosts);
     for (const auto& application : applications)
     {
         mine.recorder->Observe(application);
@@ -61,14 +58,31 @@ SharedResults::Start(std::size_t index,
 void
 SharedResults::AddIteration(std::size_t index, const IterationRecord& record)
 {
-    m_jobs.at(index).store->AddIteration(record);
+    if (ResultStore* store = m_jobs.at(index).store.get())
+    {
+        store->AddIteration(record);
+    }
+    if (TimelineTrace* timeline = m_outputs.GetTimeline())
+    {
+        timeline->Flush();
+    }
 }
 
 void
-SharedResults::End(std::size_t index)
+SharedResults::End(std::size_t index, const std::vector<CriticalPathRow>& path)
 {
     Job& job = m_jobs.at(index);
-    job.store->Finish();
+    for (const CriticalPathRow& row : path)
+    {
+        if (job.store)
+        {
+            job.store->AddCriticalPath(row);
+        }
+    }
+    if (job.store)
+    {
+        job.store->Finish();
+    }
     job.recorder.reset();
     job.store.reset();
 }
@@ -76,6 +90,7 @@ SharedResults::End(std::size_t index)
 void
 SharedResults::EndCluster(const Cluster& cluster)
 {
+    m_sampler.reset();
     RunRecorder(cluster, m_store.get(), nullptr).Finish();
     for (Job& job : m_jobs)
     {
@@ -89,6 +104,10 @@ SharedResults::AddRow(std::size_t index,
                       const SharedJobResult& result,
                       double aloneS)
 {
+    if (!m_store)
+    {
+        return;
+    }
     JobRow row;
     row.number = static_cast<uint32_t>(index);
     row.name = job.name;
@@ -136,7 +155,11 @@ SharedResults::Fail(const std::vector<SharedJob>& jobs,
             m_jobs[i].store->Fail(failure);
         }
     }
-    m_store->Fail(failure);
+    if (m_store)
+    {
+        m_store->Fail(failure);
+    }
+    m_outputs.Complete();
 }
 
 void
@@ -148,7 +171,11 @@ SharedResults::Finish(const std::vector<SharedJob>& jobs,
     {
         AddRow(i, jobs[i], results[i], i < alone.size() ? alone[i] : 0);
     }
-    m_store->Finish();
+    if (m_store)
+    {
+        m_store->Finish();
+    }
+    m_outputs.Complete();
 }
 
 std::string

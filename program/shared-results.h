@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_SHARED_RESULTS_H
 #define DISTRIBUTED_TRAINING_SHARED_RESULTS_H
 
-#include "run-recorder.h"
+#include "run-files.h"
 #include "shared-job-result.h"
 
 #include "ns3/result-store.h"
@@ -26,20 +26,19 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * The results file of jobs that share a cluster: a run for the cluster, with a row for each job and
- * the counters of the links, and a run for each job that has started, with its iterations,
- * collectives and messages.
+ * The files of jobs that share a cluster. In the results file a run for the cluster, with a row for
+ * each job and the counters and samples of the links, and a run for each job that has started, with
+ * its iterations, collectives and messages. In the timeline a process for each host.
  */
 class SharedResults
 {
   public:
     /**
-     * @param path results file
-     * @param program that runs
+     * @param files that are written
      * @param options of the program, parsed; must outlive this object
-     * @throw ConfigurationError as ResultStore::Check()
+     * @throw ConfigurationError if a file cannot be written
      */
-    SharedResults(std::string path, std::string program, const ProgramOptions& options);
+    SharedResults(const RunFilesOptions& files, const ProgramOptions& options);
     ~SharedResults();
     SharedResults(const SharedResults&) = delete;
     SharedResults& operator=(const SharedResults&) = delete;
@@ -57,11 +56,13 @@ class SharedResults
      * @param job its options
      * @param cluster of the jobs
      * @param applications of its ranks
+     * @param hosts of its ranks
      */
     void Start(std::size_t index,
                const SharedJob& job,
                const Cluster& cluster,
-               const std::vector<Ptr<TrainingApplication>>& applications);
+               const std::vector<Ptr<TrainingApplication>>& applications,
+               const std::vector<uint32_t>& hosts);
 
     /**
      * @param index of the job
@@ -69,11 +70,14 @@ class SharedResults
      */
     void AddIteration(std::size_t index, const IterationRecord& record);
 
-    /** @param index of a job that is complete */
-    void End(std::size_t index);
+    /**
+     * @param index of a job that is complete
+     * @param path critical path of its last iteration
+     */
+    void End(std::size_t index, const std::vector<CriticalPathRow>& path);
 
     /**
-     * Adds the counters of the links. Call before the cluster is destroyed.
+     * Ends the samples, and adds the counters of the links. Call before the cluster is destroyed.
      * @param cluster of the jobs
      */
     void EndCluster(const Cluster& cluster);
@@ -101,7 +105,7 @@ class SharedResults
                 const std::vector<double>& alone);
 
   private:
-    /** What is written while a job runs. */
+    /** What is recorded while a job runs. */
     struct Job
     {
         uint64_t runId{0};
@@ -109,16 +113,15 @@ class SharedResults
         std::unique_ptr<RunRecorder> recorder;
     };
 
-    std::unique_ptr<ResultStore> Open(const JsonValue& configuration) const;
     void AddRow(std::size_t index,
                 const SharedJob& job,
                 const SharedJobResult& result,
                 double aloneS);
 
-    std::string m_path;
-    std::string m_program;
+    RunOutputs m_outputs;
     const ProgramOptions& m_options;
-    std::unique_ptr<ResultStore> m_store; // of the cluster
+    std::unique_ptr<ResultStore> m_store;  // of the cluster; null: a timeline alone
+    std::unique_ptr<RunSampler> m_sampler; // null: no samples
     std::vector<Job> m_jobs;
 };
 

@@ -7,6 +7,7 @@
 #include "shared-simulation.h"
 
 #include "job-lower-bound.h"
+#include "path-figures.h"
 #include "shared-job-sums.h"
 #include "shared-results.h"
 
@@ -296,7 +297,7 @@ SharedSimulation::Start(std::size_t index)
     job.measured->SetLowerBound(GetLowerBound(job.plan, m_cluster, job.result.hosts));
     if (SharedResults* results = m_options.results)
     {
-        results->Start(index, options, m_cluster, job.applications);
+        results->Start(index, options, m_cluster, job.applications, job.result.hosts);
         job.measured->OnIterationComplete([results, index](const IterationRecord& record) {
             results->AddIteration(index, record);
         });
@@ -317,7 +318,12 @@ SharedSimulation::CleanUp(std::size_t index)
     Job& job = m_jobs[index];
     if (m_options.results)
     {
-        m_options.results->End(index);
+        auto path = GetPathRows(job.measured->GetCriticalPath(), *job.plan.graph);
+        for (CriticalPathRow& row : path)
+        {
+            row.rank = job.result.hosts.at(row.rank);
+        }
+        m_options.results->End(index, path);
     }
     TakeFigures(index);
     if (m_controller)

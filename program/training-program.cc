@@ -23,6 +23,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <limits>
 #include <new>
 #include <sstream>
 #include <unistd.h>
@@ -339,8 +340,34 @@ FormatNotes(const std::vector<std::string>& notes)
 }
 
 void
+RecordAll(const ProgramOptions& options,
+          const RunFilesOptions& files,
+          const std::function<void()>& simulate)
+{
+    files.Check(std::numeric_limits<uint32_t>::max());
+    if (!files.IsGiven())
+    {
+        simulate();
+        return;
+    }
+    RunOutputs outputs(files, options.GetName());
+    outputs.MakeCurrent(options.ToJson());
+    try
+    {
+        simulate();
+    }
+    catch (const SimulationStuck&) // the runs so far are kept
+    {
+        outputs.Complete();
+        throw;
+    }
+    outputs.Complete();
+}
+
+void
 RunExperiment(const ProgramOptions& options,
               const std::string& json,
+              const RunFilesOptions& files,
               const std::string& part,
               const ExperimentParts& parts,
               const std::function<JsonValue()>& results,
@@ -352,13 +379,15 @@ RunExperiment(const ProgramOptions& options,
                                  " (allowed: 1)");
     }
     const JsonOutput output(json);
-    for (const auto& [name, run] : parts)
-    {
-        if (part == "all" || part == name)
+    RecordAll(options, files, [&] {
+        for (const auto& [name, run] : parts)
         {
-            run();
+            if (part == "all" || part == name)
+            {
+                run();
+            }
         }
-    }
+    });
     auto document = results();
     const std::string inputs = ClusterOptions().DescribeHosts();
     if (json != "-")

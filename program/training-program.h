@@ -9,6 +9,7 @@
 
 #include "program-options.h"
 #include "run-cost.h"
+#include "run-files.h"
 
 #include "ns3/training-cluster.h"
 #include "ns3/training-json-writer.h"
@@ -115,6 +116,18 @@ std::string FormatInputs(const std::string& inputs);
  */
 std::string FormatNotes(const std::vector<std::string>& notes);
 
+/**
+ * Records all simulations of a program into files, see RunOutputs::GetCurrent().
+ * @param options of the program
+ * @param files of the simulations; of none, they are not recorded
+ * @param simulate runs them
+ * @throw ConfigurationError if a file cannot be written
+ * @throw SimulationStuck if a simulation does; the files are complete up to then
+ */
+void RecordAll(const ProgramOptions& options,
+               const RunFilesOptions& files,
+               const std::function<void()>& simulate);
+
 /** Parts of an experiment by name, for the option --part. */
 using ExperimentParts = std::vector<std::pair<std::string, std::function<void()>>>;
 
@@ -123,6 +136,7 @@ using ExperimentParts = std::vector<std::pair<std::string, std::function<void()>
  * its cost, unless JSON goes to standard output, and writes its results.
  * @param options of the program
  * @param json as for JsonOutput
+ * @param files record all simulations
  * @param part name of one part, or "all"
  * @param parts the parts
  * @param results called at the end; cost, configuration and version are added
@@ -131,6 +145,7 @@ using ExperimentParts = std::vector<std::pair<std::string, std::function<void()>
  */
 void RunExperiment(const ProgramOptions& options,
                    const std::string& json,
+                   const RunFilesOptions& files,
                    const std::string& part,
                    const ExperimentParts& parts,
                    const std::function<JsonValue()>& results,

@@ -106,7 +106,7 @@ TrainingRun::Execution::Execution(TrainingRun& run)
             static_cast<uint32_t>(run.m_options.warmup),
             run.m_plan.GetBusBytes()),
       m_reference(m_cluster),
-      m_files(run.m_options, m_cluster, PROGRAM, run.m_configuration.Write()),
+      m_files(RunFiles::Open(run.m_options, m_cluster, PROGRAM, run.m_configuration.Write())),
       m_guard(m_cluster)
 {
     Observe();
@@ -287,7 +287,14 @@ TrainingRun::Execution::FinishFiles()
 {
     ExchangeReports();
     GatherCounters(m_cluster.GetFabric());
-    m_files.GetRecorder().Finish();
+    m_files.Finish();
+    if (m_files.GetStore() && Processes::GetCount() == 1)
+    {
+        for (const CriticalPathRow& row : GetPathRows(m_job.GetCriticalPath(), *m_run.m_plan.graph))
+        {
+            m_files.GetStore()->AddCriticalPath(row);
+        }
+    }
     m_energy = GetEnergyFigures(m_run.m_options.energy,
                                 m_cluster,
                                 m_job.GetResults(),

@@ -416,7 +416,8 @@ class ResultViewTestCase : public TestCase
                {{"1", "0", "2.0", "5.0e-07"}, {"0", "1", "1.0", "1.0e-06"}, {"1", "2", "0.0", ""}});
         // As a file of a program that knew neither views nor turns.
         SqliteDatabase(m_path, SqliteDatabase::Mode::WRITE)
-            .Execute("DROP VIEW bucket_wait; DROP VIEW bucket; DROP TABLE link_iteration;"
+            .Execute("DROP VIEW binding; DROP VIEW bucket_wait; DROP VIEW bucket; DROP TABLE "
+                     "link_iteration;"
                      "ALTER TABLE collective DROP COLUMN turn_s");
         ResultStore(m_path, MakeRun()).Finish();
         Expect("SELECT layers, wait_s, network_s FROM bucket_wait",

@@ -124,6 +124,8 @@ IsOfKind(const std::string& path, OutputKind kind)
                begins("\x4d\x3c\xb2\xa1") || begins("\xa1\xb2\x3c\x4d");
     case OutputKind::GOAL: // or the magic number of the binary form
         return begins("num_ranks") || begins(std::string("\x7f\x10\0\0\0\0\0\0", 8));
+    case OutputKind::PAGE:
+        return begins("<!DOCTYPEhtml><!--distributed-trainingreport");
     default:
         return true;
     }
@@ -147,6 +149,8 @@ Describe(OutputKind kind)
         return "a capture of packets";
     case OutputKind::GOAL:
         return "a job as GOAL";
+    case OutputKind::PAGE:
+        return "such a page";
     default:
         return "a file";
     }

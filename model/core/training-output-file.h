@@ -30,7 +30,8 @@ enum class OutputKind
     TOPOLOGY, ///< topology as JSON
     SCHEDULE, ///< schedule as JSON or MSCCL XML
     CAPTURE,  ///< capture of packets
-    GOAL      ///< job as GOAL, text or binary
+    GOAL,     ///< job as GOAL, text or binary
+    PAGE      ///< page that draws results
 };
 
 /**

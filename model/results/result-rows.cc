@@ -97,6 +97,29 @@ SampleRow::GetFields()
             {"value", "", "the value, until the next row of the series", &Row::value}};
 }
 
+std::vector<RecordField<ComputePhaseRow>>
+ComputePhaseRow::GetFields()
+{
+    using Row = ComputePhaseRow;
+    return {{"rank", "", "the rank", &Row::rank},
+            {"iteration", "", "iteration of the job", &Row::iteration},
+            {"phase", "", "such as forward", &Row::phase},
+            {"start_s", "s", "simulated time of its start", &Row::startS},
+            {"end_s", "s", "simulated time of its end", &Row::endS}};
+}
+
+std::vector<RecordField<CriticalPathRow>>
+CriticalPathRow::GetFields()
+{
+    using Row = CriticalPathRow;
+    return {{"step", "", "number of the part, in order of time", &Row::step},
+            {"rank", "", "rank that the path leads through", &Row::rank},
+            {"task", "", "task in progress; empty: none", &Row::task},
+            {"kind", "", "compute, what communication is for, or idle", &Row::kind},
+            {"start_s", "s", "simulated time of its start", &Row::startS},
+            {"end_s", "s", "simulated time of its end", &Row::endS}};
+}
+
 std::vector<RecordField<NicCounterRow>>
 NicCounterRow::GetFields()
 {

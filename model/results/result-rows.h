@@ -148,6 +148,41 @@ struct SampleRow
 /**
  * @ingroup distributed-training-results
  *
+ * A phase of computation of a rank.
+ */
+struct ComputePhaseRow
+{
+    uint32_t rank{0};      ///< the rank
+    uint32_t iteration{0}; ///< iteration of the job
+    std::string phase;     ///< "forward", "backward", "update", ...
+    double startS{0};      ///< simulated time of its start
+    double endS{0};        ///< simulated time of its end
+
+    /** @return the columns */
+    static std::vector<RecordField<ComputePhaseRow>> GetFields();
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * A part of the critical path of the last iteration, in order of time and without gaps.
+ */
+struct CriticalPathRow
+{
+    uint32_t step{0}; ///< number of the part, from 0
+    uint32_t rank{0}; ///< that the path leads through; of "idle" the rank before
+    std::string task; ///< name of the task in progress, or empty
+    std::string kind; ///< compute, what communication is for, or "idle"
+    double startS{0}; ///< simulated time of its start
+    double endS{0};   ///< simulated time of its end
+
+    /** @return the columns */
+    static std::vector<RecordField<CriticalPathRow>> GetFields();
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
  * What the engine of a NIC coded over the whole run.
  */
 struct NicCounterRow

@@ -7,6 +7,7 @@
 #include "result-store.h"
 
 #include "result-table.h"
+#include "result-views.h"
 
 #include "ns3/log.h"
 #include "ns3/training-configuration-error.h"
@@ -41,31 +42,6 @@ constexpr const char* RUN_LAYOUT = R"(CREATE TABLE run (
     run_id INTEGER PRIMARY KEY, program TEXT NOT NULL, version TEXT NOT NULL,
     seed INTEGER NOT NULL, configuration TEXT NOT NULL, started TEXT NOT NULL, finished TEXT,
     state TEXT NOT NULL CHECK (state IN ('unfinished', 'finished', 'failed')), reason TEXT);
-)";
-
-/** Views, by name; a file that lacks one gets it. */
-constexpr const char* VIEWS = R"(
-CREATE VIEW IF NOT EXISTS bucket AS
-    SELECT run_id, iteration, communicator, sequence AS bucket, operation, algorithm, layers,
-           max(bytes) AS bytes, count(*) AS ranks, min(start_s) AS ready_s,
-           max(max(start_s, turn_s)) AS start_s, max(end_s) AS end_s
-    FROM collective GROUP BY run_id, iteration, communicator, sequence, operation, layers;
-CREATE VIEW IF NOT EXISTS bucket_wait AS
-    SELECT run_id, iteration, communicator, bucket, operation, layers, bytes,
-           start_s - ready_s AS wait_s, end_s - start_s AS network_s
-    FROM bucket;
-CREATE VIEW IF NOT EXISTS bottleneck AS
-    SELECT run_id, node, port, peer, node || ' -> ' || peer AS link, rate_bps, utilization, paused_s,
-           coalesce(1.0 * (SELECT sum(pauses) FROM link_counter AS own
-                           WHERE own.run_id = busiest.run_id AND own.node = busiest.node) /
-                    nullif((SELECT sum(pauses) FROM link_counter AS every
-                            WHERE every.run_id = busiest.run_id), 0), 0.0) AS pause_share
-    FROM (SELECT run_id, node, port, peer, rate_bps, utilization, paused_s, max(busy_s)
-          FROM link_counter GROUP BY run_id) AS busiest;
-CREATE VIEW IF NOT EXISTS slowest_message AS
-    SELECT run_id, source, destination, communicator, collective, step, bytes, start_s, end_s,
-           end_s - start_s AS time_s, 8e-9 * bytes / nullif(end_s - start_s, 0) AS rate_Gbps
-    FROM message ORDER BY time_s DESC;
 )";
 
 /** @return current time in UTC, ISO 8601 */
@@ -180,6 +156,13 @@ struct ResultStore::Tables
                                    ResultTable<SampleRow>::Key::RUN,
                                    SampleRow::GetFields()};
 
+    ResultTable<ComputePhaseRow> computePhases{"compute_phase",
+                                               ResultTable<ComputePhaseRow>::Key::RUN,
+                                               ComputePhaseRow::GetFields()};
+    ResultTable<CriticalPathRow> criticalPaths{"critical_path",
+                                               ResultTable<CriticalPathRow>::Key::FIRST_COLUMN,
+                                               CriticalPathRow::GetFields()};
+
     ResultTable<NicCounterRow> nicCounters{"nic_counter",
                                            ResultTable<NicCounterRow>::Key::RUN,
                                            NicCounterRow::GetFields()};
@@ -207,6 +190,8 @@ struct ResultStore::Tables
         work(linkCounters);
         work(linkIterations);
         work(samples);
+        work(computePhases);
+        work(criticalPaths);
         work(nicCounters);
         work(codecCounters);
         work(learning);
@@ -218,8 +203,8 @@ struct ResultStore::Tables
     {
         return iterations.GetSize() + collectives.GetSize() + messages.GetSize() +
                linkCounters.GetSize() + linkIterations.GetSize() + samples.GetSize() +
-               nicCounters.GetSize() + codecCounters.GetSize() + learning.GetSize() +
-               energy.GetSize() + jobs.GetSize();
+               computePhases.GetSize() + criticalPaths.GetSize() + nicCounters.GetSize() +
+               codecCounters.GetSize() + learning.GetSize() + energy.GetSize() + jobs.GetSize();
     }
 };
 
@@ -292,7 +277,7 @@ ResultStore::ResultStore(const std::string& path, const RunRow& run)
                 database.Execute("PRAGMA user_version = " + std::to_string(LAYOUT_VERSION));
             }
             m_tables->ForEach([&](const auto& table) { table.AddMissingColumns(database); });
-            database.Execute(VIEWS);
+            database.Execute(RESULT_VIEWS);
             const auto insert = database.Prepare(
                 "INSERT INTO run (program, version, seed, configuration, started, state) "
                 "VALUES (?, ?, ?, ?, ?, 'unfinished')");
@@ -384,6 +369,20 @@ void
 ResultStore::AddSample(const SampleRow& row)
 {
     m_tables->samples.Add(row);
+    FlushIfLarge();
+}
+
+void
+ResultStore::AddComputePhase(const ComputePhaseRow& row)
+{
+    m_tables->computePhases.Add(row);
+    FlushIfLarge();
+}
+
+void
+ResultStore::AddCriticalPath(const CriticalPathRow& row)
+{
+    m_tables->criticalPaths.Add(row);
     FlushIfLarge();
 }
 

@@ -23,11 +23,12 @@ namespace ns3::training
  * @ingroup distributed-training-results
  *
  * One run's part of an SQLite results file: tables `run`, `iteration`, `collective`, `message`,
- * `link_counter`, `link_iteration`, `sample`, `nic_counter`, `codec_counter`, `learning`,
- * `energy` and `job`. A table has one column per field of its row type, and `run_id`, the key of
- * `run`. The views `bucket`, `bucket_wait`, `bottleneck` and `slowest_message` answer questions
- * from these tables. Its `state` is 'unfinished' until Finish() or Fail(), so a killed run stays
- * 'unfinished'. Times of day are UTC in ISO 8601.
+ * `link_counter`, `link_iteration`, `sample`, `compute_phase`, `critical_path`, `nic_counter`,
+ * `codec_counter`, `learning`, `energy` and `job`. A table has one column per field of its row
+ * type, and `run_id`, the key of `run`. The views `bucket`, `bucket_wait`, `bottleneck`, `binding`
+ * and `slowest_message` answer questions from these tables (see RESULT_VIEWS). Its `state` is
+ * 'unfinished' until Finish() or Fail(), so a killed run stays 'unfinished'. Times of day are UTC
+ * in ISO 8601.
  *
  * The file may hold many runs, written by many processes concurrently (write-ahead log; a writer
  * waits for the transactions of others). Rows are buffered and written in one transaction at the
@@ -110,6 +111,16 @@ class ResultStore
      * @throw std::runtime_error as AddIteration()
      */
     void AddSample(const SampleRow& row);
+    /**
+     * @param row a phase of computation, written with the next iteration
+     * @throw std::runtime_error as AddIteration()
+     */
+    void AddComputePhase(const ComputePhaseRow& row);
+    /**
+     * @param row a part of the critical path, written at the end
+     * @throw std::runtime_error as AddIteration()
+     */
+    void AddCriticalPath(const CriticalPathRow& row);
     /**
      * @param row a NIC's counters, written with the next iteration or at the end
      * @throw std::runtime_error as AddIteration()

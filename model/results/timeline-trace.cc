@@ -8,6 +8,7 @@
 
 #include "ns3/log.h"
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <utility>
@@ -122,6 +123,12 @@ TimelineTrace::AddMetadata(const std::string& kind,
     Add(event.Write());
 }
 
+void
+TimelineTrace::BeginSimulation()
+{
+    m_shift = m_last;
+}
+
 uint32_t
 TimelineTrace::Complete(uint32_t rank,
                         Track track,
@@ -131,6 +138,9 @@ TimelineTrace::Complete(uint32_t rank,
                         const JsonValue& arguments)
 {
     NS_LOG_FUNCTION(this << rank << track << name << start << end);
+    start += m_shift;
+    end += m_shift;
+    m_last = std::max(m_last, end);
     const uint32_t thread =
         track == COMPUTE ? uint32_t{COMPUTE} : FindLane(rank, track, start, end);
     // Formatted by hand: a double cannot hold the picoseconds of a long run.
@@ -149,6 +159,7 @@ void
 TimelineTrace::AddArrow(ArrowEnd from, ArrowEnd to, Time time)
 {
     m_arrows++;
+    time += m_shift;
     const auto format = [&](const std::string& kind, const ArrowEnd& end) {
         return "{\"ph\":" + kind + ",\"id\":" + std::to_string(m_arrows) +
                ",\"pid\":" + std::to_string(end.rank) + ",\"tid\":" + std::to_string(end.thread) +
@@ -164,6 +175,8 @@ TimelineTrace::AddCounter(const std::string& name,
                           Time time,
                           double value)
 {
+    time += m_shift;
+    m_last = std::max(m_last, time);
     if (!std::exchange(m_hasCounters, true))
     {
         AddMetadata("process_name", NETWORK, 0, "name", "network");

@@ -63,6 +63,11 @@ class TimelineTrace
     void AddProcess(uint32_t rank, const std::string& name);
 
     /**
+     * Lets the times of a further simulation, which begins at 0, follow those of all events so far.
+     */
+    void BeginSimulation();
+
+    /**
      * Adds an event with a duration.
      * @param rank the rank
      * @param track the track
@@ -152,6 +157,8 @@ class TimelineTrace
 
     OutputFile m_file;                    ///< the file
     std::unique_ptr<TextPacker> m_packer; ///< of a compressed file, or null
+    Time m_shift;                         ///< of the simulation: its start in the file
+    Time m_last;                          ///< end of the last event, in the file
     uint64_t m_arrows{0};                 ///< number of arrows so far
     bool m_hasCounters{false};            ///< whether the process of the network is named
     std::string m_buffer;                 ///< complete events not yet written

@@ -18,6 +18,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3::training
 {
@@ -88,6 +89,15 @@ TcpTransport::DoDispose()
 {
     m_node = nullptr;
     m_listener = nullptr;
+    for (auto& [key, sender] : m_senders)
+    {
+        if (m_watchesWindows && sender.socket)
+        {
+            sender.socket->TraceDisconnectWithoutContext(
+                "CongestionWindow",
+                MakeBoundCallback(&TcpTransport::OnWindow, &sender));
+        }
+    }
     m_senders.clear();
     m_portPairOf.clear();
     m_receivers.clear();
@@ -141,6 +151,14 @@ TcpTransport::Open(const Key& key, Sender& sender)
         sender.socket->BindToNetDevice(m_node->GetDevice(portPair.rail));
     }
     m_portPairOf.emplace(sender.socket, key);
+    sender.window.number = static_cast<uint32_t>(m_portPairOf.size());
+    sender.window.rail = portPair.rail;
+    if (m_watchesWindows)
+    {
+        sender.socket->TraceConnectWithoutContext(
+            "CongestionWindow",
+            MakeBoundCallback(&TcpTransport::OnWindow, &sender));
+    }
     sender.socket->SetConnectCallback(MakeCallback(&TcpTransport::OnConnected, this),
                                       MakeCallback(&TcpTransport::OnConnectFailed, this));
     sender.socket->SetCloseCallbacks(MakeCallback(&TcpTransport::OnClosed, this),
@@ -250,6 +268,47 @@ const TcpTransport::Waiting&
 TcpTransport::GetWaiting() const
 {
     return m_waiting;
+}
+
+void
+TcpTransport::WatchWindows()
+{
+    if (std::exchange(m_watchesWindows, true))
+    {
+        return;
+    }
+    for (auto& [key, sender] : m_senders)
+    {
+        if (sender.socket)
+        {
+            sender.socket->TraceConnectWithoutContext(
+                "CongestionWindow",
+                MakeBoundCallback(&TcpTransport::OnWindow, &sender));
+        }
+    }
+}
+
+std::vector<TcpTransport::Window>
+TcpTransport::GetWindows() const
+{
+    std::vector<Window> windows;
+    for (const auto& [key, sender] : m_senders)
+    {
+        if (sender.socket)
+        {
+            windows.push_back(sender.window);
+        }
+    }
+    std::sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
+        return a.number < b.number;
+    });
+    return windows;
+}
+
+void
+TcpTransport::OnWindow(Sender* sender, uint32_t, uint32_t bytes)
+{
+    sender->window.bytes = bytes;
 }
 
 void

@@ -73,6 +73,21 @@ class TcpTransport : public MultiPortTransport
     /** @return how long messages have waited for sockets */
     const Waiting& GetWaiting() const;
 
+    /** The congestion window of a sending connection. */
+    struct Window
+    {
+        uint32_t number{
+            0};           ///< of the connection, from 1 in the order in which this rank opened them
+        uint32_t rail{0}; ///< its local port
+        uint32_t bytes{0}; ///< congestion window, bytes
+    };
+
+    /** Keeps the congestion windows from now on, for GetWindows(). */
+    void WatchWindows();
+
+    /** @return the windows of all connections that this rank has opened, by number */
+    std::vector<Window> GetWindows() const;
+
     /**
      * @param attributes of sockets created from now on and of the objects inside; a listening
      *        socket passes them to accepted connections
@@ -108,6 +123,7 @@ class TcpTransport : public MultiPortTransport
         bool connected{false};
         bool waiting{false}; ///< for space in the socket
         Time since;          ///< start of this wait, or when it was last counted
+        Window window;       ///< if windows are watched
     };
 
     /** An accepted connection from one peer. */
@@ -139,6 +155,7 @@ class TcpTransport : public MultiPortTransport
     void Push(const Key& key);
     void Write(Sender& sender) const;
     void CountWaiting(Sender& sender);
+    static void OnWindow(Sender* sender, uint32_t old, uint32_t bytes);
 
     Ptr<Node> m_node;
     AttributeList m_socketAttributes;
@@ -148,6 +165,7 @@ class TcpTransport : public MultiPortTransport
     std::map<Ptr<Socket>, Receiver> m_receivers;
     uint16_t m_port;
     Waiting m_waiting;
+    bool m_watchesWindows{false};
     uint64_t m_sentBytes{0};
     uint64_t m_receivedBytes{0};
 };

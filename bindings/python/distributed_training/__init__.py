@@ -12,6 +12,7 @@
     dt.CollectiveBenchmark(ranks=16, bytes="8:64M:x8").run().rows
     dt.sweep(dt.TrainingJob.grid(ranks=[4, 8, 16], transport=["rdma", "tcp"]), store="runs.sqlite")
     dt.read_results("runs.sqlite", "iteration")
+    dt.report("runs.sqlite", "run.html")    # a page that shows what limits a run
     dt.plot.iteration_breakdown({"rdma": result})
     dt.ns.training.FabricHelper()    # the C++ classes, through cppyy
     dt.connect("/NodeList/*/$ns3::training::SwitchDevice/Drop", print)   # their trace sources
@@ -50,6 +51,7 @@ from .experiments import (
 from .grids import read_grid
 from .learner import Layer, Learner
 from .program import Program, Result, SimulationStuck, WrongResult
+from .report_page import report
 from .results import TABLES, VIEWS, read_results
 from .shared_cluster import SharedCluster, SharedResult
 from .sweeps import read_sweep, run_each, sweep
@@ -102,6 +104,7 @@ __all__ = [
     "read_grid",
     "read_results",
     "read_sweep",
+    "report",
     "run_each",
     "sweep",
 ]

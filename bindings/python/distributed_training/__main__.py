@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .build import BuildNotFound
 from .grids import read_grid
 from .program import Program, to_keyword
+from .report_page import report
 from .sweep_store import CHANGED
 from .sweeps import read_sweep, sweep
 from .units import split_unit
@@ -91,9 +92,21 @@ def _plot(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _add_report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("results", help="results file")
+    parser.add_argument("--output", required=True, help="page: .html")
+    parser.add_argument("--run", type=int, action="append", help="run; may be repeated")
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    report(arguments.results, arguments.output, arguments.run)
+    return 0
+
+
 # Name: help, function that adds the arguments, function that returns the exit status.
 _COMMANDS: dict[str, tuple[str, Any, Any]] = {
     "sweep": ("run a grid, or the rest of it", _add_sweep, _sweep),
+    "report": ("write a page that shows what limits a run", _add_report, _report),
     "plot": ("draw a column of a sweep, with confidence intervals", _add_plot, _plot),
 }
 

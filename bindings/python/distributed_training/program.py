@@ -151,7 +151,7 @@ _NS3_KEYWORDS = {
 
 
 # Options that name files which a program writes.
-_OUTPUTS = re.compile(r"json|output|pcap|results|trace|export-.*")
+_OUTPUTS = re.compile(r"json|output|pcap|report|results|trace|export-.*")
 
 # How ns-3's arguments begin that print text instead of a result.
 _PRINTING = "Print"

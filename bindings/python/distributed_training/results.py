@@ -21,6 +21,8 @@ TABLES = (
     "link_counter",
     "link_iteration",
     "sample",
+    "compute_phase",
+    "critical_path",
     "nic_counter",
     "codec_counter",
     "learning",
@@ -29,7 +31,7 @@ TABLES = (
 )
 """The tables of a results file; the documentation lists their columns."""
 
-VIEWS = ("bucket", "bucket_wait", "bottleneck", "slowest_message")
+VIEWS = ("bucket", "bucket_wait", "bottleneck", "slowest_message", "binding")
 """The views of a results file, which answer questions from its tables."""
 
 LAYOUT_VERSION = 1
@@ -62,7 +64,7 @@ def read_results(
     if run_id is not None:
         query, values = query + " WHERE run_id = ?", (run_id,)  # type: ignore[assignment]
     try:
-        with contextlib.closing(_open(path)) as connection:
+        with contextlib.closing(open_results(path)) as connection:
             layout = connection.execute("PRAGMA user_version").fetchone()[0]
             if layout > LAYOUT_VERSION:
                 raise ValueError(
@@ -82,7 +84,7 @@ def read_results(
     return frame
 
 
-def _open(path: str) -> sqlite3.Connection:
+def open_results(path: str) -> sqlite3.Connection:
     """Open a database for reading, even in a directory without write permission."""
     uri = "file:" + urllib.parse.quote(os.path.abspath(path)) + "?mode=ro"
     connection = sqlite3.connect(uri, uri=True, timeout=60)

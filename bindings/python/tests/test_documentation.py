@@ -264,6 +264,7 @@ def to_default(option, text):
 
 
 CLUSTER = "training-job-3"  # the table of shared options, of which each program has some
+FILES = "files"  # likewise
 
 
 @pytest.mark.parametrize(
@@ -298,7 +299,7 @@ def test_options(describe, name, tables):
             for table in names
             for row in read_table("user-guide.rst", f"options-{table}")
         }
-        for names in (tables, [CLUSTER])
+        for names in (tables, [CLUSTER, FILES])
     )
     assert set(own) <= set(options)
     documented = {**{name: text for name, text in shared.items() if name in options}, **own}

@@ -160,6 +160,15 @@ SwitchMlProgram::GetSlots() const
     return m_slotCount;
 }
 
+uint32_t
+SwitchMlProgram::GetOccupied() const
+{
+    return static_cast<uint32_t>(
+        std::count_if(m_slots.begin(), m_slots.end(), [](const Slot& slot) {
+            return slot.versions[0].left > 0 || slot.versions[1].left > 0;
+        }));
+}
+
 const SwitchMlCounters&
 SwitchMlProgram::GetCounters() const
 {

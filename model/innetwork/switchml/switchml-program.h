@@ -97,6 +97,9 @@ class SwitchMlProgram : public AggregationProgram
     /** @return number of slots of all jobs */
     uint32_t GetSlots() const;
 
+    /** @return number of slots of all jobs that hold a sum which is not complete */
+    uint32_t GetOccupied() const;
+
     /** @return its counters */
     const SwitchMlCounters& GetCounters() const;
 

@@ -1,0 +1,551 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reports: what is on the page, where it comes from, and how a browser shows it."""
+
+import json
+import os
+import re
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+import distributed_training as dt
+from browser import Page, find_browser
+from distributed_training.__main__ import main
+
+WORKLOAD = Path(__file__).with_name("small-workload.csv")
+JOB = [f"--workload={WORKLOAD}", "--ranks=4", "--iterations=2"]
+TWO_JOBS = """
+[[job]]
+name = "first"
+ranks = 4
+iterations = 2
+workload = "{0}"
+[[job]]
+name = "second"
+ranks = 2
+iterations = 2
+workload = "{0}"
+"""
+
+
+def read_page(path):
+    """Return the data of a page."""
+    text = Path(path).read_text(encoding="utf-8")
+    assert text.startswith("<!DOCTYPE html>") and text.endswith("</html>\n")
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)
+    return json.loads(data)
+
+
+def get_rows(run, name):
+    return [dict(zip(run[name]["columns"], row)) for row in run[name]["rows"]]
+
+
+def ask(path, sql):
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(sql).fetchall()
+    finally:
+        connection.close()
+
+
+def get_line(process, status):
+    assert process.returncode == status, process.stderr
+    (line,) = process.stderr.splitlines()
+    return line
+
+
+@pytest.fixture(scope="module")
+def job(program, tmp_path_factory):
+    """A job with a results file and a page."""
+    folder = tmp_path_factory.mktemp("job")
+    words = [*JOB, "--topology=leaf-spine:leaves=2,spines=1,hosts-per-leaf=2", "--sample=20us"]
+    process = program(
+        "training-job", *words, f"--results={folder}/r.sqlite", f"--report={folder}/run.html"
+    )
+    assert process.returncode == 0, process.stderr
+    assert sorted(os.listdir(folder)) == ["r.sqlite", "run.html"]
+    return folder
+
+
+def test_both_languages_make_the_same_page(job, tmp_path):
+    dt.report(job / "r.sqlite", tmp_path / "python.html")
+    main(["report", str(job / "r.sqlite"), f"--output={tmp_path}/command.html"])
+    page = (job / "run.html").read_bytes()
+    assert (tmp_path / "python.html").read_bytes() == page
+    assert (tmp_path / "command.html").read_bytes() == page
+
+
+def test_the_page_has_the_rows_of_the_file(job):
+    (run,) = read_page(job / "run.html")["runs"]
+    tables = {
+        "iteration": "iteration",
+        "bucket": "bucket",
+        "path": "critical_path",
+        "compute": "compute_phase",
+        "collective": "collective",
+        "link": "link_counter",
+        "message": "message",
+    }
+    for name, table in tables.items():
+        ((count,),) = ask(job / "r.sqlite", f"SELECT count(*) FROM {table}")
+        assert run[name]["total"] == count > 0, name
+        assert len(run[name]["rows"]) == min(count, 200 if name == "message" else count), name
+    ((sentence,),) = ask(job / "r.sqlite", "SELECT sentence FROM binding")
+    assert get_rows(run, "binding")[0]["sentence"] == sentence
+    slowest = get_rows(run, "message")[0]["time_s"]
+    ((longest,),) = ask(job / "r.sqlite", "SELECT max(end_s - start_s) FROM message")
+    assert slowest == pytest.approx(longest, rel=1e-12)
+
+
+def test_critical_path_and_phases_fit_the_iterations(job):
+    iterations = dt.read_results(job / "r.sqlite")
+    path = dt.read_results(job / "r.sqlite", "critical_path")
+    assert list(path["step"]) == list(range(len(path)))
+    assert list(path["start_s"][1:]) == pytest.approx(list(path["end_s"][:-1]), abs=1e-15)
+    last = iterations.iloc[-1]
+    assert path["start_s"].iloc[0] == pytest.approx(last["start_s"], abs=1e-15)
+    assert path["end_s"].iloc[-1] == pytest.approx(last["end_s"], abs=1e-15)
+    phases = dt.read_results(job / "r.sqlite", "compute_phase")
+    # 100 us forward and 200 us backward of the workload, on every rank in every iteration
+    times = (phases["end_s"] - phases["start_s"]).groupby(phases["phase"])
+    assert list(times.get_group("forward")) == pytest.approx(12 * [100e-6], rel=1e-9)
+    backward = phases[phases["phase"] == "backward"]
+    assert set(zip(backward["rank"], backward["iteration"])) == {
+        (rank, iteration) for rank in range(4) for iteration in range(3)
+    }
+
+
+def test_what_binds_follows_from_the_tables(job):
+    """An independent computation: the link that sends most in the measured iterations."""
+    path = job / "r.sqlite"
+    iterations = dt.read_results(path)
+    measured = iterations[~iterations["warmup"]]
+    links = dt.read_results(path, "link_iteration")
+    links = links[links["iteration"].isin(measured["iteration"])]
+    counters = dt.read_results(path, "link_counter").set_index(["node", "port"])
+    busy = {}
+    for row in links.itertuples():
+        rate = counters.loc[(row.node, row.port), "rate_bps"]
+        key = (row.node, row.peer)
+        busy[key] = busy.get(key, 0) + 8 * (row.bytes + 20 * row.frames) / rate
+    share = max(busy.values()) / measured["communication_time_s"].sum()
+    (row,) = dt.read_results(path, "binding").itertuples()
+    assert row.share == pytest.approx(min(share, 1), rel=1e-9)
+    assert tuple(row.link.split(" -> ")) in [key for key in busy if busy[key] == max(busy.values())]
+    idle = 1 - measured["compute_time_s"].sum() / measured["iteration_time_s"].sum()
+    assert idle > 0.05 and row.what == ("link" if share >= 0.7 else "latency")
+    assert f"{100 * row.share:.0f} %" in row.sentence and row.link in row.sentence
+
+
+@pytest.mark.parametrize(
+    "words, what",
+    [
+        (["--compute-scale=1000"], "computation"),
+        (["--straggler=1:30", "--compute-scale=10"], "waiting"),
+        (["--rate=1Gbps"], "link"),
+        (["--delay=1ms"], "latency"),
+    ],
+)
+def test_what_binds(program, tmp_path, words, what):
+    process = program("training-job", *JOB, *words, f"--results={tmp_path}/r")
+    assert process.returncode == 0, process.stderr
+    ((found, sentence),) = ask(tmp_path / "r", "SELECT what, sentence FROM binding")
+    assert found == what, sentence
+    assert sentence.startswith(
+        {"computation": "Computation binds", "waiting": "Waiting binds", "link": "The link "}.get(
+            what, "No link binds"
+        )
+    )
+
+
+def test_pauses_are_in_the_sentence(program, tmp_path):
+    """An incast that fills the buffer of the only switch: it alone sends pauses."""
+    words = ["--ranks=16", "--pattern=incast:15", "--bytes=4M", "--congestion-control=none"]
+    process = program("fabric-benchmark", *words, f"--results={tmp_path}/r")
+    assert process.returncode == 0, process.stderr
+    ((sentence, share),) = ask(tmp_path / "r", "SELECT sentence, pause_share FROM binding")
+    ((pauses,),) = ask(tmp_path / "r", "SELECT sum(pauses) FROM link_counter")
+    assert pauses > 0 and share == 1
+    assert (
+        sentence.startswith("The link switch0 -> host") and "sent 100 % of the pauses" in sentence
+    )
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("training-job", [*JOB[:1], "--ranks=1", "--iterations=1"]),
+        ("training-job", [*JOB[:1], "--ranks=3", "--iterations=1", "--mtu=1001"]),
+        ("training-job", [*JOB[:1], "--ranks=2", "--transport=tcp"]),
+        ("collective-benchmark", ["--ranks=1", "--bytes=1K"]),
+        ("collective-benchmark", ["--ranks=3", "--bytes=0,4K"]),
+        ("collective-benchmark", ["--ranks=4", "--algorithm=switchml", "--bytes=1M"]),
+    ],
+)
+def test_odd_runs(program, tmp_path, name, words):
+    """Also without --results: nothing but the page remains."""
+    place = tmp_path / "temporary"
+    place.mkdir()
+    os.environ["TMPDIR"] = str(place)
+    try:
+        process = program(name, *words, f"--report={tmp_path}/run.html")
+    finally:
+        del os.environ["TMPDIR"]
+    assert process.returncode == 0, process.stderr
+    assert sorted(os.listdir(tmp_path)) == ["run.html", "temporary"] and not os.listdir(place)
+    data = read_page(tmp_path / "run.html")
+    (run,) = data["runs"]
+    assert data["left_out"] == 0
+    assert not [query for query in run if isinstance(run[query], dict) and "missing" in run[query]]
+    assert get_rows(run, "run")[0]["state"] == "finished"
+    assert get_rows(run, "binding")[0]["sentence"]
+
+
+def test_samples_of_windows_and_slots(program, tmp_path):
+    runs = {
+        "window_bytes": [*JOB[:2], "--iterations=1", "--transport=tcp"],
+        # without the slow rank all contributions of a sum arrive at the same time
+        "slots": [*JOB[:2], "--iterations=1", "--collective=switchml", "--straggler=1:1.5"],
+    }
+    for quantity, words in runs.items():
+        path = tmp_path / quantity
+        process = program("training-job", *words, f"--results={path}", "--sample=5us")
+        assert process.returncode == 0, process.stderr
+        rows = dt.read_results(path, "sample")
+        rows = rows[rows["quantity"] == quantity]
+        assert len(rows) > 0 and (rows["value"] >= 0).all() and rows["value"].max() > 0
+        if quantity == "slots":
+            assert set(rows["node"]) == {"switch0"}
+            assert rows["value"].max() <= 512 and rows["value"].iloc[-1] == 0
+        else:
+            assert set(rows["node"]) == {f"host{rank}" for rank in range(4)}
+            assert rows["value"].min() > 1000  # at least a segment
+
+
+def test_jobs_of_a_cluster(program, tmp_path):
+    """A run of the cluster, and one of each job with the links of the cluster."""
+    (tmp_path / "jobs.toml").write_text(TWO_JOBS.format(WORKLOAD), encoding="ascii")
+    words = [f"--jobs={tmp_path}/jobs.toml", "--ranks=6", "--alone=false", "--sample=20us"]
+    words += [f"--trace={tmp_path}/t.json", f"--results={tmp_path}/r"]
+    process = program("shared-cluster", *words, f"--report={tmp_path}/run.html")
+    assert process.returncode == 0, process.stderr
+    cluster, first, second = read_page(tmp_path / "run.html")["runs"]
+    assert [run["links_of"] for run in (cluster, first, second)] == [1, 1, 1]
+    assert [job["name"] for job in get_rows(cluster, "job")] == ["first", "second"]
+    assert [job["name"] for job in get_rows(second, "job")] == ["second"]
+    assert first["link"] == cluster["link"] and first["sample"]["total"] > 0
+    assert cluster["iteration"]["total"] == 0 and second["iteration"]["total"] == 2
+    assert {row["rank"] for row in get_rows(first, "compute")} == {0, 1, 2, 3}
+    assert {row["rank"] for row in get_rows(second, "compute")} == {4, 5}
+    assert {row["rank"] for row in get_rows(second, "collective")} == {4, 5}
+    assert {row["rank"] for row in get_rows(second, "path")} <= {4, 5}
+    events = json.loads((tmp_path / "t.json").read_text(encoding="ascii"))
+    spans = [event for event in events if event["ph"] == "X"]
+    assert {event["pid"] for event in spans} == set(range(6))
+    assert {event["name"] for event in spans if event["tid"] == 1} >= {"forward", "backward"}
+
+
+def test_an_older_file(job, tmp_path):
+    """Without the views and tables of reports: the page says so and draws the rest."""
+    path = tmp_path / "old.sqlite"
+    path.write_bytes((job / "r.sqlite").read_bytes())
+    connection = sqlite3.connect(path)
+    for view in dt.VIEWS:
+        connection.execute(f"DROP VIEW {view}")
+    connection.execute("DROP TABLE compute_phase")
+    connection.execute("DROP TABLE critical_path")
+    connection.execute("DROP TABLE job")
+    connection.commit()
+    connection.close()
+    dt.report(path, tmp_path / "old.html")
+    (run,) = read_page(tmp_path / "old.html")["runs"]
+    assert run["binding"] == {"missing": "no such table: binding"}
+    assert run["compute"] == {"missing": "no such table: compute_phase"}
+    assert run["link"]["total"] > 0 and run["iteration"]["total"] == 3
+
+
+def test_limits_are_told(job, tmp_path):
+    """Of many runs the last ones, with fewer rows each."""
+    path = tmp_path / "many.sqlite"
+    path.write_bytes((job / "r.sqlite").read_bytes())
+    connection = sqlite3.connect(path)
+    columns = "program, version, seed, configuration, started, finished, state, reason"
+    for _ in range(24):
+        connection.execute(
+            f"INSERT INTO run ({columns}) SELECT {columns} FROM run WHERE run_id = 1"
+        )
+    connection.commit()
+    connection.close()
+    dt.report(path, tmp_path / "many.html")
+    data = read_page(tmp_path / "many.html")
+    assert data["left_out"] == 5
+    assert [run["run_id"] for run in data["runs"]] == list(range(6, 26))
+    dt.report(path, tmp_path / "some.html", run_id=[1, 25])
+    first, last = read_page(tmp_path / "some.html")["runs"]
+    assert first["message"]["total"] > len(first["message"]["rows"]) == 100
+    assert last["message"]["rows"] == []
+    with pytest.raises(ValueError, match="no run 99"):
+        dt.report(path, tmp_path / "none.html", run_id=99)
+    assert not (tmp_path / "none.html").exists()
+
+
+def test_text_cannot_leave_the_data(job, tmp_path):
+    path = tmp_path / "r.sqlite"
+    path.write_bytes((job / "r.sqlite").read_bytes())
+    connection = sqlite3.connect(path)
+    name = "</script><script>window.broken = 1</script><!-- <script> /*library*/ /*data*/"
+    connection.execute("UPDATE collective SET layers = ?", (name,))
+    connection.commit()
+    connection.close()
+    dt.report(path, tmp_path / "run.html")
+    (run,) = read_page(tmp_path / "run.html")["runs"]
+    assert {row["layers"] for row in get_rows(run, "bucket")} == {name}
+
+
+def test_refusals(program, tmp_path):
+    (tmp_path / "mine.html").write_text("<html>my page</html>", encoding="ascii")
+    before = sorted(os.listdir(tmp_path))
+    for path, words in {
+        tmp_path / "mine.html": "is something else",
+        tmp_path / "no/run.html": "there is no directory",
+        tmp_path: "is a directory",
+    }.items():
+        for name in ("training-job", "collective-benchmark", "shared-cluster", "hpcc-fct"):
+            process = program(name, f"--report={path}", f"--results={tmp_path}/r")
+            line = get_line(process, 2)
+            assert line.startswith(f"{name}: --report: ") and words in line, line
+    line = get_line(program("training-job", *JOB, "--report=/x.html", "--runs=2"), 2)
+    assert "--report" in line
+    assert sorted(os.listdir(tmp_path)) == before
+    (tmp_path / "text").write_text("text", encoding="ascii")
+    for source, error in {
+        tmp_path / "text": ValueError,
+        tmp_path / "none": FileNotFoundError,
+    }.items():
+        with pytest.raises(error):
+            dt.report(source, tmp_path / "run.html")
+    assert main(["report", str(tmp_path / "none"), f"--output={tmp_path}/run.html"]) == 2
+    result = dt.TrainingJob(workload=WORKLOAD, ranks=2, iterations=1).run()
+    with pytest.raises(ValueError, match="has no results file"):
+        dt.report(result, tmp_path / "run.html")
+
+
+def test_a_result_is_drawn(tmp_path):
+    options = {"workload": WORKLOAD, "iterations": 1, "results": tmp_path / "r"}
+    result = dt.TrainingJob(ranks=2, **options).run()
+    dt.TrainingJob(ranks=3, **options).run()
+    dt.report(result, tmp_path / "run.html")
+    (run,) = read_page(tmp_path / "run.html")["runs"]
+    assert run["run_id"] == 1
+
+
+def test_a_stuck_run_has_a_page(program, tmp_path):
+    words = [*JOB[:2], "--iterations=1000", "--fault=host1:down,from=5ms"]
+    line = get_line(program("training-job", *words, f"--report={tmp_path}/run.html"), 3)
+    (run,) = read_page(tmp_path / "run.html")["runs"]
+    (row,) = get_rows(run, "run")
+    assert row["state"] == "failed" and line.endswith(row["reason"])
+    assert 0 < run["iteration"]["total"] < 1000
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
+def test_a_killed_run_has_no_half_page(build, tmp_path, name):
+    """None after SIGKILL; after SIGTERM a page of the run so far."""
+    words = [build.get_program("training-job"), *JOB[:2], "--iterations=1000000"]
+    words += [f"--results={tmp_path}/r", f"--report={tmp_path}/run.html"]
+    process = subprocess.Popen(words, env=build.get_environment(), stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            time.sleep(0.2)
+            if (tmp_path / "r").exists() and os.path.getsize(tmp_path / "r"):
+                break
+        time.sleep(0.5)
+        process.send_signal(getattr(signal, name))
+        process.wait(120)
+    finally:
+        process.kill()
+    if name == "SIGKILL":
+        assert "run.html" not in os.listdir(tmp_path)
+    else:
+        (run,) = read_page(tmp_path / "run.html")["runs"]
+        assert get_rows(run, "run")[0]["state"] == "failed"
+    assert not [file for file in os.listdir(tmp_path) if file.endswith(".part")]
+
+
+EXPERIMENTS = [
+    ("in-network-aggregation", ["--part=sharp"]),
+    ("fabric-benchmark", ["--ranks=4", "--bytes=100K", "--pattern=all-to-all"]),
+    ("hpcc-fct", ["--scale=16", "--warm-up=0s", "--duration=200us"]),
+    ("switch-barrier", ["--ranks=3", "--rounds=5"]),
+]
+
+
+@pytest.mark.parametrize("name, words", EXPERIMENTS, ids=[name for name, _ in EXPERIMENTS])
+def test_experiments(program, tmp_path, name, words):
+    """Programs without jobs record links, messages or collectives, and a timeline, too."""
+    files = [f"--results={tmp_path}/r", f"--trace={tmp_path}/t.json", "--sample=10us"]
+    plain = program(name, *words, "--json=-")
+    process = program(name, *words, "--json=-", *files, f"--report={tmp_path}/run.html")
+    assert process.returncode == 0, process.stderr
+    cost = ("cpu_s", "packet_hops_per_cpu_s", "peak_memory_MiB", "events", "configuration")
+    left, right = (json.loads(each.stdout) for each in (plain, process))
+    machine = re.compile("cpu|wall|setup|peak_M|MiB|events|configuration")
+    for key in left:  # what is simulated is the same with and without records
+        if key not in cost and not machine.search(key) and key != "comparison":
+            assert left[key] == right[key], key
+    runs = read_page(tmp_path / "run.html")["runs"]
+    assert len(runs) == min(20, len(ask(tmp_path / "r", "SELECT * FROM run")))
+    for run in runs:
+        assert run["link"]["total"] > 0 and run["message"]["total"] + run["collective"]["total"] > 0
+        assert get_rows(run, "run")[0]["state"] == "finished"
+    spans = json.loads((tmp_path / "t.json").read_text(encoding="ascii"))
+    assert [event for event in spans if event["ph"] == "X"]
+
+
+# ---- in a browser ----
+
+needs_browser = pytest.mark.skipif(
+    not find_browser(), reason="no Chromium is installed (Debian: apt-get install chromium)"
+)
+
+
+@needs_browser
+def test_a_browser_shows_the_page(job):
+    ((sentence,),) = ask(job / "r.sqlite", "SELECT sentence FROM binding")
+    with Page(job / "run.html") as page:
+        assert page.evaluate("document.getElementById('sentence').textContent") == f"{sentence}."
+        drawn = page.evaluate(
+            "Object.fromEntries([...document.querySelectorAll('section')]"
+            ".map(s => [s.id, s.dataset.drawn]))"
+        )
+        assert drawn == {
+            "jobs": "nothing",
+            "iterations": "chart",
+            "buckets": "chart",
+            "layers": "table",
+            "path": "chart",
+            "timeline": "chart",
+            "links": "picture",
+            "queues": "chart",
+            "messages": "chart",
+            "omitted": "table",
+        }
+        for section in ("iterations", "buckets", "path", "timeline"):
+            count = f"document.querySelectorAll('#{section} .barlayer path').length"
+            assert page.evaluate(count) > 0, section
+        for section in ("queues", "messages"):
+            count = f"document.querySelectorAll('#{section} .scatterlayer path').length"
+            assert page.evaluate(count) > 0, section
+        ((links,),) = ask(job / "r.sqlite", "SELECT count(*) FROM link_counter")
+        assert page.evaluate("document.querySelectorAll('path.link').length") == links
+        # the tip of a link, of a bar; the chooser of ranks; that of quantities
+        page.point("document.querySelector('path.link[data-link=\"host0 -> switch0\"]')")
+        tip = page.wait("document.getElementById('tip').textContent")
+        assert tip.startswith("host0 -> switch0 (port 0, 100 Gbit/s)\nutilization: ")
+        page.point("document.querySelector('#buckets .barlayer .points path:last-child')")
+        assert "ranks" in page.wait("document.querySelector('#buckets .hoverlayer').textContent")
+        for text, names in {"1,3": ["rank 1", "rank 3"], "2-9": ["rank 2", "rank 3"]}.items():
+            page.choose("#timeline-ranks", text)
+            labels = (
+                "[...document.querySelectorAll('#timeline .ytick text')].map(t => t.textContent)"
+            )
+            assert page.evaluate(labels) == names
+        for text in ("7", "x", ""):
+            page.choose("#timeline-ranks", text)
+            assert page.evaluate("document.getElementById('timeline').dataset.drawn") == "nothing"
+        quantities = [
+            row[0] for row in ask(job / "r.sqlite", "SELECT DISTINCT quantity FROM sample")
+        ]
+        listed = "[...document.querySelectorAll('#series-quantity option')].map(o => o.value)"
+        assert sorted(page.evaluate(listed)) == sorted(quantities)
+        for quantity in quantities:
+            page.choose("#series-quantity", quantity)
+            traces = "document.querySelectorAll('#queues .scatterlayer .trace').length"
+            assert page.evaluate(traces) > 0, quantity
+        assert page.complaints == []
+        assert [url for url in page.requests if not url.startswith(("file://", "data:"))] == []
+        assert len([url for url in page.requests if url.startswith("file://")]) == 1
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("training-job", [*JOB[:1], "--ranks=1", "--iterations=1"]),
+        ("collective-benchmark", ["--ranks=9", "--topology=torus:3x3", "--bytes=4K"]),
+        ("collective-benchmark", ["--ranks=6", "--topology=full-mesh", "--bytes=4K"]),
+        ("switch-barrier", ["--ranks=2", "--rounds=2"]),
+    ],
+)
+def test_a_browser_shows_odd_runs(program, tmp_path, name, words):
+    process = program(name, *words, f"--report={tmp_path}/run.html")
+    assert process.returncode == 0, process.stderr
+    with Page(tmp_path / "run.html") as page:
+        assert page.evaluate("document.getElementById('links').dataset.drawn") == "picture"
+        shapes = "[...document.querySelectorAll('#network circle, #network rect')].length"
+        assert page.evaluate(shapes) > 0
+        assert page.complaints == []
+
+
+@needs_browser
+def test_a_browser_shows_text_as_text(job, tmp_path):
+    path = tmp_path / "r.sqlite"
+    path.write_bytes((job / "r.sqlite").read_bytes())
+    connection = sqlite3.connect(path)
+    name = "</script><img src=x onerror=window.broken=1><script>window.broken=1</script>"
+    connection.execute("UPDATE collective SET layers = ?, operation = ?", (name, name))
+    connection.execute("UPDATE run SET state = 'failed', reason = ?", (name,))
+    connection.commit()
+    connection.close()
+    dt.report(path, tmp_path / "run.html")
+    with Page(tmp_path / "run.html") as page:
+        assert page.evaluate("window.broken") is None
+        assert name in page.evaluate("document.getElementById('state').textContent")
+        assert page.evaluate("document.querySelectorAll('img').length") == 0
+        assert page.complaints == []
+
+
+@needs_browser
+def test_a_browser_chooses_jobs(program, tmp_path):
+    (tmp_path / "jobs.toml").write_text(TWO_JOBS.format(WORKLOAD), encoding="ascii")
+    words = [f"--jobs={tmp_path}/jobs.toml", "--ranks=6", "--alone=false"]
+    process = program("shared-cluster", *words, f"--report={tmp_path}/run.html")
+    assert process.returncode == 0, process.stderr
+    with Page(tmp_path / "run.html") as page:
+        options = "[...document.querySelectorAll('#runs option')].map(o => o.textContent)"
+        assert page.evaluate(options) == ["1", "2, job first", "3, job second"]
+        assert page.evaluate("document.getElementById('iterations').dataset.drawn") == "nothing"
+        page.choose("#runs", "2")
+        assert page.evaluate("document.body.dataset.run") == "3"
+        assert page.evaluate("document.getElementById('iterations').dataset.drawn") == "chart"
+        assert page.evaluate("document.getElementById('links').dataset.drawn") == "picture"
+        assert page.complaints == []
+
+
+@needs_browser
+def test_a_large_network_is_shown_by_layers(program, tmp_path):
+    words = [
+        "--ranks=400",
+        "--topology=leaf-spine:leaves=20,spines=4,hosts-per-leaf=20",
+        "--bytes=40K",
+    ]
+    words += ["--algorithm=recursive-doubling", "--warmup=0", f"--report={tmp_path}/run.html"]
+    process = program("collective-benchmark", *words)
+    assert process.returncode == 0, process.stderr
+    assert os.path.getsize(tmp_path / "run.html") < 20e6
+    start = time.monotonic()
+    with Page(tmp_path / "run.html") as page:
+        assert time.monotonic() - start < 30
+        assert page.evaluate("document.getElementById('links').dataset.drawn") == "layers"
+        counts = page.evaluate(
+            "[...document.querySelectorAll('#layer-heat tr')].slice(1)"
+            ".map(row => Number(row.children[1].textContent))"
+        )
+        assert counts == [400, 400, 80, 80]  # up and down, of hosts and of leaves
+        assert page.evaluate("document.getElementById('omitted').textContent.includes('message')")
+        assert page.complaints == []
