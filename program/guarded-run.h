@@ -133,6 +133,15 @@ class GuardedRun
     void SetComputing(std::function<bool()> computing);
 
     /**
+     * @param isDown whether something has failed that is known: transports may fail, and the run is
+     *        checked rarely until CheckSoon()
+     */
+    void SetDown(std::function<bool()> isDown);
+
+    /** Ends the time of rare checks. Needs a single process. */
+    void CheckSoon();
+
+    /**
      * @param report called, in all processes together, when the simulation halts and will continue
      */
     void SetReport(std::function<void()> report);
@@ -160,6 +169,7 @@ class GuardedRun
   private:
     struct State;
 
+    void SetErrorHandlers(const Communicator::ErrorHandler& handler);
     void OnNotice(ProcessBorder::Notice notice, Time when);
     void Halt(uint32_t run);
     void CheckSignal();
@@ -170,6 +180,7 @@ class GuardedRun
 
     const Cluster& m_cluster;
     std::function<bool()> m_computing;
+    std::function<bool()> m_isDown;
     std::function<void()> m_report;
     Time m_period;
     Time m_lastCheck;       // last check for progress

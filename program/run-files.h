@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_RUN_FILES_H
 #define DISTRIBUTED_TRAINING_RUN_FILES_H
 
+#include "life-figures.h"
 #include "program-options.h"
 #include "run-recorder.h"
 #include "run-sampler.h"
@@ -79,6 +80,15 @@ class RunFiles
      * @param record the iteration
      */
     void AddIteration(const IterationRecord& record);
+
+    /**
+     * Forgets iterations that a failure has undone, as they will run again.
+     * @param first number of the first one
+     */
+    void DropIterations(uint32_t first);
+
+    /** @param life of the job, at its end */
+    void AddLife(const LifeFigures& life);
 
     /**
      * Completes the files.
