@@ -89,10 +89,7 @@ Cluster::Cluster(const ClusterOptions& options)
     m_nicHelper = NicHelper(m_options, m_attributes);
     m_codecHelper = CodecHelper(m_options);
     CheckStorage();
-    m_topology = BuildTopology(m_options.topology,
-                               GetRanks() + GetStorageHosts(),
-                               m_options.rate,
-                               m_options.delay);
+    MakeTopology();
     FabricHelper::CheckSize(m_topology);
     AddFaults();
     const PacketSize packet = GetPacketSize();
@@ -123,6 +120,32 @@ Cluster::Cluster(const ClusterOptions& options)
     InstallStorage();
     InstallBackground();
     CheckAttributes();
+}
+
+void
+Cluster::MakeTopology()
+{
+    const auto build = [this](uint32_t hosts) {
+        return BuildTopology(m_options.topology, hosts, m_options.rate, m_options.delay);
+    };
+    try
+    {
+        m_topology = build(GetRanks() + GetStorageHosts());
+    }
+    catch (const ConfigurationError&)
+    {
+        const uint32_t hosts = build(GetRanks()).hosts; // or what is wrong without storage hosts
+        if (m_options.storageHosts == 0 || hosts >= GetRanks() + GetStorageHosts())
+        {
+            throw;
+        }
+        throw ConfigurationError("storage hosts",
+                                 std::to_string(m_options.storageHosts),
+                                 " behind " + std::to_string(m_options.ranks) +
+                                     " ranks on topology '" + m_options.topology +
+                                     "' (allowed: up to " + std::to_string(hosts - GetRanks()) +
+                                     ", as it has " + std::to_string(hosts) + " hosts)");
+    }
 }
 
 PacketSize

@@ -229,6 +229,7 @@ class Cluster
     ProcessBorder* GetBorder() const;
 
   private:
+    void MakeTopology();
     PacketSize GetPacketSize() const;
     void CheckAttributes() const;
     void AddPipelines();

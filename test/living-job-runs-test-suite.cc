@@ -313,7 +313,7 @@ class LivingJobRefusalTestCase : public LifeTestCase
                 options.life.bytes = 1000;
                 options.cluster.topology = "ring:4";
             },
-            "5");
+            "behind 4 ranks");
     }
 
     /** Expects a refusal that contains a text. */

@@ -262,7 +262,7 @@ def test_failures_of_a_log(program_json):
         (["--fail=rank0:1ms", "--gradients=learn", "--workload=auto"], "learn nothing"),
         (["--fail=rank0:1ms", "--energy=h100"], "energy"),
         (["--checkpoint=blocking", "--repeat=derive"], "simulate"),
-        (["--checkpoint=blocking", "--topology=ring:4"], "5"),
+        (["--checkpoint=blocking", "--topology=ring:4"], "behind 4 ranks"),
     ],
 )
 def test_refusals_of_failures_by_packets(program, tmp_path, options, allowed):
