@@ -25,6 +25,7 @@ LivingJob::MakePlan(const LifeOptions& options, uint32_t ranks, uint64_t bytes)
 {
     CheckpointPlan plan;
     plan.rendezvous = options.rendezvous;
+    plan.reports = true;
     if (!options.HasCheckpoints())
     {
         plan.every = std::numeric_limits<uint32_t>::max();

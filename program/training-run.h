@@ -135,8 +135,8 @@ class TrainingRun
     JobPlan m_plan;
     std::unique_ptr<JobTraining> m_training;       // null: gradients do not learn
     CheckpointPlan m_checkpoints;                  // of the first start
-    std::shared_ptr<const CheckpointGraph> m_life; // the job with them; null: it does not fail, too
-    std::optional<FailurePlan> m_failures;         // likewise none
+    std::shared_ptr<const CheckpointGraph> m_life; // the job with checkpoints and restarts, or null
+    std::optional<FailurePlan> m_failures;         // or none
     uint64_t m_checkpointBytes{0};
     std::optional<CodingErrors> m_codingErrors; // with real payload and a codec
     JsonOutput m_json;

@@ -176,19 +176,25 @@ SavingSource::Restart()
         Add(m_tasks.MakeMessage(TaskKind::RECEIVE, LOAD, COMPUTE_STREAM, m_host, m_share));
 }
 
-/** @return the task that holds the end of the iteration up */
+/** @return the task that holds the end of the iteration up; 0: none */
 uint64_t
 SavingSource::Save(const GraphTask& mark)
 {
     m_next = mark.id - STRIDE + 1;
     uint16_t stream = COMPUTE_STREAM;
+    uint64_t reachedId = 0;
     uint64_t snapshotId = 0;
-    GraphTask reached = m_tasks.Make(TaskKind::MEMORY, REACHED, COMPUTE_STREAM);
-    reached.after = mark.after;
-    std::vector<uint64_t> after{Add(reached)};
+    std::vector<uint64_t> after = mark.after;
+    if (m_plan.reports)
+    {
+        GraphTask reached = m_tasks.Make(TaskKind::MEMORY, REACHED, COMPUTE_STREAM);
+        reached.after.swap(after);
+        reachedId = Add(reached);
+        after.push_back(reachedId);
+    }
     if (m_share == 0)
     {
-        return after.front();
+        return reachedId;
     }
     if (m_saved > 0)
     {
@@ -200,7 +206,7 @@ SavingSource::Save(const GraphTask& mark)
         snapshot.length = GetLength(m_share, m_plan.snapshotRate);
         snapshot.after.swap(after);
         after.push_back(Add(snapshot));
-        snapshotId = after.front();
+        snapshotId = after.back();
         stream = DRAIN_STREAM;
     }
     if (m_plan.storageHosts == 0)
@@ -246,7 +252,10 @@ SavingSource::Write()
         m_restarted = 0;
         if (++m_marks % m_plan.every == 0)
         {
-            task.after.push_back(Save(task));
+            if (const uint64_t hold = Save(task))
+            {
+                task.after.push_back(hold);
+            }
         }
     }
     m_ready.push_back(std::move(task));

@@ -41,6 +41,7 @@ struct CheckpointPlan
     bool isRestart{false};        ///< the first iteration begins with a restart
     Time rendezvous;              ///< of a restart: until ranks ask for their shares
     bool loads{true};             ///< of a restart: there are shares to load
+    bool reports{false};          ///< a task without length ends when CheckpointStep::REACHED
 };
 
 /**
