@@ -91,8 +91,9 @@ TrainOnce(TrainingRun& run, bool table)
     if (Check(result) && table)
     {
         std::cout << FormatIteration("mean", result.mean) << "\n"
-                  << result.fallback << (result.path ? result.path->Format() : "")
-                  << FormatReplays(result) << FormatWarnings(result.warnings) << result.training
+                  << result.fallback << (result.life ? result.life->Format() : "")
+                  << (result.path ? result.path->Format() : "") << FormatReplays(result)
+                  << FormatWarnings(result.warnings) << result.training
                   << (result.nic ? result.nic->Format() : "")
                   << (result.codec ? result.codec->Format() : "")
                   << (result.tcp ? result.tcp->Format() : "")
@@ -252,10 +253,12 @@ Train(int argc, char* argv[])
     {
         job.cluster.ranks = job.model.MakePlan(0)->GetRanks();
     }
+    job.cluster.storageHosts = job.life.GetStorageHosts();
     if (cluster.ShowTopology())
     {
         return 0;
     }
+    job.life.Check();
     if (check)
     {
         ShowCheck(job);

@@ -13,6 +13,7 @@
 #include "ns3/double.h"
 #include "ns3/fabric-border.h"
 #include "ns3/fabric-partition.h"
+#include "ns3/message-tag.h"
 #include "ns3/rdma-transport.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/shortest-paths.h"
@@ -39,6 +40,12 @@ constexpr uint32_t ETHERNET_LINE_BYTES =
     Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
 /// First random stream of hosts; each rank uses one.
 constexpr int64_t FIRST_STREAM = 1LL << 33;
+/// First random stream of the messages from and to storage hosts; each host uses one.
+constexpr int64_t FIRST_STORAGE_STREAM = FIRST_STREAM + (1LL << 32);
+/// Number of the communicator of storage hosts, for tables.
+constexpr uint32_t STORAGE_COMMUNICATOR = MessageTag::MAX_COMMUNICATOR;
+/// TCP ports of ranks, background and storage, before ranks and storage go on to the next ones.
+constexpr uint32_t TCP_PORTS = 3;
 /// Maximum round trip: its multiples, such as doubled timeouts, must not overflow; s.
 constexpr double MAX_ROUND_TRIP = 4000;
 
@@ -100,7 +107,8 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
     m_backgroundHelper = BackgroundHelper(m_options);
     m_nicHelper = NicHelper(m_options, m_attributes);
     m_codecHelper = CodecHelper(m_options);
-    m_topology = BuildTopology(m_options.topology, GetRanks(), m_options.rate, m_options.delay);
+    CheckStorage();
+    MakeTopology();
     FabricHelper::CheckSize(m_topology);
     AddFaults();
     const PacketSize packet = GetPacketSize();
@@ -128,8 +136,35 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
     InstallInNetwork(largestJob);
     InstallNicEngines();
     InstallCodecs();
+    InstallStorage();
     InstallBackground();
     CheckAttributes();
+}
+
+void
+Cluster::MakeTopology()
+{
+    const auto build = [this](uint32_t hosts) {
+        return BuildTopology(m_options.topology, hosts, m_options.rate, m_options.delay);
+    };
+    try
+    {
+        m_topology = build(GetRanks() + GetStorageHosts());
+    }
+    catch (const ConfigurationError&)
+    {
+        const uint32_t hosts = build(GetRanks()).hosts; // or what is wrong without storage hosts
+        if (m_options.storageHosts == 0 || hosts >= GetRanks() + GetStorageHosts())
+        {
+            throw;
+        }
+        throw ConfigurationError("storage hosts",
+                                 std::to_string(m_options.storageHosts),
+                                 " behind " + std::to_string(m_options.ranks) +
+                                     " ranks on topology '" + m_options.topology +
+                                     "' (allowed: up to " + std::to_string(hosts - GetRanks()) +
+                                     ", as it has " + std::to_string(hosts) + " hosts)");
+    }
 }
 
 PacketSize
@@ -262,6 +297,11 @@ Cluster::InstallFabric()
     {
         m_backgroundPortPairs = std::make_shared<FabricPortPairs>(m_fabric, GetHosts());
     }
+    if (m_options.storageHosts > 0)
+    {
+        m_storagePortPairs =
+            std::make_shared<FabricPortPairs>(m_fabric, GetRanks() + GetStorageHosts());
+    }
     if (GetPathChoice(m_options.path).isPinned)
     {
         PinPaths();
@@ -374,7 +414,7 @@ Cluster::MakeCommunicators()
     const auto hostModel = MakeHostModel({});
     for (uint32_t rank = 0; rank < GetRanks(); rank++)
     {
-        m_transports.push_back(MakeTransport(rank));
+        m_transports.push_back(MakeTransport(rank, Use::RANKS));
         auto communicator = m_attributes.Create<ScheduledCommunicator>();
         communicator->Setup(rank, GetRanks(), m_transports.back(), m_planner);
         communicator->SetHostModel(hostModel);
@@ -550,44 +590,92 @@ Cluster::InstallTransport()
                      static_cast<uint64_t>(static_cast<double>(m_longest.rate) * gain));
     m_socketAttributes = m_tcp.Install(m_fabric,
                                        GetHosts(),
-                                       m_backgroundPortPairs ? m_backgroundPortPairs : m_portPairs);
+                                       m_backgroundPortPairs ? m_backgroundPortPairs
+                                       : m_storagePortPairs  ? m_storagePortPairs
+                                                             : m_portPairs);
     m_nicHelper.CheckSegments(m_socketAttributes);
 }
 
-void
-Cluster::CheckQueuePairNumbers() const
+uint64_t
+Cluster::GetConnections(uint64_t hosts) const
 {
     std::size_t ports = 1;
     for (const auto& rails : m_fabric.rails)
     {
         ports = std::max(ports, rails.size());
     }
-    const uint32_t end =
-        m_backgroundHelper.IsInstalled() ? BackgroundHelper::FIRST_CONNECTION : PSN_MODULUS;
-    const uint64_t most = (end - FIRST_QUEUE_PAIR) / (m_options.ranks * ports);
+    return hosts * ports;
+}
+
+uint64_t
+Cluster::GetFirstConnection() const
+{
+    return IsRdma() ? FIRST_QUEUE_PAIR : 0;
+}
+
+uint64_t
+Cluster::GetEndOfConnections() const
+{
+    return m_backgroundHelper.IsInstalled() ? BackgroundHelper::FIRST_CONNECTION : PSN_MODULUS;
+}
+
+void
+Cluster::CheckQueuePairNumbers() const
+{
+    const uint64_t hosts = m_options.storageHosts > 0 ? GetRanks() + GetStorageHosts() : 0;
+    const uint64_t connections = GetConnections(m_options.ranks + hosts);
+    const uint64_t most = (GetEndOfConnections() - FIRST_QUEUE_PAIR) / connections;
     if (m_options.queuePairs > most)
     {
         throw ConfigurationError("queue pairs",
                                  std::to_string(m_options.queuePairs),
                                  " with " + std::to_string(m_options.ranks) + " ranks of " +
-                                     std::to_string(ports) + " ports (allowed: up to " +
+                                     std::to_string(GetConnections(1)) + " ports (allowed: up to " +
                                      std::to_string(most) + ", as numbers have 24 bits)");
     }
 }
 
-Ptr<MultiPortTransport>
-Cluster::MakeConnections(uint32_t host,
-                         const std::shared_ptr<FabricPortPairs>& portPairs,
-                         bool isBackground) const
+void
+Cluster::CheckStorage() const
 {
+    if (m_options.storageHosts == 0)
+    {
+        return;
+    }
+    const std::string hosts = std::to_string(m_options.storageHosts);
+    if (Processes::GetCount() > 1)
+    {
+        throw ConfigurationError("storage hosts",
+                                 hosts,
+                                 " with " + std::to_string(Processes::GetCount()) +
+                                     " processes (allowed: one process)");
+    }
+    if (GetPathChoice(m_options.path).isPinned)
+    {
+        throw ConfigurationError("storage hosts",
+                                 hosts,
+                                 " with path " + m_options.path +
+                                     " (allowed: paths that are not pinned to a schedule)");
+    }
+}
+
+Ptr<MultiPortTransport>
+Cluster::MakeConnections(uint32_t host, Use use) const
+{
+    const auto& portPairs = use == Use::RANKS        ? m_portPairs
+                            : use == Use::BACKGROUND ? m_backgroundPortPairs
+                                                     : m_storagePortPairs;
+    const uint64_t first =
+        use == Use::BACKGROUND
+            ? BackgroundHelper::FIRST_CONNECTION
+            : GetFirstConnection() + (use == Use::STORAGE
+                                          ? GetConnections(m_options.ranks) * m_options.queuePairs
+                                          : 0);
     if (IsRdma())
     {
         auto rdma = m_attributes.Create<RdmaTransport>();
         rdma->SetPortPairs(host, portPairs);
-        if (isBackground)
-        {
-            rdma->SetFirst(BackgroundHelper::FIRST_CONNECTION);
-        }
+        rdma->SetFirst(static_cast<uint32_t>(first));
         rdma->SetNics(m_nics[host]);
         return rdma;
     }
@@ -595,30 +683,25 @@ Cluster::MakeConnections(uint32_t host,
     {
         auto uec = m_attributes.Create<UecTransport>();
         uec->SetPortPairs(host, portPairs);
-        if (isBackground)
-        {
-            uec->SetFirst(BackgroundHelper::FIRST_CONNECTION);
-        }
+        uec->SetFirst(static_cast<uint32_t>(first));
         uec->SetNics(m_uecNics[host]);
         return uec;
     }
     auto tcp = m_attributes.Create<TcpTransport>();
     tcp->SetPortPairs(host, portPairs);
-    if (isBackground)
-    {
-        UintegerValue port;
-        tcp->GetAttribute("Port", port);
-        tcp->SetAttribute("Port", UintegerValue(port.Get() < UINT16_MAX ? port.Get() + 1 : 1));
-    }
+    UintegerValue port;
+    tcp->GetAttribute("Port", port);
+    const uint64_t other = port.Get() + static_cast<uint64_t>(use);
+    tcp->SetAttribute("Port", UintegerValue(other <= UINT16_MAX ? other : other - UINT16_MAX));
     tcp->SetSocketAttributes(m_socketAttributes);
     tcp->SetNode(m_fabric.hosts.Get(host));
     return tcp;
 }
 
-Ptr<MessageTransport>
-Cluster::MakeTransport(uint32_t rank) const
+Ptr<MultiPortTransport>
+Cluster::MakeTransport(uint32_t host, Use use) const
 {
-    const Ptr<MultiPortTransport> transport = MakeConnections(rank, m_portPairs, false);
+    const Ptr<MultiPortTransport> transport = MakeConnections(host, use);
     if (m_options.portPairs == "stripe")
     {
         transport->SetAttribute("Stripe", BooleanValue(true));
@@ -628,13 +711,89 @@ Cluster::MakeTransport(uint32_t rank) const
         transport->SetAttribute("PostLatency", TimeValue(m_options.hostLatency));
         transport->SetAttribute("PostJitter", StringValue(m_options.hostJitter));
     }
-    transport->AssignStreams(FIRST_STREAM + rank);
+    transport->AssignStreams((use == Use::STORAGE ? FIRST_STORAGE_STREAM : FIRST_STREAM) + host);
     if (m_options.queuePairs > 1)
     {
         transport->SetAttribute("QueuePairs", UintegerValue(m_options.queuePairs));
         transport->SetAttribute("Split", BooleanValue(m_options.split));
     }
     return transport;
+}
+
+void
+Cluster::InstallStorage()
+{
+    const uint32_t hosts = m_options.storageHosts > 0 ? GetRanks() + GetStorageHosts() : 0;
+    for (uint32_t host = 0; host < hosts; host++)
+    {
+        m_storageTransports.push_back(MakeTransport(host, Use::STORAGE));
+        auto communicator = m_attributes.Create<ScheduledCommunicator>();
+        communicator->Setup(host,
+                            hosts,
+                            m_storageTransports.back(),
+                            nullptr, // messages only
+                            STORAGE_COMMUNICATOR);
+        m_storageCommunicators.push_back(communicator);
+    }
+}
+
+uint32_t
+Cluster::GetStorageHosts() const
+{
+    return static_cast<uint32_t>(m_options.storageHosts);
+}
+
+Ptr<ScheduledCommunicator>
+Cluster::GetStorageCommunicator(uint32_t number) const
+{
+    return m_storageCommunicators.at(number);
+}
+
+void
+Cluster::Restart()
+{
+    const uint64_t hosts = m_transports.size() + m_storageTransports.size();
+    const auto numbers = static_cast<uint32_t>(
+        m_options.transport == "tcp" ? TCP_PORTS : GetConnections(hosts) * m_options.queuePairs);
+    uint64_t next = 0;
+    for (const auto* transports : {&m_transports, &m_storageTransports})
+    {
+        for (const auto& transport : *transports)
+        {
+            transport->Restart(numbers);
+        }
+    }
+    for (const auto& communicator : m_communicators)
+    {
+        next = std::max(next, communicator->GetNextCollective());
+    }
+    for (const auto* communicators : {&m_communicators, &m_storageCommunicators})
+    {
+        for (const auto& communicator : *communicators)
+        {
+            communicator->Abort(next);
+        }
+    }
+}
+
+uint64_t
+Cluster::GetMostRestarts() const
+{
+    if (m_options.transport == "tcp")
+    {
+        UintegerValue port;
+        m_transports.front()->GetAttribute("Port", port);
+        return (UINT16_MAX - port.Get()) / TCP_PORTS;
+    }
+    const uint64_t hosts = m_transports.size() + m_storageTransports.size();
+    const uint64_t numbers = GetConnections(hosts) * m_options.queuePairs;
+    return (GetEndOfConnections() - GetFirstConnection()) / numbers - 1;
+}
+
+std::unique_ptr<LinkOutage>
+Cluster::TakeDown(const std::vector<uint32_t>& links)
+{
+    return std::make_unique<LinkOutage>(m_fabric, links, m_options.rerouteDelay);
 }
 
 void
@@ -650,7 +809,7 @@ Cluster::InstallBackground()
     m_background = m_backgroundHelper.Install(
         m_fabric,
         std::make_unique<IdlePaths>(m_topology, GetPacketSize(), pipeline),
-        [this](uint32_t host) { return MakeConnections(host, m_backgroundPortPairs, true); });
+        [this](uint32_t host) { return MakeConnections(host, Use::BACKGROUND); });
     m_background->Start();
     m_notes.push_back(m_backgroundHelper.Describe(*m_background));
 }
@@ -658,7 +817,7 @@ Cluster::InstallBackground()
 uint32_t
 Cluster::GetHosts() const
 {
-    return m_backgroundHelper.UsesAllHosts() ? m_topology.hosts : GetRanks();
+    return m_backgroundHelper.UsesAllHosts() ? m_topology.hosts : GetRanks() + GetStorageHosts();
 }
 
 const BackgroundTraffic*

@@ -21,6 +21,7 @@
 #include "ns3/fabric-pcap.h"
 #include "ns3/fabric-port-pairs.h"
 #include "ns3/fault-plan.h"
+#include "ns3/link-outage.h"
 #include "ns3/lower-bound.h"
 #include "ns3/process-border.h"
 #include "ns3/rdma-nic.h"
@@ -109,6 +110,31 @@ class Cluster
         uint32_t number,
         const std::string& algorithm = "",
         const std::set<CollectiveOperation>& operations = {}) const;
+
+    /** @return number of hosts behind those of the ranks that store their state */
+    uint32_t GetStorageHosts() const;
+
+    /**
+     * @param number a rank, or GetRanks() and the number of a storage host
+     * @return its handle on all ranks and storage hosts, for messages; with connections of its own
+     */
+    Ptr<ScheduledCommunicator> GetStorageCommunicator(uint32_t number) const;
+
+    /**
+     * Abandons all collectives and messages of the ranks and storage hosts; what is still on its
+     * way does not arrive. Later ones use new connections. Needs a single process, and collectives
+     * on hosts. Call at most GetMostRestarts() times.
+     */
+    void Restart();
+
+    /** @return how often Restart() may be called: numbers of connections do not repeat */
+    uint64_t GetMostRestarts() const;
+
+    /**
+     * @param links indices of links of the topology, which go down now
+     * @return brings them up again; must not outlive the cluster
+     */
+    std::unique_ptr<LinkOutage> TakeDown(const std::vector<uint32_t>& links);
 
     /**
      * @param rank 0 to GetRanks() - 1
@@ -209,6 +235,7 @@ class Cluster
     ProcessBorder* GetBorder() const;
 
   private:
+    void MakeTopology();
     PacketSize GetPacketSize() const;
     void CheckAttributes() const;
     void AddPipelines();
@@ -221,13 +248,24 @@ class Cluster
     void PinPaths();
     std::shared_ptr<const HostModel> MakeHostModel(const std::vector<uint32_t>& hosts) const;
     void InstallTransport();
+    /** What messages of a transport are for. */
+    enum class Use
+    {
+        RANKS,
+        BACKGROUND,
+        STORAGE
+    };
+
     void CheckQueuePairNumbers() const;
-    Ptr<MessageTransport> MakeTransport(uint32_t rank) const;
-    Ptr<MultiPortTransport> MakeConnections(uint32_t host,
-                                            const std::shared_ptr<FabricPortPairs>& portPairs,
-                                            bool isBackground) const;
+    void CheckStorage() const;
+    uint64_t GetConnections(uint64_t hosts) const;
+    uint64_t GetFirstConnection() const;
+    uint64_t GetEndOfConnections() const;
+    Ptr<MultiPortTransport> MakeTransport(uint32_t host, Use use) const;
+    Ptr<MultiPortTransport> MakeConnections(uint32_t host, Use use) const;
     uint32_t GetHosts() const;
     void InstallBackground();
+    void InstallStorage();
     ScheduledCommunicator::Planner MakePlanner() const;
     void MakeCommunicators();
     void InstallInNetwork(uint32_t largestJob);
@@ -255,7 +293,10 @@ class Cluster
     std::vector<std::vector<Ptr<UecNic>>> m_uecNics; // by host and rail
     std::shared_ptr<FabricPortPairs> m_portPairs;
     std::shared_ptr<FabricPortPairs> m_backgroundPortPairs; // null: no traffic beside the ranks'
-    std::vector<Ptr<MessageTransport>> m_transports;
+    std::shared_ptr<FabricPortPairs> m_storagePortPairs;    // null: no storage hosts
+    std::vector<Ptr<MultiPortTransport>> m_transports;
+    std::vector<Ptr<MultiPortTransport>> m_storageTransports; // of ranks and storage hosts; or none
+    std::vector<Ptr<ScheduledCommunicator>> m_storageCommunicators; // likewise
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;
     std::vector<Ptr<InNetworkCommunicator>> m_inNetworkCommunicators;
     std::unique_ptr<InNetworkController> m_controller; // null: none, or a single job

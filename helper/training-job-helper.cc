@@ -214,7 +214,8 @@ TrainingJobHelper::Install(const Cluster& cluster,
                            const std::string& exchangeAlgorithm,
                            const std::vector<uint32_t>& places) const
 {
-    const uint32_t ranks = graph->GetRanks();
+    const uint32_t storage = places.empty() ? cluster.GetStorageHosts() : 0;
+    const uint32_t ranks = graph->GetRanks() - storage;
     const Handles all = GetAll(cluster, places);
     NS_ABORT_MSG_UNLESS(all.size() == ranks, "a place for each rank of the graph");
     // The first groups that have all ranks use their communicator, whose number is the lowest.
@@ -276,6 +277,34 @@ TrainingJobHelper::Install(const Cluster& cluster,
         const auto application = Make(cluster, place, rank);
         application->SetGraph(graph, rank, all[rank], communicators);
         application->SetMeetings(meetings);
+        if (storage > 0)
+        {
+            application->SetStorage(cluster.GetStorageCommunicator(rank), ranks);
+        }
+        applications.Add(application);
+    }
+    applications.Add(InstallStorage(cluster, graph, storage, meetings));
+    return applications;
+}
+
+ApplicationContainer
+TrainingJobHelper::InstallStorage(const Cluster& cluster,
+                                  const std::shared_ptr<const TaskGraph>& graph,
+                                  uint32_t hosts,
+                                  const std::shared_ptr<TaskMeetings>& meetings) const
+{
+    ApplicationContainer applications;
+    const uint32_t ranks = graph->GetRanks() - hosts;
+    for (uint32_t host = ranks; host < ranks + hosts; host++)
+    {
+        const auto application = m_application.Create<TrainingApplication>();
+        application->SetGraph(graph,
+                              host,
+                              nullptr,
+                              std::vector<Ptr<Communicator>>(graph->GetGroups().size()));
+        application->SetStorage(cluster.GetStorageCommunicator(host), ranks);
+        application->SetMeetings(meetings);
+        cluster.GetFabric().hosts.Get(host)->AddApplication(application);
         applications.Add(application);
     }
     return applications;

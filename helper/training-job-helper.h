@@ -84,9 +84,9 @@ class TrainingJobHelper
      * @param graph tasks of each rank
      * @param operations of the collectives, by groups of the graph
      * @param exchangeAlgorithm algorithm of groups that exchange only; empty: that of the cluster
-     * @param places ranks of the cluster, by rank of the job; empty: all of them. Jobs at disjoint
-     *        places may run at the same time
-     * @return the applications of the ranks of this process, by rank of the job
+     * @param places ranks of the cluster, by rank of the job; empty: all of them, and its storage
+     *        hosts as last ranks of the graph. Jobs at disjoint places may run at the same time
+     * @return the applications of the ranks of this process, by rank of the graph
      * @throw ConfigurationError if the cluster has no plan for a collective of the graph
      */
     ApplicationContainer Install(const Cluster& cluster,
@@ -115,6 +115,10 @@ class TrainingJobHelper
                     const std::vector<Handles>& byGroups,
                     const std::vector<uint32_t>& places) const;
     Ptr<TrainingApplication> Make(const Cluster& cluster, uint32_t place, uint32_t rank) const;
+    ApplicationContainer InstallStorage(const Cluster& cluster,
+                                        const std::shared_ptr<const TaskGraph>& graph,
+                                        uint32_t hosts,
+                                        const std::shared_ptr<TaskMeetings>& meetings) const;
 
     ObjectFactory m_application;
     std::map<uint32_t, double> m_slowdowns; // by rank

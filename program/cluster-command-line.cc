@@ -316,7 +316,7 @@ ClusterCommandLine::MakeTopology() const
 {
     UsePicoseconds();
     return BuildTopology(m_cluster.topology,
-                         static_cast<uint32_t>(m_cluster.ranks),
+                         static_cast<uint32_t>(m_cluster.ranks + m_cluster.storageHosts),
                          m_cluster.rate,
                          m_cluster.delay);
 }

@@ -166,17 +166,19 @@ GuardedRun::HandleSignals()
 GuardedRun::GuardedRun(const Cluster& cluster)
     : m_cluster(cluster),
       m_computing([] { return false; }),
+      m_isDown([] { return false; }),
       m_period(std::max(Seconds(120), 1000 * cluster.GetRoundTrip())),
       m_deadlockPeriod(std::max(MilliSeconds(10), 100 * cluster.GetRoundTrip())),
       m_signalPeriod(std::max(MicroSeconds(10), cluster.GetRoundTrip())),
       m_idlePeriod(std::max(
           {Seconds(1), 1000 * cluster.GetRoundTrip(), 100 * cluster.GetOptions().hostLatency}))
 {
-    for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
-    {
-        m_cluster.GetCommunicator(rank)->SetErrorHandler(
-            [this](uint32_t peer, const std::string& reason) { Fail(peer, reason); });
-    }
+    SetErrorHandlers([this](uint32_t peer, const std::string& reason) {
+        if (!m_isDown())
+        {
+            Fail(peer, reason);
+        }
+    });
     if (m_cluster.GetBorder())
     {
         m_cluster.GetBorder()->SetNoticeHandler(
@@ -194,14 +196,38 @@ GuardedRun::~GuardedRun()
     {
         SetHandler(SIG_DFL);
     }
-    for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
-    {
-        m_cluster.GetCommunicator(rank)->SetErrorHandler(nullptr);
-    }
+    SetErrorHandlers(nullptr);
     if (m_cluster.GetBorder())
     {
         m_cluster.GetBorder()->SetNoticeHandler(nullptr);
     }
+}
+
+void
+GuardedRun::SetErrorHandlers(const Communicator::ErrorHandler& handler)
+{
+    const uint32_t ranks = m_cluster.GetRanks();
+    const uint32_t storage = m_cluster.GetStorageHosts();
+    for (uint32_t rank = 0; rank < ranks; rank++)
+    {
+        m_cluster.GetCommunicator(rank)->SetErrorHandler(handler);
+    }
+    for (uint32_t host = 0; storage > 0 && host < ranks + storage; host++)
+    {
+        m_cluster.GetStorageCommunicator(host)->SetErrorHandler(handler);
+    }
+}
+
+void
+GuardedRun::SetDown(std::function<bool()> isDown)
+{
+    m_isDown = std::move(isDown);
+}
+
+void
+GuardedRun::CheckSoon()
+{
+    Simulator::Stop();
 }
 
 void
@@ -336,7 +362,10 @@ GuardedRun::Simulate()
 bool
 GuardedRun::RunOnce()
 {
-    const EventId check = Simulator::Schedule(m_deadlockPeriod, &GuardedRun::Halt, this, m_run);
+    const EventId check = Simulator::Schedule(m_isDown() ? m_period : m_deadlockPeriod,
+                                              &GuardedRun::Halt,
+                                              this,
+                                              m_run);
     if (Processes::GetCount() > 1)
     {
         m_signalCheck = Simulator::Schedule(m_signalPeriod, &GuardedRun::CheckSignal, this);
@@ -431,9 +460,16 @@ GuardedRun::GetWaitingFor(uint32_t rank) const
     {
         return m_waiting(rank);
     }
-    const std::string waiting = m_cluster.GetCommunicator(rank)->GetWaitingFor();
-    // Groups of ranks use communicators on hosts.
-    return waiting.empty() ? m_cluster.GetHostCommunicator(rank)->GetWaitingFor() : waiting;
+    std::string waiting = m_cluster.GetCommunicator(rank)->GetWaitingFor();
+    if (waiting.empty()) // groups of ranks use communicators on hosts
+    {
+        waiting = m_cluster.GetHostCommunicator(rank)->GetWaitingFor();
+    }
+    if (waiting.empty() && m_cluster.GetStorageHosts() > 0)
+    {
+        waiting = m_cluster.GetStorageCommunicator(rank)->GetWaitingFor();
+    }
+    return waiting;
 }
 
 GuardedRun::State

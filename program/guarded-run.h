@@ -139,6 +139,15 @@ class GuardedRun
     void SetWaiting(std::function<std::string(uint32_t rank)> waiting);
 
     /**
+     * @param isDown whether something has failed that is known: transports may fail, and the run is
+     *        checked rarely until CheckSoon()
+     */
+    void SetDown(std::function<bool()> isDown);
+
+    /** Ends the time of rare checks. Needs a single process. */
+    void CheckSoon();
+
+    /**
      * @param report called, in all processes together, when the simulation halts and will continue
      */
     void SetReport(std::function<void()> report);
@@ -166,6 +175,7 @@ class GuardedRun
   private:
     struct State;
 
+    void SetErrorHandlers(const Communicator::ErrorHandler& handler);
     void OnNotice(ProcessBorder::Notice notice, Time when);
     void Halt(uint32_t run);
     void CheckSignal();
@@ -178,6 +188,7 @@ class GuardedRun
     const Cluster& m_cluster;
     std::function<bool()> m_computing;
     std::function<std::string(uint32_t)> m_waiting; // or null
+    std::function<bool()> m_isDown;
     std::function<void()> m_report;
     Time m_period;
     Time m_deadlockPeriod;  // time between two halts

@@ -45,6 +45,7 @@ struct JobPlan
     std::vector<std::string> notes; ///< what its reader should know, one line each
     GraphSummary summary;           ///< an iteration of rank 0
     Time compute;                   ///< compute time of rank 0 in an iteration
+    uint64_t parameters{0};         ///< of a transformer; 0: not known
     /// Collectives of any rank, by groups of the graph.
     std::vector<std::set<CollectiveOperation>> operations;
     bool hasMessages{false};  ///< whether ranks send messages

@@ -60,6 +60,16 @@ LinkRecorder::AddIteration(uint32_t iteration)
 }
 
 void
+LinkRecorder::Skip()
+{
+    m_beforeTime = Simulator::Now();
+    for (std::size_t i = 0; i < m_before.size(); i++)
+    {
+        m_before[i] = m_fabric.channels[i / 2]->GetPort(static_cast<uint32_t>(i % 2)).GetCounters();
+    }
+}
+
+void
 LinkRecorder::Finish()
 {
     const double elapsedS = Simulator::Now().GetSeconds();

@@ -35,6 +35,9 @@ class LinkRecorder
      */
     void AddIteration(uint32_t iteration);
 
+    /** Leaves out what every port has sent since the last call of AddIteration(). */
+    void Skip();
+
     /** Writes the counters of the run. With several processes, call it after GatherCounters(). */
     void Finish();
 

@@ -388,6 +388,52 @@ RunFiles::Finish()
 }
 
 void
+RunFiles::DropIterations(uint32_t first)
+{
+    m_recorder->SkipTraffic();
+    if (m_store)
+    {
+        m_store->DropIterations(first);
+    }
+}
+
+void
+RunFiles::AddLife(const LifeFigures& life)
+{
+    if (m_store)
+    {
+        for (const LifeRow& row : life.GetRows())
+        {
+            m_store->AddLife(row);
+        }
+    }
+    TimelineTrace* timeline = m_outputs.GetTimeline();
+    if (!timeline)
+    {
+        return;
+    }
+    for (const LifeSpan& span : life.ledger.GetSpans())
+    {
+        timeline->AddLife(TimelineTrace::LIFE,
+                            GetName(span.use),
+                            span.start,
+                            span.end,
+                            JsonValue::Object()
+                                .Set("iteration", span.iteration)
+                                .Set("node", span.node)
+                                .Set("detail", span.detail));
+    }
+    for (const CheckpointWrite& write : life.writes)
+    {
+        timeline->AddLife(TimelineTrace::WRITES,
+                            "write",
+                            write.start,
+                            write.end,
+                            JsonValue::Object().Set("iteration", write.iteration));
+    }
+}
+
+void
 RunFiles::Close(const std::string& failure)
 {
     m_sampler.reset();

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_RUN_FILES_H
 #define DISTRIBUTED_TRAINING_RUN_FILES_H
 
+#include "life-figures.h"
 #include "program-options.h"
 #include "run-recorder.h"
 #include "run-report.h"
@@ -212,6 +213,15 @@ class RunFiles
      * @param end its end
      */
     void AddCollective(CollectiveRow row, Time start, Time end);
+
+    /**
+     * Forgets iterations that a failure has undone, as they will run again.
+     * @param first number of the first one
+     */
+    void DropIterations(uint32_t first);
+
+    /** @param life of the job, at its end */
+    void AddLife(const LifeFigures& life);
 
     /** Records the counters of the links. Call at the end of the run, after GatherCounters(). */
     void Finish();

@@ -68,6 +68,14 @@ RunRecorder::RunRecorder(const Cluster& cluster,
             m_timeline->AddProcess(rank, "rank " + std::to_string(rank));
         }
     }
+    for (uint32_t host = 0; host < cluster.GetStorageHosts(); host++)
+    {
+        if (IsDrawn(cluster.GetRanks() + host))
+        {
+            m_timeline->AddProcess(cluster.GetRanks() + host,
+                                   "storage host " + std::to_string(host));
+        }
+    }
 }
 
 RunRecorder::~RunRecorder()
@@ -115,6 +123,7 @@ RunRecorder::Observe(Ptr<TrainingApplication> application)
 {
     auto communicators = application->GetCommunicators();
     communicators.push_back(application->GetMessages());
+    communicators.push_back(application->GetStorage());
     for (const auto& communicator : communicators)
     {
         if (!IsRecording() || !communicator || !m_observed.insert(communicator).second)
@@ -369,6 +378,15 @@ RunRecorder::OnIteration(uint32_t iteration)
     if (m_links && !m_keep)
     {
         m_links->AddIteration(iteration);
+    }
+}
+
+void
+RunRecorder::SkipTraffic()
+{
+    if (m_links)
+    {
+        m_links->Skip();
     }
 }
 

@@ -87,6 +87,9 @@ class RunRecorder
      */
     void OnIteration(uint32_t iteration);
 
+    /** Leaves out the traffic since the last iteration: a failure has undone it. */
+    void SkipTraffic();
+
     /** Writes buffered reports. Collective: all processes call it (see Processes). */
     void WriteKept();
 

@@ -6,10 +6,13 @@
 
 #include "training-run-options.h"
 
+#include "ns3/cluster-plan.h"
 #include "ns3/gradient-source.h"
 #include "ns3/iteration-record.h"
+#include "ns3/nic-algorithm.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-jitter.h"
+#include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-workload.h"
 
@@ -134,6 +137,7 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                       energy.pricePortHour,
                       0,
                       1e6);
+    life.AddTo(options);
     options.Group("Output");
     options.AddJson(json);
     RunFilesOptions::AddTo(options);
@@ -191,6 +195,44 @@ TrainingRunOptions::Check() const
     {
         MakePowerFigures(energy.model);
     }
+    life.Check();
+    CheckLife();
+}
+
+void
+TrainingRunOptions::CheckLife() const
+{
+    if (!life.HasCheckpoints() && !life.HasFailures())
+    {
+        return;
+    }
+    const bool fails = life.HasFailures();
+    const std::string field = !fails ? "checkpoint" : life.failures.empty() ? "fail" : "failures";
+    const std::string value = !fails                  ? life.checkpoint
+                              : life.failures.empty() ? life.fail.front()
+                                                      : life.failures;
+    const auto refuse = [&](bool isWrong, const std::string& rest) {
+        if (isWrong)
+        {
+            throw ConfigurationError(field, value, rest);
+        }
+    };
+    refuse(Processes::GetCount() > 1,
+           " with " + std::to_string(Processes::GetCount()) + " processes (allowed: one process)");
+    refuse(
+        repeat == "derive",
+        " with repeat derive (allowed: simulate, as collectives share links with checkpoints and "
+        "are cut off by failures)");
+    refuse(fails && (IsInNetwork(cluster.algorithm) || IsInNic(cluster.algorithm)),
+           " with collective " + cluster.algorithm +
+               " (allowed: collectives on hosts, as state in switches and NICs would remain)");
+    refuse(fails && cluster.nic != ClusterOptions().nic,
+           " with nic " + cluster.nic + " (allowed: none, as codes would remain in NICs)");
+    refuse(fails && cluster.codec != ClusterOptions().codec,
+           " with codec " + cluster.codec +
+               " (allowed: none, as the state of codecs is in no checkpoint)");
+    refuse(fails && !energy.IsEmpty(),
+           " with energy or prices (allowed: without, as they are of iterations that are kept)");
 }
 
 ParallelJobOptions

@@ -9,6 +9,7 @@
 
 #include "cluster-command-line.h"
 #include "energy-figures.h"
+#include "life-options.h"
 #include "parallel-command-line.h"
 #include "program-options.h"
 #include "run-files.h"
@@ -59,6 +60,7 @@ struct TrainingRunOptions : RunFilesOptions
     uint64_t warmup{1};            ///< initial iterations excluded from means
     std::string json;              ///< results file in JSON, "-" for stdout; empty: none
     EnergyOptions energy;          ///< power model and prices
+    LifeOptions life;              ///< checkpoints and failures
     ParallelJobOptions model;      ///< a transformer in place of the workload; its bucket is above
     ClusterOptions cluster;        ///< the cluster, with the algorithm of the collectives
     /// simulate, or derive: collectives that repeat themselves take the time of earlier ones, see
@@ -81,6 +83,9 @@ struct TrainingRunOptions : RunFilesOptions
 
     /** @throw ConfigurationError if a value is out of range */
     void Check() const;
+
+    /** @throw ConfigurationError if other values allow no checkpoints or failures that are set */
+    void CheckLife() const;
 
     /** @return the transformer, with the options of buckets that all jobs share */
     ParallelJobOptions GetModel() const;

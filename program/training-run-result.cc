@@ -50,6 +50,10 @@ TrainingRunResult::ToJson() const
     {
         document.Set("critical_path", path->ToJson());
     }
+    if (life)
+    {
+        document.Set("life", life->ToJson());
+    }
     if (simulatedCollectives + derivedCollectives > 0)
     {
         document.Set("collectives_simulated", simulatedCollectives)

@@ -11,6 +11,7 @@
 #include "codec-figures.h"
 #include "energy-figures.h"
 #include "in-network-figures.h"
+#include "life-figures.h"
 #include "nic-figures.h"
 #include "path-figures.h"
 #include "run-cost.h"
@@ -43,6 +44,7 @@ struct TrainingRunResult
     /// bytes; those of other operations than all-reduce by operation and size.
     std::vector<std::pair<std::string, std::string>> choices;
     std::optional<InNetworkFigures> inNetwork;   ///< if all-reduces are offloaded to the network
+    std::optional<LifeFigures> life;             ///< with checkpoints or failures
     std::string inputs;                          ///< what was given rather than simulated, one line
     std::string fallback;                        ///< reason of a fallback, one line, or empty
     std::vector<std::string> warnings;           ///< see GetWarnings()

@@ -8,6 +8,7 @@
 
 #include "guarded-run.h"
 #include "job-lower-bound.h"
+#include "living-job.h"
 #include "reference-sums.h"
 #include "run-files.h"
 #include "run-warnings.h"
@@ -72,6 +73,12 @@ class TrainingRun::Execution
         return m_energy;
     }
 
+    /** @return where the time has gone, after Simulate(); none: without checkpoints and failures */
+    const std::optional<LifeFigures>& GetLife() const
+    {
+        return m_lifeFigures;
+    }
+
     /** @return the job with its measurements */
     const TrainingJob& GetJob() const
     {
@@ -80,6 +87,7 @@ class TrainingRun::Execution
 
   private:
     void Observe();
+    void Live();
     void CheckSums();
     void CheckGraph();
     void Learn(const IterationRecord& record);
@@ -93,9 +101,11 @@ class TrainingRun::Execution
     TrainingJob m_job;
     ReferenceSums m_reference;
     RunFiles m_files;
-    std::optional<EnergyFigures> m_energy; // none: not asked for
+    std::optional<EnergyFigures> m_energy;    // none: not asked for
+    std::optional<LifeFigures> m_lifeFigures; // see GetLife()
     GuardedRun m_guard;
-    std::vector<Ptr<TrainingApplication>> m_applications; // of the local ranks
+    std::vector<Ptr<TrainingApplication>> m_applications; // of the local ranks, and storage hosts
+    std::unique_ptr<LivingJob> m_life;                    // null: no checkpoints and failures
 };
 
 TrainingRun::Execution::Execution(TrainingRun& run)
@@ -115,8 +125,18 @@ TrainingRun::Execution::Execution(TrainingRun& run)
         CheckSums();
     }
     m_job.OnIterationComplete([this](const IterationRecord& record) { OnIteration(record); });
-    m_job.OnRanksFinished([this] { m_guard.End(); });
+    m_job.OnRanksFinished([this] {
+        if (m_life)
+        {
+            m_life->Finish();
+        }
+        m_guard.End();
+    });
     m_guard.SetComputing([this] { return IsComputing(); });
+    if (run.m_life)
+    {
+        Live();
+    }
     if (Processes::GetCount() > 1)
     {
         m_guard.SetReport([this] { ExchangeReports(); });
@@ -130,11 +150,35 @@ TrainingRun::Execution::Observe()
     for (uint32_t i = 0; i < m_run.m_applications.GetN(); i++)
     {
         m_applications.push_back(DynamicCast<TrainingApplication>(m_run.m_applications.Get(i)));
-        m_job.Observe(m_applications.back());
+        if (m_applications.back()->GetRank() < m_cluster.GetRanks())
+        {
+            m_job.Observe(m_applications.back());
+        }
         recorder.Observe(m_applications.back());
     }
     recorder.SetLayers(m_run.m_plan.MakeLayerNames());
     m_job.SetLowerBound(m_run.m_lowerBound);
+}
+
+void
+TrainingRun::Execution::Live()
+{
+    const TrainingRunOptions& options = m_run.m_options;
+    m_life = std::make_unique<LivingJob>(
+        LivingJob::Parts{*m_run.m_cluster,
+                         m_run.m_plan.graph,
+                         m_run.m_checkpoints,
+                         static_cast<uint32_t>(options.warmup + options.iterations),
+                         m_applications,
+                         m_job,
+                         m_guard},
+        options.life,
+        std::move(*m_run.m_failures));
+    m_life->OnRewind([this](uint32_t first) {
+        m_run.m_complete = first;
+        m_files.DropIterations(first);
+    });
+    m_guard.SetDown([this] { return m_life->IsDown(); });
 }
 
 void
@@ -262,9 +306,10 @@ TrainingRun::Execution::GetMismatch() const
 bool
 TrainingRun::Execution::IsComputing() const
 {
-    return std::any_of(m_applications.begin(), m_applications.end(), [](const auto& application) {
-        return application->IsComputing();
-    });
+    return (m_life && m_life->IsDown()) ||
+           std::any_of(m_applications.begin(), m_applications.end(), [](const auto& application) {
+               return application->IsComputing();
+           });
 }
 
 void
@@ -294,6 +339,11 @@ TrainingRun::Execution::FinishFiles()
         {
             m_files.GetStore()->AddCriticalPath(row);
         }
+    }
+    if (m_life)
+    {
+        m_lifeFigures = m_life->GetFigures();
+        m_files.AddLife(*m_lifeFigures);
     }
     m_energy = GetEnergyFigures(m_run.m_options.energy,
                                 m_cluster,
@@ -344,6 +394,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     m_options.Check();
     m_plan = MakeJobPlan(m_options);
     m_options.RunFilesOptions::Check(m_options.cluster.ranks);
+    m_options.cluster.storageHosts = m_options.life.GetStorageHosts();
     CheckPlan();
     CheckGradients();
     if (!m_options.results.empty())
@@ -365,6 +416,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
         }
         m_plan.RemoveUpdate();
     }
+    PlanLife();
     SetConfiguration(program);
     TrainingJobHelper helper;
     helper.SetDerives(m_options.repeat == "derive");
@@ -377,10 +429,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     helper.SetAttribute("ComputeJitter", StringValue(m_options.computeJitter));
     helper.SetSlowdowns(m_options.GetSlowdowns());
     helper.SetAttribute("Seed", UintegerValue(RngSeedManager::GetRun()));
-    m_applications =
-        m_plan.task && m_plan.IsAllReduceOnly()
-            ? helper.Install(*m_cluster, m_plan.task, m_options.allToAll)
-            : helper.Install(*m_cluster, m_plan.graph, m_plan.operations, m_options.allToAll);
+    m_applications = Install(helper);
     m_replays = helper.GetReplays();
     uint64_t sums = 0;
     for (const auto& [collective, count] : m_plan.summary.collectives)
@@ -403,6 +452,83 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
                     GuardedRun::EstimateMemory(m_plan.GetBytes(), m_options.IsReal() ? 1 : 0),
                 "--workload=" + m_plan.name +
                     " with --payload=" + (m_options.IsReal() ? "real" : "virtual"));
+}
+
+ApplicationContainer
+TrainingRun::Install(const TrainingJobHelper& helper) const
+{
+    const bool isLoop = m_plan.task && m_plan.IsAllReduceOnly();
+    if (!m_life)
+    {
+        return isLoop ? helper.Install(*m_cluster, m_plan.task, m_options.allToAll)
+                      : helper.Install(*m_cluster,
+                                       m_plan.graph,
+                                       m_plan.operations,
+                                       m_options.allToAll);
+    }
+    const ApplicationContainer applications =
+        helper.Install(*m_cluster, m_life, m_plan.operations, m_options.allToAll);
+    for (uint32_t rank = 0; isLoop && rank < m_cluster->GetRanks(); rank++)
+    {
+        DynamicCast<TrainingApplication>(applications.Get(rank))->SetGradientsOf(m_plan.task);
+    }
+    return applications;
+}
+
+void
+TrainingRun::PlanLife()
+{
+    const LifeOptions& life = m_options.life;
+    if (!life.HasCheckpoints() && !life.HasFailures())
+    {
+        return;
+    }
+    if (life.HasFailures() && m_plan.training)
+    {
+        throw ConfigurationError("gradients",
+                                 m_options.gradients,
+                                 " with failures (allowed: gradients that learn nothing, as a "
+                                 "checkpoint holds no weights)");
+    }
+    m_failures.emplace(life, m_cluster->GetTopology(), m_cluster->GetRanks());
+    m_checkpointBytes = life.HasCheckpoints() ? GetCheckpointBytes() : 0;
+    m_checkpoints = LivingJob::MakePlan(life, m_cluster->GetRanks(), m_checkpointBytes);
+    m_life = std::make_shared<CheckpointGraph>(m_plan.graph, m_checkpoints);
+    const uint64_t storages =
+        m_checkpoints.storageHosts > 0 ? m_checkpoints.storageHosts : m_cluster->GetRanks();
+    const uint64_t number = (m_options.warmup + m_options.iterations) / m_checkpoints.every;
+    GuardedRun::CheckDuration(
+        static_cast<double>(number) * static_cast<double>(m_checkpointBytes) /
+            (static_cast<double>(storages) * std::max(m_checkpoints.storageRate, 1.0)),
+        "--checkpoint-bytes=" + std::to_string(m_checkpointBytes));
+}
+
+uint64_t
+TrainingRun::GetCheckpointBytes() const
+{
+    if (m_options.life.bytes > 0)
+    {
+        return m_options.life.bytes;
+    }
+    uint64_t parameters = m_plan.parameters;
+    const bool isAutomatic = m_options.workload == TrainingRunOptions::AUTOMATIC;
+    const std::string workload = isAutomatic && !m_plan.training ? "resnet50" : m_options.workload;
+    const std::string name = KeyValues::Split(workload).GetName();
+    const auto& all = Registry<WorkloadEntry>::All();
+    const auto entry = all.find(all.count(name) > 0 ? name : "file");
+    if (parameters == 0 && m_plan.task && !m_plan.training && entry != all.end() &&
+        entry->second.model)
+    {
+        parameters = LoadModel(workload, m_options.batch, 1, m_options.gpu).GetParameters();
+    }
+    if (parameters == 0)
+    {
+        throw ConfigurationError("checkpoint-bytes",
+                                 "auto",
+                                 " with workload " + m_plan.name +
+                                     " (allowed: a size, as its parameters are not known)");
+    }
+    return static_cast<uint64_t>(CHECKPOINT_PARAMETER_BYTES) * parameters;
 }
 
 TrainingRun::~TrainingRun()
@@ -609,6 +735,10 @@ TrainingRun::Describe() const
     {
         text += "\n# auto: " + choice;
     }
+    if (m_life)
+    {
+        text += "\n# life: " + m_options.life.Describe(m_checkpointBytes);
+    }
     for (const auto& notes : {m_plan.notes, m_cluster->GetNotes()})
     {
         for (const std::string& note : notes)
@@ -679,11 +809,12 @@ TrainingRun::Run()
         if (Processes::GetCount() == 1 && !execution.GetJob().GetCriticalPath().empty())
         {
             result.path = GetPathFigures(execution.GetJob().GetCriticalPath(),
-                                         *m_plan.graph,
+                                         m_life ? *m_life : *m_plan.graph,
                                          m_cluster->GetFabric(),
                                          Simulator::Now().GetSeconds());
         }
         result.energy = execution.GetEnergy();
+        result.life = execution.GetLife();
     }
     result.mean = GetMean(result.iterations);
     if (m_training && !m_training->GetRows().empty())

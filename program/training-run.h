@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_RUN_H
 #define DISTRIBUTED_TRAINING_RUN_H
 
+#include "failure-plan.h"
 #include "job-plan.h"
 #include "job-training.h"
 #include "training-program.h"
@@ -14,8 +15,10 @@
 #include "training-run-result.h"
 
 #include "ns3/application-container.h"
+#include "ns3/checkpoint-graph.h"
 #include "ns3/iteration-record.h"
 #include "ns3/training-cluster.h"
+#include "ns3/training-job-helper.h"
 #include "ns3/training-json-writer.h"
 #include "ns3/training-task.h"
 
@@ -122,12 +125,19 @@ class TrainingRun
     void CheckPlan() const;
     void CheckTraining() const;
     void CheckCodecs() const;
+    void PlanLife();
+    uint64_t GetCheckpointBytes() const;
+    ApplicationContainer Install(const TrainingJobHelper& helper) const;
     void ExplainChoices();
 
     SimulationScope m_scope;
     TrainingRunOptions m_options;
     JobPlan m_plan;
-    std::unique_ptr<JobTraining> m_training;    // null: gradients do not learn
+    std::unique_ptr<JobTraining> m_training;       // null: gradients do not learn
+    CheckpointPlan m_checkpoints;                  // of the first start
+    std::shared_ptr<const CheckpointGraph> m_life; // the job with checkpoints and restarts, or null
+    std::optional<FailurePlan> m_failures;         // or none
+    uint64_t m_checkpointBytes{0};
     std::optional<CodingErrors> m_codingErrors; // with real payload and a codec
     JsonOutput m_json;
     std::unique_ptr<Cluster> m_cluster;

@@ -109,6 +109,10 @@ TrainingRuns::ToJson() const
         {
             one.Set("energy", EnergyToJson(result.energy->GetRow()));
         }
+        if (result.life)
+        {
+            one.Set("life", result.life->ToJson());
+        }
         AddRunCost(one, result.cost);
         runs.Append(one);
         for (const IterationRecord& record : result.iterations)

@@ -103,6 +103,35 @@ ScheduledCommunicator::DoDispose()
     Communicator::DoDispose();
 }
 
+uint64_t
+ScheduledCommunicator::GetNextCollective() const
+{
+    uint64_t next = m_issued;
+    for (const auto& communicator : m_split)
+    {
+        next = std::max(next, communicator->GetNextCollective());
+    }
+    return next;
+}
+
+void
+ScheduledCommunicator::Abort(uint64_t next)
+{
+    NS_LOG_FUNCTION(this << m_active.size() << next);
+    for (const auto& communicator : m_split)
+    {
+        communicator->Abort(next);
+    }
+    m_issued = next;
+    m_active.clear();
+    m_queue.clear();
+    m_order.Clear();
+    m_early.clear();
+    m_grants.Clear();
+    m_peerMessages.Clear();
+    m_transport->Abort();
+}
+
 void
 ScheduledCommunicator::Setup(uint32_t rank,
                              uint32_t size,
@@ -462,9 +491,11 @@ ScheduledCommunicator::Announce(uint64_t collective)
 void
 ScheduledCommunicator::BeginActive(uint64_t collective)
 {
-    Active& active = *Find(collective);
-    active.isStarting = false;
-    RunReady(active);
+    if (Active* active = Find(collective)) // null: aborted
+    {
+        active->isStarting = false;
+        RunReady(*active);
+    }
 }
 
 void
@@ -591,14 +622,14 @@ ScheduledCommunicator::OnEncoded(uint64_t collective,
                                  uint32_t index,
                                  const MessageCoder::Code& code)
 {
-    if (!m_transport)
+    Active* active = Find(collective);
+    if (!m_transport || !active)
     {
-        return; // disposed of
+        return; // disposed of, or aborted
     }
-    Active& active = *Find(collective);
-    active.progress->SetBusy(index, false);
-    Post(active, index, code);
-    RunReady(active);
+    active->progress->SetBusy(index, false);
+    Post(*active, index, code);
+    RunReady(*active);
 }
 
 void
@@ -641,14 +672,14 @@ ScheduledCommunicator::Post(Active& active, uint32_t index, const MessageCoder::
 void
 ScheduledCommunicator::OnSent(uint64_t collective, uint32_t index)
 {
-    if (!m_transport)
+    Active* active = Find(collective);
+    if (!m_transport || !active)
     {
-        return; // disposed of
+        return; // disposed of, or aborted
     }
-    Active& active = *Find(collective);
-    active.progress->SetBusy(index, false);
-    active.progress->Complete(index);
-    RunReady(active);
+    active->progress->SetBusy(index, false);
+    active->progress->Complete(index);
+    RunReady(*active);
 }
 
 void
@@ -694,10 +725,12 @@ ScheduledCommunicator::OnChunk(Active& active, uint32_t index, const Early& chun
 void
 ScheduledCommunicator::OnDecoded(uint64_t collective, uint32_t index, const Early& chunk)
 {
-    Active& active = *Find(collective);
-    active.progress->SetBusy(index, false);
-    TakeIn(active, index, chunk);
-    RunReady(active);
+    if (Active* active = Find(collective)) // null: aborted
+    {
+        active->progress->SetBusy(index, false);
+        TakeIn(*active, index, chunk);
+        RunReady(*active);
+    }
 }
 
 void
@@ -791,10 +824,12 @@ ScheduledCommunicator::Occupy(Active& active,
 void
 ScheduledCommunicator::OnHop(uint64_t collective, uint32_t index)
 {
-    Active& active = *Find(collective);
-    active.progress->SetBusy(index, false);
-    ChargeReduceTime(active, index, active.progress->GetAction(index));
-    RunReady(active);
+    if (Active* active = Find(collective)) // null: aborted
+    {
+        active->progress->SetBusy(index, false);
+        ChargeReduceTime(*active, index, active->progress->GetAction(index));
+        RunReady(*active);
+    }
 }
 
 void
@@ -823,10 +858,12 @@ ScheduledCommunicator::ChargeReduceTime(Active& active,
 void
 ScheduledCommunicator::OnReduced(uint64_t collective, uint32_t index)
 {
-    Active& active = *Find(collective);
-    active.progress->SetBusy(index, false);
-    active.progress->Complete(index);
-    RunReady(active);
+    if (Active* active = Find(collective)) // null: aborted
+    {
+        active->progress->SetBusy(index, false);
+        active->progress->Complete(index);
+        RunReady(*active);
+    }
 }
 
 void

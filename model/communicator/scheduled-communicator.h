@@ -146,6 +146,16 @@ class ScheduledCommunicator : public Communicator
      */
     void ReceiveUnordered(Ptr<Tensor> tensor, uint32_t peer, Done done);
 
+    /** @return number of the next collective, here or in a communicator of Split() */
+    uint64_t GetNextCollective() const;
+
+    /**
+     * Abandons all collectives and messages, also in the communicators of Split(); their callbacks
+     * are not called. All ranks call it at one time, after MultiPortTransport::Restart().
+     * @param next number of the next collective, the same at all ranks and not used before
+     */
+    void Abort(uint64_t next);
+
     // Communicator
     void SetErrorHandler(ErrorHandler handler) override;
     uint32_t GetRank() const override;

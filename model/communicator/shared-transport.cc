@@ -88,6 +88,13 @@ SharedTransport::ReserveAdder(Time duration)
 }
 
 void
+SharedTransport::Abort()
+{
+    m_early.clear();
+    m_adder = BusyUnit();
+}
+
+void
 SharedTransport::Dispose()
 {
     m_transport = nullptr;

@@ -80,6 +80,9 @@ class SharedTransport : public SimpleRefCount<SharedTransport>
      */
     Time ReserveAdder(Time duration);
 
+    /** Drops messages that wait for their communicator, and frees the adder. */
+    void Abort();
+
     /** Drops the transport and all communicators. */
     void Dispose();
 

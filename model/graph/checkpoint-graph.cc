@@ -21,6 +21,7 @@ namespace
 /// Names of the tasks of checkpoints, after those of the job.
 enum CheckpointName : uint32_t
 {
+    REACHED,
     SNAPSHOT,
     CHECKPOINT,
     ANSWER,
@@ -30,7 +31,8 @@ enum CheckpointName : uint32_t
     END_OF_ITERATION
 };
 
-const std::vector<std::string> NAMES{"snapshot",
+const std::vector<std::string> NAMES{"checkpoint begins",
+                                     "snapshot",
                                      "checkpoint",
                                      "checkpoint written",
                                      "rendezvous",
@@ -114,7 +116,7 @@ class SavingSource : public QueuedSource
           m_host(host),
           m_tasks(firstName)
     {
-        if (m_plan.isRestart && m_share > 0)
+        if (m_plan.isRestart)
         {
             Restart();
         }
@@ -128,7 +130,7 @@ class SavingSource : public QueuedSource
 
     bool Write() override;
     void Restart();
-    void Save(const GraphTask& mark);
+    uint64_t Save(const GraphTask& mark);
     uint64_t Add(GraphTask task);
 
     std::unique_ptr<TaskSource> m_source;
@@ -157,6 +159,10 @@ SavingSource::Restart()
     GraphTask rendezvous = m_tasks.Make(TaskKind::MEMORY, RENDEZVOUS, COMPUTE_STREAM);
     rendezvous.length = m_plan.rendezvous;
     m_restarted = Add(rendezvous);
+    if (!m_plan.loads || m_share == 0)
+    {
+        return;
+    }
     if (m_plan.storageHosts == 0)
     {
         GraphTask load = m_tasks.Make(TaskKind::MEMORY, LOAD, COMPUTE_STREAM);
@@ -170,12 +176,26 @@ SavingSource::Restart()
         Add(m_tasks.MakeMessage(TaskKind::RECEIVE, LOAD, COMPUTE_STREAM, m_host, m_share));
 }
 
-void
+/** @return the task that holds the end of the iteration up; 0: none */
+uint64_t
 SavingSource::Save(const GraphTask& mark)
 {
     m_next = mark.id - STRIDE + 1;
     uint16_t stream = COMPUTE_STREAM;
+    uint64_t reachedId = 0;
+    uint64_t snapshotId = 0;
     std::vector<uint64_t> after = mark.after;
+    if (m_plan.reports)
+    {
+        GraphTask reached = m_tasks.Make(TaskKind::MEMORY, REACHED, COMPUTE_STREAM);
+        reached.after.swap(after);
+        reachedId = Add(reached);
+        after.push_back(reachedId);
+    }
+    if (m_share == 0)
+    {
+        return reachedId;
+    }
     if (m_saved > 0)
     {
         after.push_back(m_saved);
@@ -186,6 +206,7 @@ SavingSource::Save(const GraphTask& mark)
         snapshot.length = GetLength(m_share, m_plan.snapshotRate);
         snapshot.after.swap(after);
         after.push_back(Add(snapshot));
+        snapshotId = after.back();
         stream = DRAIN_STREAM;
     }
     if (m_plan.storageHosts == 0)
@@ -206,6 +227,7 @@ SavingSource::Save(const GraphTask& mark)
                                           m_host,
                                           CHECKPOINT_ANSWER_BYTES));
     }
+    return m_plan.isAsynchronous ? snapshotId : m_saved;
 }
 
 bool
@@ -228,9 +250,12 @@ SavingSource::Write()
     if (task.kind == TaskKind::MARK)
     {
         m_restarted = 0;
-        if (++m_marks % m_plan.every == 0 && m_share > 0)
+        if (++m_marks % m_plan.every == 0)
         {
-            Save(task);
+            if (const uint64_t hold = Save(task))
+            {
+                task.after.push_back(hold);
+            }
         }
     }
     m_ready.push_back(std::move(task));
@@ -336,7 +361,7 @@ StoringSource::Write()
     {
         return false;
     }
-    if (m_iteration == 0 && m_plan.isRestart)
+    if (m_iteration == 0 && m_plan.isRestart && m_plan.loads)
     {
         Restart();
     }
@@ -374,6 +399,32 @@ bool
 CheckpointGraph::IsAnswer(const GraphTask& task) const
 {
     return task.kind == TaskKind::RECEIVE && task.name == m_job->GetNames().size() + ANSWER;
+}
+
+CheckpointStep
+CheckpointGraph::GetStep(const GraphTask& task) const
+{
+    const auto first = static_cast<uint32_t>(m_job->GetNames().size());
+    const bool hasHosts = m_plan.storageHosts > 0;
+    if (task.name < first)
+    {
+        return CheckpointStep::NONE;
+    }
+    switch (task.name - first)
+    {
+    case REACHED:
+        return CheckpointStep::REACHED;
+    case CHECKPOINT:
+        return hasHosts ? CheckpointStep::NONE : CheckpointStep::STORED;
+    case ANSWER:
+        return CheckpointStep::STORED;
+    case RENDEZVOUS:
+        return m_plan.loads ? CheckpointStep::NONE : CheckpointStep::RESTARTED;
+    case LOAD:
+        return CheckpointStep::RESTARTED;
+    default:
+        return CheckpointStep::NONE;
+    }
 }
 
 uint32_t

@@ -40,6 +40,20 @@ struct CheckpointPlan
     double snapshotRate{0};       ///< of that copy, byte/s; 0: infinite
     bool isRestart{false};        ///< the first iteration begins with a restart
     Time rendezvous;              ///< of a restart: until ranks ask for their shares
+    bool loads{true};             ///< of a restart: there are shares to load
+    bool reports{false};          ///< a task without length ends when CheckpointStep::REACHED
+};
+
+/**
+ * @ingroup distributed-training-graph
+ * What the end of a task means for the checkpoints of its rank.
+ */
+enum class CheckpointStep
+{
+    NONE,     ///< nothing
+    REACHED,  ///< the work of an iteration is done, and its checkpoint begins
+    STORED,   ///< the share is stored
+    RESTARTED ///< the restart is over
 };
 
 /**
@@ -79,6 +93,12 @@ class CheckpointGraph : public TaskGraph
      * @return whether it receives the answer that its share of a checkpoint is written
      */
     bool IsAnswer(const GraphTask& task) const;
+
+    /**
+     * @param task of a rank of the job, which has ended
+     * @return what that means
+     */
+    CheckpointStep GetStep(const GraphTask& task) const;
 
     uint32_t GetRanks() const override;
     const std::vector<TaskGroups>& GetGroups() const override;

@@ -66,6 +66,23 @@ IterationStatistics::AddSum(uint32_t iteration, bool isRight)
 }
 
 void
+IterationStatistics::Rewind(uint32_t first)
+{
+    m_pending.clear();
+    m_unpacked.clear();
+    while (!m_records.empty() && m_records.back().iteration >= first)
+    {
+        m_records.pop_back();
+    }
+}
+
+void
+IterationStatistics::BeginAt(Time start)
+{
+    m_previousEnd = start;
+}
+
+void
 IterationStatistics::Pack(ByteWriter& writer)
 {
     writer(m_unpacked.size());
@@ -148,10 +165,7 @@ void
 IterationStatistics::Finish(uint32_t iteration, const Report& report)
 {
     RankIteration measured = report.measured;
-    if (!m_records.empty())
-    {
-        measured.start = m_previousEnd;
-    }
+    measured.start = m_previousEnd.value_or(measured.start);
     m_previousEnd = measured.end;
     IterationRecord record;
     record.iteration = iteration;

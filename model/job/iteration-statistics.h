@@ -68,6 +68,15 @@ class IterationStatistics
      */
     void AddSum(uint32_t iteration, bool isRight);
 
+    /**
+     * Forgets iterations that are lost, and reports of those that are not complete.
+     * @param first number of the first iteration that is lost
+     */
+    void Rewind(uint32_t first);
+
+    /** @param start when the next iteration begins, rather than at the end of the last one */
+    void BeginAt(Time start);
+
     /** @param writer receives the reports of this process since the last call */
     void Pack(ByteWriter& writer);
 
@@ -100,8 +109,8 @@ class IterationStatistics
     std::optional<uint64_t> m_expectedSums; // none: sums are not compared
     std::function<bool()> m_isRight;        // or empty
     Complete m_complete;
-    Time m_previousEnd;                    // end of the last complete iteration
-    std::map<uint32_t, Report> m_pending;  // by iteration, of all processes
+    std::optional<Time> m_previousEnd;    // end of the last complete iteration; none: there is none
+    std::map<uint32_t, Report> m_pending; // by iteration, of all processes
     std::map<uint32_t, Report> m_unpacked; // by iteration, of this process since Pack()
     std::vector<IterationRecord> m_records;
 };

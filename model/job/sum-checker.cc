@@ -68,6 +68,12 @@ SumChecker::SetReporters(uint32_t reporters)
     m_reporters = reporters;
 }
 
+void
+SumChecker::Clear()
+{
+    m_expected.clear();
+}
+
 bool
 SumChecker::Check(uint32_t rank, uint32_t iteration, uint32_t tensor, const Tensor& sum)
 {

@@ -88,6 +88,9 @@ class SumChecker
      */
     void SetReporters(uint32_t reporters);
 
+    /** Forgets sums that some ranks have not reported. */
+    void Clear();
+
     /**
      * @param rank rank that reports its sum
      * @param iteration number of the iteration

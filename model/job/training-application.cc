@@ -99,6 +99,10 @@ TrainingApplication::GetTypeId()
                             "An iteration is over at this rank.",
                             MakeTraceSourceAccessor(&TrainingApplication::m_iterationEndTrace),
                             "ns3::training::TrainingApplication::IterationEndTracedCallback")
+            .AddTraceSource("TaskEnd",
+                            "A task has ended.",
+                            MakeTraceSourceAccessor(&TrainingApplication::m_taskEndTrace),
+                            "ns3::training::TrainingApplication::TaskEndTracedCallback")
             .AddTraceSource("Finished",
                             "All iterations are over at this rank, and all results in place.",
                             MakeTraceSourceAccessor(&TrainingApplication::m_finishedTrace),
@@ -126,6 +130,7 @@ TrainingApplication::DoDispose()
     m_mark = nullptr;
     m_meetings = nullptr;
     m_messages = nullptr;
+    m_storage = nullptr;
     m_communicators.clear();
     m_jitter = nullptr;
     Application::DoDispose();
@@ -166,6 +171,25 @@ void
 TrainingApplication::SetMeetings(std::shared_ptr<TaskMeetings> meetings)
 {
     m_meetings = std::move(meetings);
+}
+
+void
+TrainingApplication::SetStorage(Ptr<Communicator> storage, uint32_t ranks)
+{
+    m_storage = storage;
+    m_storageRank = ranks;
+}
+
+Ptr<Communicator>
+TrainingApplication::GetStorage() const
+{
+    return m_storage;
+}
+
+bool
+TrainingApplication::IsStorage(const GraphTask& task) const
+{
+    return m_storage && (m_rank >= m_storageRank || task.peer >= m_storageRank);
 }
 
 void
@@ -257,16 +281,22 @@ TrainingApplication::StartApplication()
 {
     NS_LOG_FUNCTION(this);
     NS_ABORT_MSG_UNLESS(m_graph, "TrainingApplication started without SetGraph() or SetTask()");
-    m_started.assign(m_graph->GetGroups().size(), 0);
     m_iteration = 0;
-    m_finished = m_iterations == 0;
+    Begin();
+}
+
+void
+TrainingApplication::Begin()
+{
+    m_started.assign(m_graph->GetGroups().size(), 0);
+    m_finished = m_iteration >= m_iterations;
     m_running = !m_finished;
     if (!m_running)
     {
         return;
     }
     m_runner = std::make_unique<TaskRunner>(
-        m_graph->MakeSource(m_rank, m_iterations),
+        m_graph->MakeSource(m_rank, m_iterations - m_iteration),
         m_graph->GetWindow(),
         [this](const GraphTask& task, const TaskTrace::Pointer& cause) { StartTask(task, cause); });
     StartIteration();
@@ -284,6 +314,34 @@ TrainingApplication::StopApplication()
     m_event.Cancel();
     m_computing = false;
     m_running = false;
+}
+
+void
+TrainingApplication::Abort()
+{
+    NS_LOG_FUNCTION(this);
+    StopApplication();
+    for (auto& [id, running] : m_tasks)
+    {
+        running.end.Cancel();
+    }
+    m_life++;
+    m_tasks.clear();
+    m_messageCounts.clear();
+    m_mark = nullptr;
+    m_inParallel = 0;
+    m_phaseIsOpen = false;
+    m_underWay = 0;
+    m_occupied = Time();
+}
+
+void
+TrainingApplication::Restart(std::shared_ptr<const TaskGraph> graph, uint32_t first)
+{
+    NS_LOG_FUNCTION(this << first);
+    m_graph = std::move(graph);
+    m_iteration = first;
+    Begin();
 }
 
 void
@@ -318,7 +376,9 @@ TrainingApplication::StartTask(const GraphTask& task, const TaskTrace::Pointer& 
         StartCompute(task);
         return;
     case TaskKind::MEMORY:
-        Simulator::Schedule(task.length, &TrainingApplication::TaskEnded, this, task.id);
+        m_inParallel++;
+        m_tasks.at(task.id).end =
+            Simulator::Schedule(task.length, &TrainingApplication::TaskEnded, this, task.id);
         return;
     case TaskKind::MARK:
         AddIdleTime(cause);
@@ -359,7 +419,8 @@ TrainingApplication::StartCompute(const GraphTask& task)
             return;
         }
         m_inParallel++;
-        Simulator::Schedule(length, &TrainingApplication::TaskEnded, this, task.id);
+        m_tasks.at(task.id).end =
+            Simulator::Schedule(length, &TrainingApplication::TaskEnded, this, task.id);
         return;
     }
     AddIdleTime(m_tasks.at(task.id).trace->cause);
@@ -424,7 +485,9 @@ TrainingApplication::MakeTensor(const GraphTask& task, uint64_t number) const
     tensor->priority = task.priority;
     tensor->bucket = static_cast<uint32_t>(task.tag);
     tensor->iteration = m_iteration;
-    const std::size_t count = m_realPayload ? task.bytes / sizeof(float) : 0;
+    const bool isMessage = task.kind == TaskKind::SEND || task.kind == TaskKind::RECEIVE;
+    const bool isReal = m_realPayload && !(isMessage && IsStorage(task));
+    const std::size_t count = isReal ? task.bytes / sizeof(float) : 0;
     if (count == 0)
     {
         return tensor;
@@ -463,7 +526,7 @@ TrainingApplication::StartCollective(const GraphTask& task)
         task.operation,
         tensor,
         task.peer,
-        MakeBoundCallback(&TrainingApplication::CommunicationDone, this, task.id),
+        MakeBoundCallback(&TrainingApplication::CommunicationDone, this, m_life, task.id),
         task.matrix);
 }
 
@@ -480,25 +543,27 @@ TrainingApplication::StartMessage(const GraphTask& task)
     running.tensor->channel = static_cast<uint32_t>(task.tag);
     running.tensor->untilSent = task.untilSent;
     const Ptr<Tensor> tensor = running.tensor;
-    const auto done = MakeBoundCallback(&TrainingApplication::CommunicationDone, this, task.id);
+    const auto done =
+        MakeBoundCallback(&TrainingApplication::CommunicationDone, this, m_life, task.id);
+    const Ptr<Communicator>& way = IsStorage(task) ? m_storage : m_messages;
     if (m_meetings)
     {
         m_meetings->Start(m_rank, task, 0, Simulator::Now(), running.trace->cause);
     }
     if (isSend)
     {
-        m_messages->Send(tensor, task.peer, done);
+        way->Send(tensor, task.peer, done);
     }
     else
     {
-        m_messages->Receive(tensor, task.peer, done);
+        way->Receive(tensor, task.peer, done);
     }
 }
 
 void
-TrainingApplication::CommunicationDone(TrainingApplication* self, uint64_t id)
+TrainingApplication::CommunicationDone(TrainingApplication* self, uint32_t life, uint64_t id)
 {
-    if (!self->m_running)
+    if (!self->m_running || self->m_life != life)
     {
         return; // stopped while it was in progress
     }
@@ -514,7 +579,8 @@ TrainingApplication::CommunicationDone(TrainingApplication* self, uint64_t id)
     {
         self->EndCollective(running);
     }
-    if (running.task->kind != TaskKind::SEND)
+    if (running.task->kind == TaskKind::COLLECTIVE ||
+        (running.task->kind == TaskKind::RECEIVE && !self->IsStorage(*running.task)))
     {
         self->m_arrivalTrace(self->m_rank, *running.task, running.number, running.tensor);
     }
@@ -543,10 +609,7 @@ TrainingApplication::TaskEnded(TrainingApplication* self, uint64_t id)
     {
         return; // stopped before its end
     }
-    if (self->m_tasks.at(id).task->kind == TaskKind::COMPUTE)
-    {
-        self->m_inParallel--;
-    }
+    self->m_inParallel--;
     self->EndTask(id);
 }
 
@@ -555,6 +618,7 @@ TrainingApplication::EndTask(uint64_t id)
 {
     const auto found = m_tasks.find(id);
     const std::shared_ptr<TaskTrace> trace = std::move(found->second.trace);
+    const GraphTask& task = *found->second.task;
     m_tasks.erase(found);
     trace->end = Simulator::Now();
     if (trace->kind == TaskKind::MARK)
@@ -566,6 +630,7 @@ TrainingApplication::EndTask(uint64_t id)
         m_mark = trace;
         EndIteration();
     }
+    m_taskEndTrace(m_rank, task);
     m_runner->Complete(id, trace);
     if (m_running && m_runner->IsFinished())
     {

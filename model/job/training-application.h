@@ -95,6 +95,31 @@ class TrainingApplication : public Application
     void SetMeetings(std::shared_ptr<TaskMeetings> meetings);
 
     /**
+     * Lets messages from and to storage hosts, the last ranks of the graph, go their own way. Their
+     * payload is virtual, and they are no arrivals.
+     * @param storage handle on all ranks of the graph
+     * @param ranks number of ranks that are no storage hosts
+     */
+    void SetStorage(Ptr<Communicator> storage, uint32_t ranks);
+
+    /** @return handle for messages from and to storage hosts, or null */
+    Ptr<Communicator> GetStorage() const;
+
+    /**
+     * Leaves all tasks as they are: nothing of it happens or is reported any more. Call also
+     * ScheduledCommunicator::Abort() of its communicators, before Restart().
+     */
+    void Abort();
+
+    /**
+     * Starts again after Abort().
+     * @param graph the job, with as many ranks, groups and names
+     * @param first number of its first iteration; the attribute Iterations says how many there are
+     *        from number 0 on
+     */
+    void Restart(std::shared_ptr<const TaskGraph> graph, uint32_t first);
+
+    /**
      * Makes it take part in a training: its gradients come from a replica of the model, which takes
      * the sums. Requires RealPayload and a task that waits for its collectives in every iteration.
      * @param learner this rank's replica, instead of the source Gradients
@@ -132,7 +157,7 @@ class TrainingApplication : public Application
     /** @return whether all iterations are over and the results of all collectives in place */
     bool IsFinished() const;
 
-    /** @return whether it is computing */
+    /** @return whether it is computing, or moves data between its memory and storage */
     bool IsComputing() const;
 
     /**
@@ -189,6 +214,11 @@ class TrainingApplication : public Application
                                           const GraphTask& task,
                                           uint64_t number,
                                           Ptr<const Tensor> result);
+    /**
+     * @param rank the rank
+     * @param task that has ended
+     */
+    typedef void (*TaskEndTracedCallback)(uint32_t rank, const GraphTask& task);
     /** @param rank the rank */
     typedef void (*FinishedTracedCallback)(uint32_t rank);
 
@@ -204,10 +234,13 @@ class TrainingApplication : public Application
         Ptr<Tensor> tensor;    // of communication
         uint64_t number{0};    // see ArrivalTracedCallback
         uint32_t iteration{0}; // in which it started
+        EventId end{};         // of a task that takes a known time, beside the stream
     };
 
     void StartApplication() override;
     void StopApplication() override;
+    void Begin();
+    bool IsStorage(const GraphTask& task) const;
     void SetComputeJitter(std::string jitter);
     std::string GetComputeJitter() const;
     void SetGradients(std::string gradients);
@@ -221,7 +254,7 @@ class TrainingApplication : public Application
     void EndCompute(uint64_t id);
     void StartCollective(const GraphTask& task);
     void StartMessage(const GraphTask& task);
-    static void CommunicationDone(TrainingApplication* self, uint64_t id);
+    static void CommunicationDone(TrainingApplication* self, uint32_t life, uint64_t id);
     void EndCollective(const Running& running);
     static void TaskEnded(TrainingApplication* self, uint64_t id);
     void EndTask(uint64_t id);
@@ -244,6 +277,8 @@ class TrainingApplication : public Application
     std::shared_ptr<TaskMeetings> m_meetings;   // or null
     uint32_t m_rank{0};
     Ptr<Communicator> m_messages;                   // or null
+    Ptr<Communicator> m_storage;                    // or null
+    uint32_t m_storageRank{0};                      // first rank that is a storage host
     std::vector<Ptr<Communicator>> m_communicators; // by groups
     std::unique_ptr<TaskRunner> m_runner;
     std::unordered_map<uint64_t, Running> m_tasks; // that run, by their numbers
@@ -260,7 +295,8 @@ class TrainingApplication : public Application
     bool m_finished{false};    // all tasks of all iterations have ended
     bool m_computing{false};   // a computation of the stream is under way
     uint64_t m_computation{0}; // this one
-    uint32_t m_inParallel{0};  // computations beside the stream
+    uint32_t m_inParallel{0};  // computations beside the stream, and tasks in memory
+    uint32_t m_life{0};        // number of calls of Abort()
     EventId m_event;           // end of the computation of the stream
     Time m_occupied;           // the GPU does other work until then
     uint32_t m_iteration{0};
@@ -277,6 +313,7 @@ class TrainingApplication : public Application
     TracedCallback<uint32_t, uint32_t, uint32_t, Ptr<const Tensor>> m_collectiveDoneTrace;
     TracedCallback<uint32_t, const GraphTask&, uint64_t, Ptr<const Tensor>> m_arrivalTrace;
     TracedCallback<uint32_t, uint32_t, const RankIteration&> m_iterationEndTrace;
+    TracedCallback<uint32_t, const GraphTask&> m_taskEndTrace;
     TracedCallback<uint32_t> m_finishedTrace;
 };
 

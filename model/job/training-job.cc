@@ -135,6 +135,37 @@ TrainingJob::OnRanksFinished(std::function<void()> callback)
     m_ranksFinished = std::move(callback);
 }
 
+void
+TrainingJob::Suspend()
+{
+    NS_LOG_FUNCTION(this);
+    m_isSuspended = true;
+}
+
+void
+TrainingJob::Rewind(uint32_t first)
+{
+    NS_LOG_FUNCTION(this << first);
+    m_isSuspended = false;
+    m_finished = 0;
+    m_marks.clear();
+    m_statistics.Rewind(first);
+    if (m_checker)
+    {
+        m_checker->Clear();
+    }
+    if (m_graphChecker)
+    {
+        m_graphChecker->Clear();
+    }
+}
+
+void
+TrainingJob::BeginAt(Time start)
+{
+    m_statistics.BeginAt(start);
+}
+
 std::string
 TrainingJob::Pack()
 {
@@ -193,7 +224,7 @@ TrainingJob::CollectiveDone(uint32_t rank,
                             Ptr<const Tensor> result)
 {
     NS_LOG_FUNCTION(this << rank << iteration << collective);
-    if (!m_checker)
+    if (!m_checker || m_isSuspended)
     {
         return;
     }
@@ -211,7 +242,7 @@ TrainingJob::Arrived(uint32_t rank,
                      uint64_t number,
                      Ptr<const Tensor> result)
 {
-    if (m_graphChecker && !m_graphChecker->Check(rank, task, number, *result))
+    if (m_graphChecker && !m_isSuspended && !m_graphChecker->Check(rank, task, number, *result))
     {
         NS_LOG_WARN(m_graphChecker->GetMismatch());
     }
@@ -221,6 +252,10 @@ void
 TrainingJob::IterationEnded(uint32_t rank, uint32_t iteration, const RankIteration& measured)
 {
     NS_LOG_FUNCTION(this << rank << iteration);
+    if (m_isSuspended)
+    {
+        return;
+    }
     m_marks[iteration] = m_applications.at(rank)->GetLastMark(); // the last one stays
     m_statistics.AddRank(iteration, measured);
 }
@@ -229,6 +264,10 @@ void
 TrainingJob::RankFinished(uint32_t rank)
 {
     NS_LOG_FUNCTION(this << rank);
+    if (m_isSuspended)
+    {
+        return;
+    }
     m_end = Simulator::Now();
     if (++m_finished == m_applications.size() && m_ranksFinished)
     {

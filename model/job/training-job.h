@@ -104,6 +104,18 @@ class TrainingJob
      */
     void OnRanksFinished(std::function<void()> callback);
 
+    /** Ignores what ranks report until Rewind(): a failure has undone it. */
+    void Suspend();
+
+    /**
+     * Forgets iterations that are lost, and goes on observing.
+     * @param first number of the first iteration that runs again
+     */
+    void Rewind(uint32_t first);
+
+    /** @param start when the next iteration begins, rather than at the end of the last one */
+    void BeginAt(Time start);
+
     /**
      * Packs observations for other processes. If ranks are divided among processes, each observes
      * its own ranks and exchanges its observations from time to time.
@@ -149,6 +161,7 @@ class TrainingJob
     std::vector<PathStep> m_path;                   // of the last complete iteration
     std::function<void()> m_ranksFinished;          // or empty
     uint32_t m_finished{0};                         // observed ranks that have finished
+    bool m_isSuspended{false};                      // between Suspend() and Rewind()
     Time m_end; // when the last rank, of any process, has finished
     std::map<uint32_t, Ptr<TrainingApplication>> m_applications; // observed, by rank
 };

@@ -188,7 +188,7 @@ std::vector<Key>
 GetKeys(const FailureLogEntry&)
 {
     return {Key::Number("shape", 1, 0.1, 10, "of Weibull's distribution; 1: exponential"),
-            Key::Number("factor", 1, 0, 1e6, "of all rates; 0: nothing fails")};
+            Key::Number("factor", 1, 0, 1e15, "of all rates; 0: nothing fails")};
 }
 
 std::optional<FirstValue>

@@ -6,6 +6,8 @@
 
 #include "job-life.h"
 
+#include "spare-nodes.h"
+
 #include <algorithm>
 #include <deque>
 
@@ -63,8 +65,7 @@ class Life
     Unsaved m_draining;                  // part of it that the draining checkpoint holds
     LifeTime m_drained{LifeTime::max()}; // end of the drain; max(): nothing drains
     std::deque<LifeTime> m_repairs;      // ends of repairs of nodes
-    uint32_t m_spares{m_spans.spares};
-    uint32_t m_missing{0}; // nodes
+    SpareNodes m_nodes{m_spans.spares};
 };
 
 LifeTime
@@ -114,12 +115,7 @@ Life::Drained()
 void
 Life::Recover()
 {
-    while (m_missing > 0 && m_spares > 0)
-    {
-        m_missing--;
-        m_spares--;
-    }
-    m_phase = m_missing > 0 ? Phase::WAITING : Phase::RESTART;
+    m_phase = m_nodes.Replace() ? Phase::RESTART : Phase::WAITING;
     m_left = m_spans.restart;
 }
 
@@ -150,7 +146,7 @@ Life::Fail()
     m_unsaved = {};
     m_drained = LifeTime::max();
     m_repairs.push_back(m_now + m_spans.repair);
-    m_missing++;
+    m_nodes.Fail();
     m_failure = m_next();
 }
 
@@ -167,7 +163,7 @@ Life::Run()
         if (at == repair)
         {
             m_repairs.pop_front();
-            m_spares++;
+            m_nodes.Repair();
             if (m_phase == Phase::WAITING)
             {
                 Recover();

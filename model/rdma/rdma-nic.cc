@@ -282,17 +282,24 @@ RdmaNic::CreateQueuePair(uint32_t number,
     NS_ABORT_MSG_UNLESS(added, "queue pair " << number << " exists");
     if (2 * m_queuePairs.size() > m_index.size())
     {
-        m_index.assign(4 * m_index.size(), nullptr);
-        for (const auto& [other, pointer] : m_queuePairs)
-        {
-            AddToIndex(PeekPointer(pointer));
-        }
+        MakeIndex(4 * m_index.size());
     }
     else
     {
         AddToIndex(PeekPointer(queuePair));
     }
     return queuePair;
+}
+
+void
+RdmaNic::Close(const std::vector<uint32_t>& numbers)
+{
+    NS_LOG_FUNCTION(this << numbers.size());
+    for (uint32_t number : numbers)
+    {
+        m_queuePairs.at(number)->Close();
+    }
+    MakeIndex(m_index.size());
 }
 
 Ptr<RdmaDatagramQueuePair>
@@ -359,6 +366,19 @@ RdmaNic::MakePath(uint64_t rate) const
     path.mtu = m_settings.mtu;
     path.hops = m_settings.pathHops;
     return path;
+}
+
+void
+RdmaNic::MakeIndex(std::size_t size)
+{
+    m_index.assign(size, nullptr);
+    for (const auto& [number, pointer] : m_queuePairs)
+    {
+        if (!pointer->IsClosed())
+        {
+            AddToIndex(PeekPointer(pointer));
+        }
+    }
 }
 
 void

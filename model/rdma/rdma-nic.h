@@ -61,6 +61,12 @@ class RdmaNic : public Object, public RdmaPort
                                        uint64_t rate = 0,
                                        uint64_t pathRate = 0);
 
+    /**
+     * Closes queue pairs, see RdmaQueuePair::Close(). Frames for them are dropped from now on.
+     * @param numbers of the queue pairs
+     */
+    void Close(const std::vector<uint32_t>& numbers);
+
     /** Creates the queue pair for a number in a received frame, or returns null to refuse it. */
     using Listener = std::function<RdmaQueuePair*(uint32_t number)>;
 
@@ -93,13 +99,14 @@ class RdmaNic : public Object, public RdmaPort
     RdmaQueuePair* Find(uint32_t number) const;
     RdmaQueuePair* Accept(uint32_t number) const;
     void AddToIndex(RdmaQueuePair* queuePair);
+    void MakeIndex(std::size_t size);
     std::unique_ptr<RdmaLossRecovery> MakeRecovery() const;
     RdmaCongestionControl::Path MakePath(uint64_t rate) const;
 
     Ptr<HostDevice> m_device;
     std::unordered_map<uint32_t, Ptr<RdmaQueuePair>> m_queuePairs;
-    // Hash table of the same queue pairs with open addressing, at most half full: a packet touches
-    // one cache line instead of three map nodes.
+    // Hash table of those that are not closed with open addressing, at most half full: a packet
+    // touches one cache line instead of three map nodes.
     std::vector<RdmaQueuePair*> m_index{nullptr};
     std::unordered_map<uint32_t, Ptr<RdmaDatagramQueuePair>> m_datagramQueuePairs;
     std::vector<Listener> m_listeners;

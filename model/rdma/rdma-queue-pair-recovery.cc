@@ -186,6 +186,21 @@ RdmaQueuePair::OnTimer()
 }
 
 void
+RdmaQueuePair::Close()
+{
+    NS_LOG_LOGIC("queue pair " << GetNumber() << " is closed");
+    m_closed = true;
+    m_failed = true;
+    m_resends = false;
+    m_doorbellPsn = m_window.nextPsn; // stops sending
+    Simulator::Cancel(m_timer);
+    m_requests.clear();
+    m_onCompletion = nullptr;
+    m_onError = nullptr;
+    m_receiver.SetMessageHandler(nullptr);
+}
+
+void
 RdmaQueuePair::Fail(const std::string& reason)
 {
     NS_LOG_WARN("queue pair " << GetNumber() << " fails: " << reason);

@@ -100,6 +100,18 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     void Receive(Frame* frame);
 
     /**
+     * Drops all that is posted, and sends and reports nothing from now on. Its counters stay. Call
+     * RdmaNic::Close(), which also refuses frames for it.
+     */
+    void Close();
+
+    /** @return whether Close() was called */
+    bool IsClosed() const
+    {
+        return m_closed;
+    }
+
+    /**
      * Prefetches the cache lines that Receive() will touch.
      * @param frame a frame that arrives at this queue pair soon
      */
@@ -208,6 +220,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     EventId m_timer; // scheduled only if it may expire before the next periodic check
     CompletionHandler m_onCompletion;
     ErrorHandler m_onError;
+    bool m_closed{false};
 };
 
 } // namespace ns3::training

@@ -201,6 +201,17 @@ UecConnection::OnExpiry(uint64_t psn)
 }
 
 void
+UecConnection::Close()
+{
+    NS_LOG_LOGIC("connection " << GetNumber() << " is closed");
+    m_closed = true;
+    m_failed = true;
+    Simulator::Cancel(m_timer);
+    m_onError = nullptr;
+    m_receiver.Close();
+}
+
+void
 UecConnection::Fail(const std::string& reason)
 {
     NS_LOG_WARN("connection " << GetNumber() << " fails: " << reason);

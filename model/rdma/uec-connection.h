@@ -78,6 +78,18 @@ class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
     /** @param frame a frame for this connection; freed by it */
     void Receive(Frame* frame);
 
+    /**
+     * Drops all that is posted, and sends and reports nothing from now on. Its counters stay. Call
+     * UecNic::Close(), which also refuses frames for it.
+     */
+    void Close();
+
+    /** @return whether Close() was called */
+    bool IsClosed() const
+    {
+        return m_closed;
+    }
+
     // RdmaSendQueue
     bool CanSend() const override;
     Frame* MakeFrame(int64_t now) override;
@@ -153,6 +165,7 @@ class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
     const RdmaRemote m_remote;
     const bool m_needsCredit;
     bool m_failed{false};
+    bool m_closed{false};
     bool m_isWatched{false};       // RdmaTimerWatch checks its timer
     bool m_isSpeculating{true};    // sends by the initial credit, before any answer
     uint32_t m_overhead;           // headers of a frame, bytes

@@ -241,6 +241,16 @@ UecNic::CreateConnection(uint32_t number, uint32_t remoteEndpoint, uint32_t remo
 }
 
 void
+UecNic::Close(const std::vector<uint32_t>& numbers)
+{
+    NS_LOG_FUNCTION(this << numbers.size());
+    for (uint32_t number : numbers)
+    {
+        m_connections.at(number)->Close();
+    }
+}
+
+void
 UecNic::AddListener(Listener listener)
 {
     m_listeners.push_back(std::move(listener));
@@ -284,7 +294,7 @@ UecNic::Receive(Frame* frame)
     const auto found = m_connections.find(frame->destinationQp);
     UecConnection* connection =
         found != m_connections.end() ? PeekPointer(found->second) : Accept(frame->destinationQp);
-    if (!connection)
+    if (!connection || connection->IsClosed())
     {
         NS_LOG_WARN("endpoint " << m_endpoint << " has no connection " << frame->destinationQp);
         m_line->Drop(frame, DropReason::NO_RECEIVER);

@@ -55,6 +55,12 @@ class UecNic : public Object, public UecPort
                                         uint32_t remoteEndpoint,
                                         uint32_t remoteNumber);
 
+    /**
+     * Closes connections, see UecConnection::Close(). Frames for them are dropped from now on.
+     * @param numbers of the connections
+     */
+    void Close(const std::vector<uint32_t>& numbers);
+
     /** Creates the connection for a number in a received frame, or returns null to refuse it. */
     using Listener = std::function<UecConnection*(uint32_t number)>;
 

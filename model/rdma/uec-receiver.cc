@@ -292,16 +292,23 @@ UecReceiver::ReceiveCreditRequest(const Frame& frame)
     }
 }
 
+void
+UecReceiver::Close()
+{
+    m_onMessage = nullptr;
+    m_closed = true;
+}
+
 bool
 UecReceiver::WantsCredit() const
 {
-    return m_wanted > m_granted;
+    return !m_closed && m_wanted > m_granted;
 }
 
 bool
 UecReceiver::MayGetAdvance() const
 {
-    return (m_granted - m_wanted) * UEC_QUANTUM < m_port.GetUecSettings().creditLimit;
+    return !m_closed && (m_granted - m_wanted) * UEC_QUANTUM < m_port.GetUecSettings().creditLimit;
 }
 
 uint64_t

@@ -107,6 +107,9 @@ class UecReceiver : public UecCreditClient
     /** @param handler called for each received message */
     void SetMessageHandler(MessageHandler handler);
 
+    /** Reports no messages from now on, and asks for no turns to grant credit. */
+    void Close();
+
     /** @param frame a request; owned by the caller */
     void Receive(const Frame& frame);
 
@@ -157,6 +160,7 @@ class UecReceiver : public UecCreditClient
     uint64_t m_granted{0};
     uint64_t m_wanted{0};
     uint16_t m_creditEntropy{0};
+    bool m_closed{false};
 };
 
 } // namespace ns3::training

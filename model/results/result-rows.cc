@@ -199,6 +199,22 @@ CodecCounterRow::GetFields()
             {"decode_time_s", "s", "time of decoding", &Row::decodeS}};
 }
 
+std::vector<RecordField<LifeRow>>
+LifeRow::GetFields()
+{
+    using Row = LifeRow;
+    return {{"kind",
+             "",
+             "productive, checkpoint, lost, detection, waiting, restart; write: beside them",
+             &Row::kind},
+            {"start_s", "s", "simulated time of its start", &Row::startS},
+            {"end_s", "s", "simulated time of its end", &Row::endS},
+            {"length_ps", "ps", "its length, exact", &Row::lengthPs},
+            {"iteration", "", "of work and checkpoints; else the next one", &Row::iteration},
+            {"node", "", "detection: what has failed", &Row::node},
+            {"detail", "", "detection: why; lost: work or checkpoint", &Row::detail}};
+}
+
 std::vector<RecordField<JobRow>>
 JobRow::GetFields()
 {

@@ -271,6 +271,26 @@ struct EnergyRow
 /**
  * @ingroup distributed-training-results
  *
+ * A part of the life of a job. The rows but those of `write` follow each other, from the start of
+ * the job to its end; a `write` goes on beside them.
+ */
+struct LifeRow
+{
+    std::string kind;      ///< productive, checkpoint, lost, detection, waiting, restart; write
+    double startS{0};      ///< simulated time of its start
+    double endS{0};        ///< simulated time of its end
+    uint64_t lengthPs{0};  ///< its length, ps
+    uint32_t iteration{0}; ///< of work and checkpoints; otherwise the one that comes next
+    std::string node;      ///< detection: the rank, node or link that has failed
+    std::string detail;    ///< detection: why; lost: work or checkpoint
+
+    /** @return the columns */
+    static std::vector<RecordField<LifeRow>> GetFields();
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
  * A job of a shared cluster. Its iterations, collectives and messages are rows of a run of its own.
  */
 struct JobRow

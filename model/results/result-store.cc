@@ -13,6 +13,7 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-output-file.h"
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <fstream>
@@ -178,6 +179,8 @@ struct ResultStore::Tables
                                   ResultTable<EnergyRow>::Key::RUN,
                                   EnergyRow::GetFields()};
 
+    ResultTable<LifeRow> life{"life", ResultTable<LifeRow>::Key::RUN, LifeRow::GetFields()};
+
     ResultTable<JobRow> jobs{"job", ResultTable<JobRow>::Key::FIRST_COLUMN, JobRow::GetFields()};
 
     /** @param work called with each table */
@@ -196,6 +199,7 @@ struct ResultStore::Tables
         work(codecCounters);
         work(learning);
         work(energy);
+        work(life);
         work(jobs);
     }
 
@@ -204,7 +208,7 @@ struct ResultStore::Tables
         return iterations.GetSize() + collectives.GetSize() + messages.GetSize() +
                linkCounters.GetSize() + linkIterations.GetSize() + samples.GetSize() +
                computePhases.GetSize() + criticalPaths.GetSize() + nicCounters.GetSize() +
-               codecCounters.GetSize() + learning.GetSize() + energy.GetSize() + jobs.GetSize();
+               codecCounters.GetSize() + learning.GetSize() + energy.GetSize() + life.GetSize() + jobs.GetSize();
     }
 };
 
@@ -408,6 +412,24 @@ ResultStore::AddEnergy(const EnergyRow& row)
 }
 
 void
+ResultStore::AddLife(const LifeRow& row)
+{
+    m_tables->life.Add(row);
+    FlushIfLarge();
+}
+
+void
+ResultStore::DropIterations(uint32_t first)
+{
+    NS_LOG_FUNCTION(this << first);
+    const auto isLost = [first](const auto& row) { return row.iteration >= first; };
+    m_tables->iterations.Drop(isLost);
+    m_tables->collectives.Drop(isLost);
+    m_tables->linkIterations.Drop(isLost);
+    m_lost = std::min(first, m_lost.value_or(first));
+}
+
+void
 ResultStore::AddCodecCounter(const CodecCounterRow& row)
 {
     m_tables->codecCounters.Add(row);
@@ -454,12 +476,22 @@ ResultStore::Flush()
     }
     m_isLocked = false;
     m_flushAt = MAX_ROWS_KEPT;
+    m_lost.reset();
     m_tables->ForEach([](auto& table) { table.Clear(); });
 }
 
 void
 ResultStore::WriteRows()
 {
+    for (const std::string table : {"iteration", "collective", "link_iteration"})
+    {
+        if (m_lost)
+        {
+            m_database->Execute("DELETE FROM " + table +
+                                " WHERE run_id = " + std::to_string(m_runId) +
+                                " AND iteration >= " + std::to_string(*m_lost));
+        }
+    }
     m_tables->ForEach([this](const auto& table) { table.Write(*m_database, m_runId); });
 }
 
@@ -501,6 +533,7 @@ ResultStore::End(const std::string& state, const std::string& reason)
                 WriteRows();
                 m_database->RunWith(m_endRun, GetUtcNow(), state, reason, m_runId);
             });
+            m_lost.reset();
             m_tables->ForEach([](auto& table) { table.Clear(); });
             return;
         }

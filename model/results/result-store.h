@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ namespace ns3::training
  *
  * One run's part of an SQLite results file: tables `run`, `iteration`, `collective`, `message`,
  * `link_counter`, `link_iteration`, `sample`, `compute_phase`, `critical_path`, `nic_counter`,
- * `codec_counter`, `learning`, `energy` and `job`. A table has one column per field of its row
+ * `codec_counter`, `learning`, `energy`, `life` and `job`. A table has one column per field of its row
  * type, and `run_id`, the key of `run`. The views `bucket`, `bucket_wait`, `bottleneck`, `binding`
  * and `slowest_message` answer questions from these tables (see RESULT_VIEWS). Its `state` is
  * 'unfinished' until Finish() or Fail(), so a killed run stays 'unfinished'. Times of day are UTC
@@ -138,6 +139,18 @@ class ResultStore
      */
     void AddEnergy(const EnergyRow& row);
 
+    /** @param row a part of the life of the job
+     * @throw std::runtime_error as AddIteration()
+     */
+    void AddLife(const LifeRow& row);
+
+    /**
+     * Removes the iterations, their collectives and the traffic of their links that a failure has
+     * undone, because they will be added again.
+     * @param first number of the first iteration that is lost
+     */
+    void DropIterations(uint32_t first);
+
     /**
      * @param row a rank
      * @throw std::runtime_error as AddIteration()
@@ -184,9 +197,10 @@ class ResultStore
     std::unique_ptr<SqliteDatabase> m_database;
     std::unique_ptr<Tables> m_tables; // with rows that are not written yet
     int64_t m_runId{0};
-    std::size_t m_flushAt;   // rows in memory that make a flush due
-    bool m_isLocked{false};  // whether the last flush found the file locked
-    std::size_t m_endRun{0}; // number of the prepared statement
+    std::size_t m_flushAt;          // rows in memory that make a flush due
+    std::optional<uint32_t> m_lost; // rows of iterations from this one on must leave the file
+    bool m_isLocked{false};         // whether the last flush found the file locked
+    std::size_t m_endRun{0};        // number of the prepared statement
 };
 
 } // namespace ns3::training

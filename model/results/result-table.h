@@ -11,6 +11,7 @@
 
 #include "ns3/training-record-field.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -133,6 +134,13 @@ class ResultTable
             }
             database.Run(m_insert);
         }
+    }
+
+    /** @param isDropped whether a buffered row leaves the buffer */
+    template <class F>
+    void Drop(const F& isDropped)
+    {
+        m_rows.erase(std::remove_if(m_rows.begin(), m_rows.end(), isDropped), m_rows.end());
     }
 
     /** Drops the buffered rows. */

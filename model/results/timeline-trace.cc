@@ -30,6 +30,9 @@ constexpr uint32_t FIRST_SENT_LANE = 1 << 30;
 /** Process of the counters of the network, above all ranks. */
 constexpr uint32_t NETWORK = 1 << 30;
 
+/// Process of the job as a whole.
+constexpr uint32_t JOB = NETWORK + 1;
+
 /** @return the thread of a lane of a track, from 0 */
 uint32_t
 GetThread(TimelineTrace::Track track, uint32_t lane)
@@ -143,8 +146,38 @@ TimelineTrace::Complete(uint32_t rank,
     m_last = std::max(m_last, end);
     const uint32_t thread =
         track == COMPUTE ? uint32_t{COMPUTE} : FindLane(rank, track, start, end);
+    AddEvent(rank, thread, name, start, end, arguments);
+    return thread;
+}
+
+void
+TimelineTrace::AddLife(JobTrack track,
+                       const std::string& name,
+                       Time start,
+                       Time end,
+                       const JsonValue& arguments)
+{
+    NS_LOG_FUNCTION(this << track << name << start << end);
+    if (!std::exchange(m_hasLife, true))
+    {
+        AddMetadata("process_name", JOB, 0, "name", "job");
+        AddMetadata("process_sort_index", JOB, 0, "sort_index", JOB);
+        AddMetadata("thread_name", JOB, LIFE, "name", "life");
+        AddMetadata("thread_name", JOB, WRITES, "name", "checkpoints on their way");
+    }
+    AddEvent(JOB, track, name, start, end, arguments);
+}
+
+void
+TimelineTrace::AddEvent(uint32_t process,
+                        uint32_t thread,
+                        const std::string& name,
+                        Time start,
+                        Time end,
+                        const JsonValue& arguments)
+{
     // Formatted by hand: a double cannot hold the picoseconds of a long run.
-    std::string event = "{\"ph\":\"X\",\"pid\":" + std::to_string(rank) +
+    std::string event = "{\"ph\":\"X\",\"pid\":" + std::to_string(process) +
                         ",\"tid\":" + std::to_string(thread) + ",\"ts\":" + ToMicroseconds(start) +
                         ",\"dur\":" + ToMicroseconds(end - start) + ",\"name\":" + QuoteJson(name);
     if (!arguments.IsEmpty())
@@ -152,7 +185,6 @@ TimelineTrace::Complete(uint32_t rank,
         event += ",\"args\":" + arguments.Write();
     }
     Add(event + "}");
-    return thread;
 }
 
 void

@@ -84,6 +84,27 @@ class TimelineTrace
                       Time end,
                       const JsonValue& arguments = JsonValue());
 
+    /** Track of the job as a whole. */
+    enum JobTrack
+    {
+        LIFE = 1,  ///< what the time is used for
+        WRITES = 2 ///< checkpoints on their way to storage
+    };
+
+    /**
+     * Adds an event of the whole job. Events of a track do not overlap.
+     * @param track the track
+     * @param name name of the event
+     * @param start its start
+     * @param end its end, not before the start
+     * @param arguments object with details to show, or null
+     */
+    void AddLife(JobTrack track,
+                 const std::string& name,
+                 Time start,
+                 Time end,
+                 const JsonValue& arguments);
+
     /** One end of an arrow: an event that begins at the time of the arrow. */
     struct ArrowEnd
     {
@@ -140,6 +161,13 @@ class TimelineTrace
     uint32_t FindLane(uint32_t rank, Track track, Time start, Time end);
     /** @param path the file @return the path, if the file may be written */
     static const std::string& Check(const std::string& path);
+    /** Adds an event of a process and a thread, see Complete(). */
+    void AddEvent(uint32_t process,
+                  uint32_t thread,
+                  const std::string& name,
+                  Time start,
+                  Time end,
+                  const JsonValue& arguments);
     /** @param event a JSON object */
     void Add(const std::string& event);
     /**
@@ -161,6 +189,7 @@ class TimelineTrace
     Time m_last;                          ///< end of the last event, in the file
     uint64_t m_arrows{0};                 ///< number of arrows so far
     bool m_hasCounters{false};            ///< whether the process of the network is named
+    bool m_hasLife{false};                ///< whether the process of the job is named
     std::string m_buffer;                 ///< complete events not yet written
     bool m_isFirst{true};                 ///< whether no event has been added
     bool m_isClosed{false};               ///< whether Close() has been called

@@ -55,6 +55,24 @@ class ConnectionTransport : public MultiPortTransport
         }
     }
 
+    void Restart(uint32_t numbers) override
+    {
+        std::map<uint32_t, std::vector<uint32_t>> closed; // by rail
+        for (auto& [key, entry] : m_connections)
+        {
+            const auto [peer, index] = key;
+            closed[GetConnections(peer)[index].rail].push_back(
+                m_first + index * m_portPairs->GetRanks() + peer);
+        }
+        for (const auto& [rail, connections] : closed)
+        {
+            m_nics.at(rail)->Close(connections);
+        }
+        m_connections.clear();
+        m_first += numbers;
+        MultiPortTransport::Restart(numbers);
+    }
+
   protected:
     /** @param first lowest number of a connection */
     explicit ConnectionTransport(uint32_t first)

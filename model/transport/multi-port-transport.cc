@@ -6,6 +6,7 @@
 
 #include "multi-port-transport.h"
 
+#include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
@@ -14,7 +15,6 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <functional>
 
 namespace ns3::training
 {
@@ -164,34 +164,47 @@ MultiPortTransport::Send(uint32_t peer,
                          uint8_t typeOfService)
 {
     NS_LOG_FUNCTION(this << peer << tag << bytes);
+    Message message{peer, tag, bytes, std::move(payload), std::move(sent), typeOfService};
     if (m_postLatency.IsZero())
     {
-        Post(peer, tag, bytes, std::move(payload), std::move(sent), typeOfService);
+        Post(std::move(message));
         return;
     }
     const Time now = Simulator::Now();
     const double factor = m_jitter ? m_jitter->GetValue() : 1;
     m_lastPost = std::max(m_lastPost, now + Seconds(m_postLatency.GetSeconds() * factor));
-    Simulator::Schedule(m_lastPost - now,
-                        &Call,
-                        SentHandler(std::bind(&MultiPortTransport::Post,
-                                              this,
-                                              peer,
-                                              tag,
-                                              bytes,
-                                              std::move(payload),
-                                              std::move(sent),
-                                              typeOfService)));
+    Simulator::Schedule(m_lastPost - now, &MultiPortTransport::PostOf, this, m_life, message);
 }
 
 void
-MultiPortTransport::Post(uint32_t peer,
-                         uint64_t tag,
-                         uint64_t bytes,
-                         Ptr<ByteBuffer> payload,
-                         SentHandler sent,
-                         uint8_t typeOfService)
+MultiPortTransport::Restart(uint32_t numbers)
 {
+    NS_LOG_FUNCTION(this << numbers);
+    NS_ABORT_MSG_IF(m_isPool, "a pool of connections cannot restart");
+    m_life++;
+    m_lastPost = Simulator::Now();
+    m_peers.clear();
+    m_partial.clear();
+}
+
+void
+MultiPortTransport::PostOf(uint32_t life, const Message& message)
+{
+    if (life == m_life)
+    {
+        Post(message);
+    }
+}
+
+void
+MultiPortTransport::Post(Message message)
+{
+    const uint32_t peer = message.peer;
+    const uint64_t tag = message.tag;
+    const uint64_t bytes = message.bytes;
+    const Ptr<ByteBuffer>& payload = message.payload;
+    const uint8_t typeOfService = message.typeOfService;
+    SentHandler& sent = message.sent;
     PeerConnections& way = GetPeerConnections(peer);
     const auto connections = static_cast<uint32_t>(way.portPairs.size());
     if (m_isPool)

@@ -64,6 +64,15 @@ class MultiPortTransport : public MessageTransport
      */
     int64_t AssignStreams(int64_t stream);
 
+    /**
+     * Abandons all messages and connections: no message of before arrives any more, whatever is
+     * still on its way. Later messages use new connections. All ranks call it at one time, as often
+     * as each other. Not for a pool.
+     * @param numbers added to the numbers of connections, so that they are new: at least those that
+     *        are in use, the same at all ranks
+     */
+    virtual void Restart(uint32_t numbers);
+
     void Send(uint32_t peer,
               uint64_t tag,
               uint64_t bytes,
@@ -147,16 +156,23 @@ class MultiPortTransport : public MessageTransport
         std::vector<Ptr<ByteBuffer>> payloads; ///< by part
     };
 
+    /** Arguments of Send(). */
+    struct Message
+    {
+        uint32_t peer;
+        uint64_t tag;
+        uint64_t bytes;
+        Ptr<ByteBuffer> payload;
+        SentHandler sent;
+        uint8_t typeOfService;
+    };
+
     PeerConnections& GetPeerConnections(uint32_t peer);
     static uint32_t TakeIdle(PeerConnections& way, SentHandler& sent);
     void SetPostJitter(std::string jitter);
     std::string GetPostJitter() const;
-    void Post(uint32_t peer,
-              uint64_t tag,
-              uint64_t bytes,
-              Ptr<ByteBuffer> payload,
-              SentHandler sent,
-              uint8_t typeOfService);
+    void Post(Message message);
+    void PostOf(uint32_t life, const Message& message);
 
     bool m_stripe; // attributes
     bool m_split;
@@ -166,6 +182,7 @@ class MultiPortTransport : public MessageTransport
     std::string m_postJitter;
     Ptr<RandomVariableStream> m_jitter; // null: none
     Time m_lastPost;                    // time of the last post, perhaps to come
+    uint32_t m_life{0};                 // number of calls of Restart()
     std::map<uint32_t, PeerConnections> m_peers;
     std::map<std::pair<uint32_t, uint64_t>, Partial> m_partial; // by peer and tag
 };

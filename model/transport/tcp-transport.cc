@@ -105,6 +105,57 @@ TcpTransport::DoDispose()
 }
 
 void
+TcpTransport::Restart(uint32_t numbers)
+{
+    NS_LOG_FUNCTION(this << numbers);
+    const auto ignore = MakeCallback(&TcpTransport::Ignore);
+    for (auto& [key, sender] : m_senders)
+    {
+        if (sender.socket)
+        {
+            CountWaiting(sender);
+            sender.socket->SetConnectCallback(ignore, ignore);
+            sender.socket->SetCloseCallbacks(ignore, ignore);
+            sender.socket->SetSendCallback(MakeCallback(&TcpTransport::IgnoreSpace));
+        }
+    }
+    m_senders.clear();
+    m_portPairOf.clear();
+    for (auto& [socket, receiver] : m_receivers)
+    {
+        socket->SetRecvCallback(MakeCallback(&TcpTransport::Discard));
+        Discard(socket);
+    }
+    m_receivers.clear();
+    m_listener->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
+                                  MakeNullCallback<void, Ptr<Socket>, const Address&>());
+    m_listener->Close();
+    m_port = static_cast<uint16_t>(m_port + numbers);
+    MultiPortTransport::Restart(numbers);
+    Listen();
+}
+
+void
+TcpTransport::Discard(Ptr<Socket> socket)
+{
+    Ptr<Packet> packet = socket->Recv();
+    while (packet && packet->GetSize() > 0)
+    {
+        packet = socket->Recv();
+    }
+}
+
+void
+TcpTransport::Ignore(Ptr<Socket>)
+{
+}
+
+void
+TcpTransport::IgnoreSpace(Ptr<Socket>, uint32_t)
+{
+}
+
+void
 TcpTransport::SetSocketAttributes(const AttributeList& attributes)
 {
     m_socketAttributes = attributes;

@@ -70,6 +70,12 @@ class TcpTransport : public MultiPortTransport
         return m_receivedBytes;
     }
 
+    /**
+     * Lets sockets send what they hold, which their peers throw away, and listens on another port.
+     * @param numbers added to the number of the port
+     */
+    void Restart(uint32_t numbers) override;
+
     /** @return how long messages have waited for sockets */
     const Waiting& GetWaiting() const;
 
@@ -149,6 +155,9 @@ class TcpTransport : public MultiPortTransport
     void OnWritable(Ptr<Socket> socket, uint32_t space);
     void OnAccept(Ptr<Socket> socket, const Address& from);
     void OnReadable(Ptr<Socket> socket);
+    static void Discard(Ptr<Socket> socket);
+    static void Ignore(Ptr<Socket> socket);
+    static void IgnoreSpace(Ptr<Socket> socket, uint32_t space);
     void Consume(Receiver& receiver, Ptr<Packet> packet);
     static std::array<uint8_t, HEADER_BYTES> WriteHeader(const Part& part);
     static Part ReadHeader(const std::array<uint8_t, HEADER_BYTES>& header);

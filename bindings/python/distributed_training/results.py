@@ -27,6 +27,7 @@ TABLES = (
     "codec_counter",
     "learning",
     "energy",
+    "life",
     "job",
 )
 """The tables of a results file; the documentation lists their columns."""

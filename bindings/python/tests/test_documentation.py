@@ -162,6 +162,8 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(coded["codec"]) == read_names("results.rst", "json-codec")
     priced = program_json("training-job", f"--workload={WORKLOAD}", "--ranks=2", "--energy=h100")
     assert list(priced["energy"]) == read_names("results.rst", "json-energy")
+    lived = program_json("training-job", f"--workload={WORKLOAD}", "--ranks=2", "--fail=rank0:1us")
+    assert list(lived["life"]) == read_names("results.rst", "json-life")
     systems_json = program_json("in-network-aggregation", "--part=sums", "--sum-bytes=4K")
     assert list(systems_json) == read_names("results.rst", "json-in-network-aggregation")
     rates_json = program_json("in-network-aggregation", "--part=switchml", "--bytes=64K")
@@ -270,7 +272,10 @@ FILES = "files"  # likewise
 @pytest.mark.parametrize(
     "name, tables",
     [
-        ("training-job", ["training-job-1", "training-job-parallel", "training-job-2", CLUSTER]),
+        (
+            "training-job",
+            [f"training-job-{part}" for part in ("1", "life", "parallel", "2")] + [CLUSTER],
+        ),
         ("collective-benchmark", ["collective-benchmark"]),
         ("checkpoint-times", ["checkpoint-times-1", "checkpoint-times-2", CLUSTER]),
         ("disaggregated-serving", [f"disaggregated-serving-{i}" for i in (1, 2, 3)]),

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """job-life: the account of a life adds up, lives are reproducible, wrong input is refused."""
 
+import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
+
+from conftest import REPOSITORY
 
 import distributed_training as dt
 
@@ -137,3 +142,165 @@ def test_refusals_of_energy(program, argument, allowed):
     (line,) = process.stderr.splitlines()
     assert allowed in line
     assert process.stdout == ""
+
+
+SMALL = Path(__file__).with_name("small-workload.csv")
+LIVED = {
+    "workload": SMALL,
+    "ranks": 3,
+    "iterations": 5,
+    "checkpoint": "asynchronous",
+    "checkpoint_every": 2,
+    "checkpoint_bytes": "3MB",
+    "storage_hosts": 2,
+    "fail": ["rank1:900us", "node0:2500us,node2:2500us"],
+    "spares": 1,
+    "repair": "3ms",
+    "detection": "100us",
+    "rendezvous": "200us",
+}
+PARTS = ("productive", "checkpoint", "lost", "detection", "waiting", "restart")
+
+
+def test_the_parts_of_a_life_are_the_same_everywhere(program, tmp_path):
+    results, trace, document = (tmp_path / name for name in ("r.sqlite", "trace.json", "r.json"))
+    options = [
+        f"--{name.replace('_', '-')}={value}"
+        for name, values in LIVED.items()
+        for value in (values if isinstance(values, list) else [values])
+    ]
+    process = program(
+        "training-job",
+        *options,
+        "--payload=real",
+        f"--results={results}",
+        f"--trace={trace}",
+        f"--json={document}",
+    )
+    assert process.returncode == 0, process.stderr
+    life = json.loads(document.read_text())["life"]
+    assert sum(life[f"{part}_ps"] for part in PARTS) == life["wall_ps"]
+    assert life["effective_ratio"] == life["productive_ps"] / life["wall_ps"]
+    assert all(life[f"{part}_ps"] > 0 for part in PARTS)
+    assert life["failures"] == 3
+
+    rows = dt.read_results(results, "life")
+    sums = rows.groupby("kind")["length_ps"].sum()
+    assert {part: sums[part] for part in PARTS} == {part: life[f"{part}_ps"] for part in PARTS}
+    spans = rows[rows.kind != "write"]
+    assert spans.start_s.iloc[0] == 0
+    assert list(spans.start_s.iloc[1:]) == list(spans.end_s.iloc[:-1])
+    writes = rows[rows.kind == "write"]
+    assert len(writes) == life["checkpoints"]
+    failed = set(rows[rows.kind == "detection"].node)
+    assert failed == {"rank1", "node2"}  # of two at a time the last one
+    assert set(rows[rows.kind == "lost"].detail) <= {"work", "checkpoint"}
+
+    (line,) = [line for line in process.stdout.splitlines() if line.startswith("life: ")]
+    numbers = [float(word) for word in line.split() if word[0].isdigit()]
+    names = ("wall", *PARTS)
+    assert numbers == [pytest.approx(life[f"{name}_ps"] * 1e-12, abs=6e-7) for name in names]
+    assert "3 failures" in process.stdout
+
+    events = [e for e in json.loads(trace.read_text()) if e.get("ph") == "X"]
+    drawn = [event for event in events if event["name"] in PARTS]
+    assert len(drawn) == len(spans)
+    assert sum(event["dur"] for event in drawn) == pytest.approx(life["wall_ps"] * 1e-6)
+    assert [event["name"] for event in events].count("write") == len(writes)
+
+
+def test_lost_iterations_are_not_in_the_results(tmp_path):
+    path = tmp_path / "results.sqlite"
+    result = dt.TrainingJob(**LIVED, results=path).run()
+    for table in ("iteration", "collective", "link_iteration"):
+        assert sorted(set(dt.read_results(path, table).iteration)) == list(range(6))
+    iterations = dt.read_results(path)
+    assert list(iterations.iteration) == list(range(6))
+    assert list(iterations.iteration_time_s) == list(result.iterations.iteration_time_s)
+    collectives = dt.read_results(path, "collective")
+    assert not collectives.duplicated(["rank", "iteration", "communicator", "sequence"]).any()
+    again = dt.TrainingJob(**LIVED).run()
+    assert again.data["life"] == result.data["life"]
+
+
+def test_failures_of_a_log(program_json):
+    arguments = [
+        "training-job",
+        f"--workload={SMALL}",
+        "--ranks=4",
+        "--iterations=40",
+        "--checkpoint=blocking",
+        "--checkpoint-bytes=40K",
+        "--storage-rate=1Tbps",
+        "--failures=rsc-1:factor=1e9",
+    ]
+    first, other = (program_json(*arguments, *more) for more in ([], ["--RngRun=2"]))
+    assert first["life"]["failures"] > 0
+    assert first["life"]["wall_ps"] != other["life"]["wall_ps"]
+    assert len(first["iterations"]) == 41
+
+
+@pytest.mark.parametrize(
+    "options, allowed",
+    [
+        (["--fail=rank9:1ms"], "rank0 to rank3"),
+        (["--fail=rank0:1"], "a time with a unit"),
+        (["--fail=rank0"], "TARGET:TIME"),
+        (["--fail=host0-host1:1ms"], "host0-switch0"),
+        (["--failures=llama4"], "llama3"),
+        (["--spares=1"], "with failures or fail"),
+        (["--detection=1ms"], "with failures or fail"),
+        (["--checkpoint-every=2"], "with checkpoint="),
+        (["--storage-rate=1Gbps"], "with checkpoint="),
+        (["--checkpoint=blocking", "--snapshot-rate=1Gbps"], "checkpoint=asynchronous"),
+        (["--checkpoint=now"], "none|blocking|asynchronous"),
+        (["--checkpoint=blocking", "--checkpoint-bytes=0"], "checkpoint-bytes"),
+        (["--fail=rank0:1ms", "--collective=switchml"], "collectives on hosts"),
+        (["--fail=rank0:1ms", "--collective=nic-ring"], "collectives on hosts"),
+        (["--fail=rank0:1ms", "--nic=inceptionn"], "none"),
+        (["--fail=rank0:1ms", "--codec=thc"], "none"),
+        (["--fail=rank0:1ms", "--gradients=learn", "--workload=auto"], "learn nothing"),
+        (["--fail=rank0:1ms", "--energy=h100"], "energy"),
+        (["--checkpoint=blocking", "--repeat=derive"], "simulate"),
+        (["--checkpoint=blocking", "--topology=ring:4"], "behind 4 ranks"),
+    ],
+)
+def test_refusals_of_failures_by_packets(program, tmp_path, options, allowed):
+    path = tmp_path / "results.sqlite"
+    arguments = [f"--workload={SMALL}", "--ranks=4", *options, f"--results={path}"]
+    process = program("training-job", *arguments)
+    assert process.returncode == 2
+    (line,) = process.stderr.splitlines()
+    assert allowed in line
+    assert process.stdout == ""
+    assert not path.exists()
+
+
+def test_failures_that_come_too_fast_end_the_run(program, tmp_path):
+    document = tmp_path / "r.json"
+    process = program(
+        "training-job",
+        f"--workload={SMALL}",
+        "--ranks=4",
+        "--failures=llama3:factor=1e12",
+        f"--json={document}",
+    )
+    assert process.returncode == 3
+    (line,) = process.stderr.splitlines()
+    assert "failures come faster than the job makes progress" in line
+    life = json.loads(document.read_text())["life"]
+    assert life["productive_ps"] == 0
+    assert sum(life[f"{part}_ps"] for part in PARTS) == life["wall_ps"]
+
+
+def test_the_example_of_the_documentation(program):
+    text = (REPOSITORY / "doc/job-life.rst").read_text(encoding="utf-8")
+    command, output = re.search(
+        r'run "(training-job [^"]*--fail=[^"]*)"\n\n.. code-block:: none\n\n((?:   .*\n)+)', text
+    ).groups()
+    process = program(*shlex.split(command))
+    assert process.returncode == 0, process.stderr
+    lines = process.stdout.splitlines()
+    assert [line.strip() for line in output.splitlines()] == [
+        line for line in lines if line.startswith(("life:", "effective training"))
+    ]

@@ -1,0 +1,137 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/training-cluster.h"
+#include "ns3/training-time-resolution.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-transport-restart-tests Tests of connections that are abandoned
+ */
+
+using namespace ns3;
+using namespace ns3::training;
+
+/**
+ * @ingroup distributed-training-transport-restart-tests
+ * After a restart messages of before do not arrive, whatever is on its way, and later ones do.
+ */
+class TransportRestartTestCase : public TestCase
+{
+  public:
+    /** @param transport rdma, uec or tcp */
+    explicit TransportRestartTestCase(const std::string& transport)
+        : TestCase("restarts of " + transport),
+          m_transport(transport)
+    {
+    }
+
+  private:
+    static constexpr uint32_t RANKS = 3;
+    static constexpr uint64_t LONG = 10000000; // 0.8 ms on the line
+    static constexpr uint64_t SHORT = 5000;
+    static constexpr uint64_t TAG = 7;
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        for (uint32_t restarts : {1U, 2U, 5U})
+        {
+            Run(restarts);
+        }
+    }
+
+    void Run(uint32_t restarts)
+    {
+        m_received.clear();
+        {
+            ClusterOptions options;
+            options.ranks = RANKS;
+            options.transport = m_transport;
+            options.queuePairs = m_transport == "rdma" ? 2 : 1;
+            Cluster cluster(options);
+            NS_TEST_ASSERT_MSG_GT(cluster.GetMostRestarts(), 1000, "restarts");
+            for (uint32_t rank = 0; rank < RANKS; rank++)
+            {
+                cluster.GetTransport(rank)->SetMessageHandler(
+                    [this, rank](uint32_t from, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer>) {
+                        NS_TEST_EXPECT_MSG_EQ(tag, TAG, "tag");
+                        m_received.push_back({from * RANKS + rank, bytes});
+                    });
+            }
+            for (uint32_t restart = 0; restart < restarts; restart++)
+            {
+                Simulator::Schedule(MicroSeconds(300 * restart),
+                                    &TransportRestartTestCase::SendAll,
+                                    this,
+                                    &cluster,
+                                    LONG);
+                Simulator::Schedule(MicroSeconds(300 * restart + 299), &Cluster::Restart, &cluster);
+            }
+            Simulator::Schedule(MicroSeconds(300 * restarts),
+                                &TransportRestartTestCase::SendAll,
+                                this,
+                                &cluster,
+                                SHORT);
+            Simulator::Stop(Seconds(10));
+            Simulator::Run();
+        }
+        Simulator::Destroy();
+        NS_TEST_EXPECT_MSG_EQ(m_received.size(),
+                              RANKS * (RANKS - 1),
+                              "one message from each to each");
+        std::sort(m_received.begin(), m_received.end());
+        for (std::size_t i = 0; i < m_received.size(); i++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(m_received[i].second, SHORT, "of the last life");
+            NS_TEST_EXPECT_MSG_EQ((i == 0 || m_received[i - 1].first < m_received[i].first),
+                                  true,
+                                  "once");
+        }
+    }
+
+    void SendAll(Cluster* cluster, uint64_t bytes)
+    {
+        for (uint32_t rank = 0; rank < RANKS; rank++)
+        {
+            for (uint32_t peer = 0; peer < RANKS; peer++)
+            {
+                if (peer != rank)
+                {
+                    cluster->GetTransport(rank)->Send(peer, TAG, bytes, nullptr);
+                }
+            }
+        }
+    }
+
+    std::string m_transport;
+    std::vector<std::pair<uint32_t, uint64_t>> m_received; // pair of ranks, bytes
+};
+
+/**
+ * @ingroup distributed-training-transport-restart-tests
+ * The suite.
+ */
+class TransportRestartTestSuite : public TestSuite
+{
+  public:
+    TransportRestartTestSuite()
+        : TestSuite("distributed-training-transport-restart", TestSuite::Type::UNIT)
+    {
+        AddTestCase(new TransportRestartTestCase("rdma"));
+        AddTestCase(new TransportRestartTestCase("uec"));
+        AddTestCase(new TransportRestartTestCase("tcp"));
+    }
+};
+
+static TransportRestartTestSuite g_transportRestartTestSuite; ///< registers the suite
