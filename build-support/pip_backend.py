@@ -139,8 +139,13 @@ def to_ns3_path(path: str) -> str:
 def get_files(native: Path) -> dict[str, Path]:
     """Return the files of the package, by their names in the wheel."""
     package = HERE / "bindings/python" / PACKAGE
-    names = [*package.glob("*.py"), package / "py.typed", package / "VERSION"]
-    files = {f"{PACKAGE}/{path.name}": path for path in names}
+    names = [
+        *package.glob("*.py"),
+        *package.glob("report_parts/*"),
+        package / "py.typed",
+        package / "VERSION",
+    ]
+    files = {f"{PACKAGE}/{path.relative_to(package)}": path for path in names}
     files.update(
         {
             f"{NATIVE}/{path.relative_to(native)}": path
