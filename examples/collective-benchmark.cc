@@ -574,6 +574,7 @@ Benchmark(int argc, char* argv[])
     RepeatedRuns repeated;
     repeated.AddTo(options);
     options.Parse(argc, argv);
+    commandLine.FollowTopology(options);
     const CollectiveOperation operation = FindCollectiveOperation(benchmark.operation);
     const std::vector<uint64_t> sizes = ParseSizes("--bytes", benchmark.bytes);
     const bool real = benchmark.payload == "real";

@@ -368,6 +368,7 @@ Serve(int argc, char* argv[])
     commandLine.AddHostsTo(options);
     commandLine.AddBackgroundTo(options);
     options.Parse(argc, argv);
+    commandLine.FollowTopology(options);
     setting.Finish();
     if (commandLine.ShowTopology())
     {

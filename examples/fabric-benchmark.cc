@@ -448,6 +448,7 @@ Benchmark(int argc, char* argv[])
     options.Parse(argc, argv);
     UseWorkload(experiment, clusterOptions);
     options.Parse(argc, argv);
+    commandLine.FollowTopology(options);
     Check(experiment, clusterOptions, options);
     if (commandLine.ShowTopology())
     {

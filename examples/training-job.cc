@@ -252,6 +252,10 @@ Train(int argc, char* argv[])
     {
         job.cluster.ranks = job.model.MakePlan(0)->GetRanks();
     }
+    else if (!IsTraceFile(job.workload)) // a trace has its ranks
+    {
+        cluster.FollowTopology(options);
+    }
     if (cluster.ShowTopology())
     {
         return 0;
