@@ -195,6 +195,10 @@ struct ResultStore::Tables
                                   ResultTable<EnergyRow>::Key::RUN,
                                   EnergyRow::GetFields()};
 
+    ResultTable<FlowRow> flows{"flow",
+                               ResultTable<FlowRow>::Key::FIRST_COLUMN,
+                               FlowRow::GetFields()};
+
     ResultTable<JobRow> jobs{"job", ResultTable<JobRow>::Key::FIRST_COLUMN, JobRow::GetFields()};
 
     /** @param work called with each table */
@@ -211,6 +215,7 @@ struct ResultStore::Tables
         work(codecCounters);
         work(learning);
         work(energy);
+        work(flows);
         work(jobs);
     }
 
@@ -219,7 +224,7 @@ struct ResultStore::Tables
         return iterations.GetSize() + collectives.GetSize() + messages.GetSize() +
                linkCounters.GetSize() + linkIterations.GetSize() + samples.GetSize() +
                nicCounters.GetSize() + codecCounters.GetSize() + learning.GetSize() +
-               energy.GetSize() + jobs.GetSize();
+               energy.GetSize() + flows.GetSize() + jobs.GetSize();
     }
 };
 
@@ -412,6 +417,13 @@ void
 ResultStore::AddCodecCounter(const CodecCounterRow& row)
 {
     m_tables->codecCounters.Add(row);
+    FlushIfLarge();
+}
+
+void
+ResultStore::AddFlow(const FlowRow& row)
+{
+    m_tables->flows.Add(row);
     FlushIfLarge();
 }
 

@@ -24,10 +24,10 @@ namespace ns3::training
  *
  * One run's part of an SQLite results file: tables `run`, `iteration`, `collective`, `message`,
  * `link_counter`, `link_iteration`, `sample`, `nic_counter`, `codec_counter`, `learning`,
- * `energy` and `job`. A table has one column per field of its row type, and `run_id`, the key of
- * `run`. The views `bucket`, `bucket_wait`, `bottleneck` and `slowest_message` answer questions
- * from these tables. Its `state` is 'unfinished' until Finish() or Fail(), so a killed run stays
- * 'unfinished'. Times of day are UTC in ISO 8601.
+ * `energy`, `flow` and `job`. A table has one column per field of its row type, and `run_id`, the
+ * key of `run`. The views `bucket`, `bucket_wait`, `bottleneck` and `slowest_message` answer
+ * questions from these tables. Its `state` is 'unfinished' until Finish() or Fail(), so a killed
+ * run stays 'unfinished'. Times of day are UTC in ISO 8601.
  *
  * The file may hold many runs, written by many processes concurrently (write-ahead log; a writer
  * waits for the transactions of others). Rows are buffered and written in one transaction at the
@@ -132,6 +132,12 @@ class ResultStore
      * @throw std::runtime_error as AddIteration()
      */
     void AddCodecCounter(const CodecCounterRow& row);
+
+    /**
+     * @param row a flow that has ended
+     * @throw std::runtime_error as AddIteration()
+     */
+    void AddFlow(const FlowRow& row);
 
     /**
      * @param row a job of a shared cluster

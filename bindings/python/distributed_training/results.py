@@ -25,6 +25,7 @@ TABLES = (
     "codec_counter",
     "learning",
     "energy",
+    "flow",
     "job",
 )
 """The tables of a results file; the documentation lists their columns."""

@@ -163,6 +163,7 @@ PROGRAMS = [
     dt.CollectiveBenchmark,
     dt.DisaggregatedServing,
     dt.FabricBenchmark,
+    dt.FlowBenchmark,
     dt.FpgaRing,
     dt.GradientCodec,
     dt.HpccFct,
