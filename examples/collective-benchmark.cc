@@ -245,6 +245,27 @@ MeasureSizes(const Cluster& cluster,
     return all;
 }
 
+/** @return the warnings of a cluster, and a better algorithm for the largest size, if there is one
+ */
+std::vector<std::string>
+GetAllWarnings(const Cluster& cluster, const SizeMeasurements& all)
+{
+    auto warnings = GetWarnings(cluster);
+    const auto largest =
+        std::max_element(all.rows.begin(), all.rows.end(), [](const auto& one, const auto& other) {
+            return one.bytes < other.bytes;
+        });
+    if (largest != all.rows.end())
+    {
+        const std::string advice = AdviseAlgorithm(
+            cluster,
+            {largest->operation, largest->bytes, largest->seconds, largest->lowerBound},
+            "--algorithm");
+        MergeWarnings(warnings, advice.empty() ? std::vector<std::string>() : std::vector{advice});
+    }
+    return warnings;
+}
+
 /** @return the rows as JSON */
 JsonValue
 ToJson(const SizeMeasurements& all)
@@ -666,7 +687,7 @@ Benchmark(int argc, char* argv[])
         }
     };
     const SizeMeasurements all = MeasureSizes(cluster, options, operation, sizes, benchmark, onRow);
-    const auto warnings = GetWarnings(cluster);
+    const auto warnings = GetAllWarnings(cluster, all);
     auto document = JsonValue::Object();
     document.Set("rows", ToJson(all));
     if (auto figures = GetInNetworkFigures(cluster))
