@@ -21,6 +21,7 @@
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -187,9 +188,13 @@ MeasureSizes(const Cluster& cluster,
                    "collective-benchmark",
                    GetConfiguration(options, cluster).Write());
     uint64_t done = 0;
+    double doneBytes = 0;
+    const auto addSize = [&cluster](double sum, uint64_t bytes) {
+        return sum + static_cast<double>(bytes + cluster.GetMtu()); // nothing takes a packet, too
+    };
+    const double allBytes = std::accumulate(sizes.begin(), sizes.end(), 0.0, addSize);
     ProgressLine progress(cluster.GetFabric(), [&] {
-        return static_cast<double>(done) /
-               static_cast<double>(sizes.size() * (benchmark.warmup + 1));
+        return doneBytes / (allBytes * static_cast<double>(benchmark.warmup + 1));
     });
     SizeMeasurements all;
     all.largestError = real ? 0 : -1;
@@ -217,6 +222,7 @@ MeasureSizes(const Cluster& cluster,
                     all.codingErrors->Add(*row.codingErrors);
                 }
                 done++;
+                doneBytes = addSize(doneBytes, bytes);
             }
         }
         catch (const SimulationStuck& error) // the results so far are kept
