@@ -432,7 +432,7 @@ Simulate(int argc, char* argv[])
                     "congestion control: sending rate of each flow",
                     setting.congestionControl,
                     &DescribeAlternatives<CongestionControlEntry>);
-    options.AddChoice("distribution",
+    options.AddChoice("flow-sizes",
                       "sizes of flows: websearch, fbhadoop",
                       setting.distribution,
                       {"websearch", "fbhadoop"});
@@ -446,6 +446,7 @@ Simulate(int argc, char* argv[])
                         setting.scale,
                         1,
                         16);
+    options.AddRenamed("distribution", "--flow-sizes=VALUE", "flow-sizes");
     options.AddJson(setting.json);
     options.Reserve("ns3::training::RdmaNic::BaseRoundTrip");
     options.Reserve("ns3::training::RdmaNic::CongestionControl", "congestion-control");

@@ -319,6 +319,8 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
     options.AddRenamed(algorithmOption + "=tree",
                        "--" + algorithmOption + "=sharp, or double-binary-tree for NCCL's tree",
                        algorithmOption);
+    const std::string other = algorithmOption == "collective" ? "algorithm" : "collective";
+    options.AddRenamed(other, "--" + algorithmOption + "=VALUE", algorithmOption);
     options.AddRenamed("servers",
                        "--" + algorithmOption + "=parameter-server:servers=VALUE",
                        algorithmOption);
