@@ -267,7 +267,7 @@ CLUSTER = "training-job-3"  # the table of shared options, of which each program
         ("checkpoint-times", ["checkpoint-times-1", "checkpoint-times-2", CLUSTER]),
         ("disaggregated-serving", [f"disaggregated-serving-{i}" for i in (1, 2, 3)]),
         ("fabric-benchmark", ["fabric-benchmark"]),
-        ("flow-benchmark", ["flow-benchmark-1", "flow-benchmark-2", CLUSTER]),
+        ("flow-benchmark", ["flow-benchmark-1", "flow-benchmark-2"]),
         ("fpga-ring", ["fpga-ring"]),
         ("gradient-codec", ["gradient-codec"]),
         ("hpcc-fct", ["hpcc-fct"]),

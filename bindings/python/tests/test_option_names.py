@@ -111,6 +111,7 @@ def test_a_misspelt_value_names_the_right_one(program, descriptions, name):
             continue
         word = max(words, key=len)
         more = [f"--jobs={JOBS}"] if name == "shared-cluster" else []
+        more += ["--model=llama3-8b"] if option["name"] == "pipeline-schedule" else []
         process = program(name, f"--{option['name']}={misspell(word)}", *more)
         where = f"{name} --{option['name']}={misspell(word)}: {process.stderr}"
         assert process.returncode == 2, where
