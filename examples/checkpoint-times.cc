@@ -167,7 +167,7 @@ Measure(int argc, char* argv[])
     std::string life = "job-life --gpus=" + std::to_string(run.cluster.ranks) +
                        " --iteration=" + ToOption(spans.iterationS) +
                        " --checkpoint=" + ToOption(std::max(0.0, spans.checkpointS)) +
-                       " --load=" + ToOption(spans.loadS);
+                       " --load-time=" + ToOption(spans.loadS);
     life += setting.asynchronous ? " --drain=" + ToOption(spans.drainS) : "";
     if (prints)
     {

@@ -21,6 +21,7 @@
 #include <exception>
 #include <functional>
 #include <iostream>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -168,9 +169,13 @@ MeasureSizes(const Cluster& cluster,
                    "collective-benchmark",
                    GetConfiguration(options, cluster).Write());
     uint64_t done = 0;
+    double doneBytes = 0;
+    const auto addSize = [&cluster](double sum, uint64_t bytes) {
+        return sum + static_cast<double>(bytes + cluster.GetMtu()); // nothing takes a packet, too
+    };
+    const double allBytes = std::accumulate(sizes.begin(), sizes.end(), 0.0, addSize);
     ProgressLine progress(cluster.GetFabric(), [&] {
-        return static_cast<double>(done) /
-               static_cast<double>(sizes.size() * (benchmark.warmup + 1));
+        return doneBytes / (allBytes * static_cast<double>(benchmark.warmup + 1));
     });
     SizeMeasurements all;
     all.largestError = real ? 0 : -1;
@@ -198,6 +203,7 @@ MeasureSizes(const Cluster& cluster,
                     all.codingErrors->Add(*row.codingErrors);
                 }
                 done++;
+                doneBytes = addSize(doneBytes, bytes);
             }
         }
         catch (const SimulationStuck& error) // the results so far are kept
@@ -224,6 +230,27 @@ MeasureSizes(const Cluster& cluster,
                                        : "wrong result: " + all.mismatch);
     all.cost = GetRunCost(cluster.GetFabric());
     return all;
+}
+
+/** @return the warnings of a cluster, and a better algorithm for the largest size, if there is one
+ */
+std::vector<std::string>
+GetAllWarnings(const Cluster& cluster, const SizeMeasurements& all)
+{
+    auto warnings = GetWarnings(cluster);
+    const auto largest =
+        std::max_element(all.rows.begin(), all.rows.end(), [](const auto& one, const auto& other) {
+            return one.bytes < other.bytes;
+        });
+    if (largest != all.rows.end())
+    {
+        const std::string advice = AdviseAlgorithm(
+            cluster,
+            {largest->operation, largest->bytes, largest->seconds, largest->lowerBound},
+            "--algorithm");
+        MergeWarnings(warnings, advice.empty() ? std::vector<std::string>() : std::vector{advice});
+    }
+    return warnings;
 }
 
 /** @return the rows as JSON */
@@ -555,6 +582,7 @@ Benchmark(int argc, char* argv[])
     RepeatedRuns repeated;
     repeated.AddTo(options);
     options.Parse(argc, argv);
+    commandLine.FollowTopology(options);
     const CollectiveOperation operation = FindCollectiveOperation(benchmark.operation);
     const std::vector<uint64_t> sizes = ParseSizes("--bytes", benchmark.bytes);
     const bool real = benchmark.payload == "real";
@@ -647,7 +675,7 @@ Benchmark(int argc, char* argv[])
         }
     };
     const SizeMeasurements all = MeasureSizes(cluster, options, operation, sizes, benchmark, onRow);
-    const auto warnings = GetWarnings(cluster);
+    const auto warnings = GetAllWarnings(cluster, all);
     auto document = JsonValue::Object();
     document.Set("rows", ToJson(all));
     if (auto figures = GetInNetworkFigures(cluster))

@@ -370,6 +370,7 @@ Serve(int argc, char* argv[])
     commandLine.AddHostsTo(options);
     commandLine.AddBackgroundTo(options);
     options.Parse(argc, argv);
+    commandLine.FollowTopology(options);
     setting.Finish();
     if (commandLine.ShowTopology())
     {

@@ -493,6 +493,7 @@ Benchmark(int argc, char* argv[])
     options.Parse(argc, argv);
     UseWorkload(experiment, clusterOptions);
     options.Parse(argc, argv);
+    commandLine.FollowTopology(options);
     Check(experiment, clusterOptions, options);
     CheckFiles(experiment);
     if (commandLine.ShowTopology())

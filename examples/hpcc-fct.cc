@@ -345,7 +345,7 @@ void
 Experiment::Complete(uint64_t bytes, Time start, double ideal)
 {
     const double taken = (Simulator::Now() - start).GetSeconds();
-    m_results.Add(bytes, std::max(1.0, taken / ideal));
+    m_results.Add(bytes, std::max(1.0, taken / ideal), taken);
     if (m_results.GetFlows() == m_measured &&
         Simulator::Now() >= m_setting.warmUp + m_setting.duration)
     {
@@ -418,13 +418,13 @@ Report(const Setting& setting, const FlowStatistics& results, bool prints)
     std::size_t bin = 0;
     for (const FlowStatistics::Row& measured : results.GetRows(bins))
     {
-        const double ours[] = {measured.p95, measured.p99};
+        const double ours[] = {measured.slowdown.p95, measured.slowdown.p99};
         const double theirs[] = {published.p95[bin], published.p99[bin]};
         bin++;
         auto row = JsonValue::Object();
         row.Set("bytes", measured.largest)
             .Set("flows", uint64_t{measured.flows})
-            .Set("p50", ToJson(measured.p50))
+            .Set("p50", ToJson(measured.slowdown.p50))
             .Set("p95", ToJson(ours[0]))
             .Set("p99", ToJson(ours[1]))
             .Set("published_p95", ToJson(theirs[0]))
@@ -446,7 +446,7 @@ Report(const Setting& setting, const FlowStatistics& results, bool prints)
             std::printf("<=%8llu %6zu %s%s\n",
                         static_cast<unsigned long long>(measured.largest),
                         measured.flows,
-                        FormatCell("%6.2f", measured.p50).c_str(),
+                        FormatCell("%6.2f", measured.slowdown.p50).c_str(),
                         line.c_str());
         }
     }
@@ -477,7 +477,7 @@ Simulate(int argc, char* argv[])
                     "congestion control: sending rate of each flow",
                     setting.congestionControl,
                     &DescribeAlternatives<CongestionControlEntry>);
-    options.AddChoice("distribution",
+    options.AddChoice("flow-sizes",
                       "sizes of flows: websearch, fbhadoop",
                       setting.distribution,
                       {"websearch", "fbhadoop"});
@@ -491,6 +491,7 @@ Simulate(int argc, char* argv[])
                         setting.scale,
                         1,
                         16);
+    options.AddRenamed("distribution", "--flow-sizes=VALUE", "flow-sizes");
     options.AddJson(setting.json);
     setting.files.AddTo(options);
     options.Reserve("ns3::training::RdmaNic::BaseRoundTrip");

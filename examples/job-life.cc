@@ -138,7 +138,7 @@ Lives::Lives(const Setting& setting)
       m_checkpoint(ReadSpan("checkpoint",
                             setting.checkpoint,
                             8 * m_bytes / static_cast<double>(setting.storageRate.GetBitRate()))),
-      m_load(ReadSpan("load",
+      m_load(ReadSpan("load-time",
                       setting.load,
                       8 * m_bytes / static_cast<double>(setting.storageRate.GetBitRate()))),
       m_mean(m_model.GetMeanSeconds(m_nodes)),
@@ -516,7 +516,10 @@ Show(int argc, char* argv[])
     options.AddTime("rendezvous",
                     "from a failure, or a spare, until checkpoints are loaded; not published",
                     setting.rendezvous);
-    options.AddString("load", "time to load a checkpoint; auto: its size / rate", setting.load);
+    options.AddString("load-time",
+                      "time to load a checkpoint; auto: its size / rate",
+                      setting.load);
+    options.AddRenamed("load", "--load-time=VALUE", "load-time");
     options.AddTime("repair", "from a failure until the node is a spare", setting.repair);
     options.AddUnsigned("spares", "nodes besides those of the job", setting.spares, 0, 1 << 24);
     options.Group("Checkpoints");

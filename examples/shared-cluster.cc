@@ -202,6 +202,7 @@ Simulate(int argc, char* argv[])
     ClusterCommandLine commandLine(run.cluster);
     commandLine.AddTo(options, "collective");
     options.Parse(argc, argv);
+    commandLine.FollowTopology(options);
     if (commandLine.ShowTopology())
     {
         return 0;

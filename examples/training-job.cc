@@ -65,17 +65,31 @@ Check(const TrainingRunResult& result)
     return result.mismatch.empty();
 }
 
+/** Shows on a terminal what a run will take, if it takes long. */
+void
+ShowEstimate(const WorkEstimate& estimate)
+{
+    const std::string text = estimate.Describe();
+    if (!text.empty() && Processes::GetId() == 0)
+    {
+        std::cerr << text << std::endl;
+    }
+}
+
 /** Runs a job once, and prints its iterations. */
 bool
-TrainOnce(TrainingRun& run, bool table)
+TrainOnce(TrainingRun& run, const TrainingRunOptions& job)
 {
+    const bool table = job.json != "-";
+    WorkEstimate estimate(job);
+    ShowEstimate(estimate);
     if (table)
     {
         std::cout << run.Describe() << "\n"
                   << FormatIterationHeadings() << (run.IsTraining() ? FormatLearningHeadings() : "")
                   << std::endl;
     }
-    ProgressLine progress(run.GetCluster().GetFabric(), [&] { return run.GetProgress(); });
+    ProgressLine progress(run.GetCluster().GetFabric(), [&] { return estimate.GetFraction(run); });
     run.OnIteration([&](const IterationRecord& record) {
         const JobTraining* training = run.GetTraining();
         if (table && !(training && training->HasDiverged()))
@@ -123,7 +137,9 @@ TrainRepeatedly(TrainingRunOptions job, const ProgramOptions& options, const Rep
             std::cout << run.Describe() << "\n" << FormatIterationHeadings() << std::endl;
         }
         inputs = run.DescribeInputs();
-        ProgressLine progress(run.GetCluster().GetFabric(), [&] { return run.GetProgress(); });
+        WorkEstimate estimate(job);
+        ProgressLine progress(run.GetCluster().GetFabric(),
+                              [&] { return estimate.GetFraction(run); });
         TrainingRunResult result;
         try
         {
@@ -167,13 +183,7 @@ TrainRepeatedly(TrainingRunOptions job, const ProgramOptions& options, const Rep
 void
 ShowCheck(const TrainingRunOptions& job)
 {
-    const ParallelJobOptions model = job.GetModel();
-    TrainingRunOptions workload = job;
-    const JobCheck check = model.HasTransformer()
-                               ? CheckJob(model.MakePlan(job.cluster.ranks),
-                                          model.GetRates(job.gpu, job.computeScale),
-                                          job.cluster)
-                               : CheckJob(MakeJobPlan(workload), job.cluster);
+    const JobCheck check = CheckJob(job);
     JsonOutput(job.json).Write(check.ToJson());
     if (job.json != "-" && Processes::GetId() == 0)
     {
@@ -249,11 +259,15 @@ Train(int argc, char* argv[])
     {
         ReadAstraSystem(system, job.lenient).ApplyTo(options, job);
     }
+    job.cluster.storageHosts = job.life.GetStorageHosts();
     if (job.model.HasTransformer() && !options.IsGiven("ranks"))
     {
         job.cluster.ranks = job.model.MakePlan(0)->GetRanks();
     }
-    job.cluster.storageHosts = job.life.GetStorageHosts();
+    else if (!IsTraceFile(job.workload)) // a trace has its ranks
+    {
+        cluster.FollowTopology(options);
+    }
     if (cluster.ShowTopology())
     {
         return 0;
@@ -286,7 +300,7 @@ Train(int argc, char* argv[])
     {
         return 0;
     }
-    return TrainOnce(run, job.json != "-") ? 0 : 4;
+    return TrainOnce(run, job) ? 0 : 4;
 }
 
 } // namespace

@@ -32,9 +32,9 @@ ToJson(double value)
 JsonValue&
 AddTo(JsonValue& object, const FlowStatistics::Row& row)
 {
-    return object.Set("p50_slowdown", ToJson(row.p50))
-        .Set("p95_slowdown", ToJson(row.p95))
-        .Set("p99_slowdown", ToJson(row.p99));
+    return object.Set("p50_slowdown", ToJson(row.slowdown.p50))
+        .Set("p95_slowdown", ToJson(row.slowdown.p95))
+        .Set("p99_slowdown", ToJson(row.slowdown.p99));
 }
 
 } // namespace
@@ -70,9 +70,9 @@ BackgroundFigures::Format() const
                   static_cast<unsigned long long>(endedFlows),
                   static_cast<double>(startedBytes) * 1e-6,
                   offeredLoad,
-                  all.p50,
-                  all.p95,
-                  all.p99);
+                  all.slowdown.p50,
+                  all.slowdown.p95,
+                  all.slowdown.p99);
     return failure.empty() ? line : line + ("background: a flow has failed: " + failure + "\n");
 }
 

@@ -30,6 +30,8 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
+#include <sys/stat.h>
 #include <vector>
 
 namespace ns3::training
@@ -92,6 +94,34 @@ DescribeCodecs(const std::string& none, const std::vector<Key>& keys)
     return all;
 }
 
+/**
+ * @return number of hosts of a topology, if its text fixes it; none if it follows the ranks, or
+ *         cannot be built, which is refused later
+ */
+std::optional<uint32_t>
+FindHosts(const ClusterOptions& cluster)
+{
+    struct stat file;
+    const auto colon = cluster.topology.find(':');
+    const std::string path = colon == std::string::npos ? "" : cluster.topology.substr(colon + 1);
+    if (stat(path.substr(0, path.find(',')).c_str(), &file) == 0 && !S_ISREG(file.st_mode))
+    {
+        return std::nullopt; // a pipe can be read once only
+    }
+    const auto count = [&cluster](uint32_t ranks) -> std::optional<uint32_t> {
+        try
+        {
+            return BuildTopology(cluster.topology, ranks, cluster.rate, cluster.delay).hosts;
+        }
+        catch (const ConfigurationError&)
+        {
+            return std::nullopt; // too few hosts, or no such topology
+        }
+    };
+    const auto hosts = count(1);
+    return hosts && !count(*hosts + 1) ? hosts : std::nullopt;
+}
+
 } // namespace
 
 ClusterCommandLine::ClusterCommandLine(ClusterOptions& cluster)
@@ -103,7 +133,12 @@ void
 ClusterCommandLine::AddNetworkTo(ProgramOptions& options)
 {
     options.Group("Cluster");
-    options.AddUnsigned("ranks", "number of workers, one per host", m_cluster.ranks, 1, 1 << 20);
+    options.AddUnsigned("ranks",
+                        "number of workers, one per host; if not given, all hosts of a topology of "
+                        "a fixed size, such as torus:8x8",
+                        m_cluster.ranks,
+                        1,
+                        1 << 20);
     options.AddKind("topology",
                     "topology",
                     "hosts, switches and links",
@@ -284,6 +319,8 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
     options.AddRenamed(algorithmOption + "=tree",
                        "--" + algorithmOption + "=sharp, or double-binary-tree for NCCL's tree",
                        algorithmOption);
+    const std::string other = algorithmOption == "collective" ? "algorithm" : "collective";
+    options.AddRenamed(other, "--" + algorithmOption + "=VALUE", algorithmOption);
     options.AddRenamed("servers",
                        "--" + algorithmOption + "=parameter-server:servers=VALUE",
                        algorithmOption);
@@ -319,6 +356,22 @@ ClusterCommandLine::MakeTopology() const
                          static_cast<uint32_t>(m_cluster.ranks + m_cluster.storageHosts),
                          m_cluster.rate,
                          m_cluster.delay);
+}
+
+void
+ClusterCommandLine::FollowTopology(const ProgramOptions& options)
+{
+    const bool leavesHosts = m_cluster.background.find("hosts=others") != std::string::npos;
+    if (options.IsGiven("ranks") || !options.IsGiven("topology") || leavesHosts)
+    {
+        return;
+    }
+    UsePicoseconds();
+    const auto hosts = FindHosts(m_cluster);
+    if (hosts && *hosts > m_cluster.storageHosts)
+    {
+        m_cluster.ranks = *hosts - m_cluster.storageHosts;
+    }
 }
 
 bool

@@ -74,6 +74,14 @@ class ClusterCommandLine
     static void ReserveAttributes(ProgramOptions& options);
 
     /**
+     * Sets the number of ranks to that of the hosts, if the command line has a topology of a fixed
+     * number of hosts, such as torus:8x8, but no --ranks. Background traffic between other hosts
+     * leaves the number as it is. Call after Parse().
+     * @param options with those of AddNetworkTo()
+     */
+    void FollowTopology(const ProgramOptions& options);
+
+    /**
      * Executes --print-topology, and then --export-topology, too.
      * @return whether the program is done
      * @throw ConfigurationError if the topology is invalid

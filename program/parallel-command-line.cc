@@ -290,12 +290,16 @@ ParallelJobOptions::MakePlan(uint64_t ranks) const
         {
             names.push_back(each.name);
         }
+        std::string allowed;
+        for (const std::string& name : names)
+        {
+            allowed += name == NONE ? "" : name + ", ";
+        }
         const std::string nearest = model == NONE ? "" : GetNearest(model, names);
         throw ConfigurationError("model",
                                  model,
                                  (nearest.empty() ? "" : "; did you mean " + nearest + "?") +
-                                     " (allowed: " + Registry<TransformerModel>::Names() +
-                                     ", or a JSON file)");
+                                     " (allowed: " + allowed + "or a JSON file)");
     }
     TransformerModel transformer = FindTransformer(model);
     transformer.sequence = sequence > 0 ? sequence : transformer.sequence;

@@ -354,9 +354,13 @@ ProgramOptions::Parse(const std::vector<std::string>& arguments)
     {
         if (argument.compare(0, 2, "--") != 0)
         {
-            throw ConfigurationError("unexpected argument '" + argument +
-                                     "' (allowed: options written as --name=value; --help lists "
-                                     "them)");
+            const auto first = argument.find_first_not_of('-');
+            const std::string bare = first == std::string::npos ? "" : argument.substr(first);
+            throw ConfigurationError(
+                "unexpected argument '" + argument + "'" +
+                (Find(bare.substr(0, bare.find('='))) ? "; did you mean --" + bare + "?" : "") +
+                " (allowed: options written as --name=value; --help lists "
+                "them)");
         }
         const auto equals = argument.find('=');
         const bool hasValue = equals != std::string::npos;

@@ -415,21 +415,21 @@ RunFiles::AddLife(const LifeFigures& life)
     for (const LifeSpan& span : life.ledger.GetSpans())
     {
         timeline->AddLife(TimelineTrace::LIFE,
-                            GetName(span.use),
-                            span.start,
-                            span.end,
-                            JsonValue::Object()
-                                .Set("iteration", span.iteration)
-                                .Set("node", span.node)
-                                .Set("detail", span.detail));
+                          GetName(span.use),
+                          span.start,
+                          span.end,
+                          JsonValue::Object()
+                              .Set("iteration", span.iteration)
+                              .Set("node", span.node)
+                              .Set("detail", span.detail));
     }
     for (const CheckpointWrite& write : life.writes)
     {
         timeline->AddLife(TimelineTrace::WRITES,
-                            "write",
-                            write.start,
-                            write.end,
-                            JsonValue::Object().Set("iteration", write.iteration));
+                          "write",
+                          write.start,
+                          write.end,
+                          JsonValue::Object().Set("iteration", write.iteration));
     }
 }
 

@@ -9,6 +9,7 @@
 #include "cluster-command-line.h"
 #include "guarded-run.h"
 #include "parent-process.h"
+#include "value-suggestion.h"
 
 #include "ns3/gradient-codec.h"
 #include "ns3/log.h"
@@ -125,7 +126,7 @@ RunProgram(const std::string& name, const std::function<int()>& body)
     catch (const ConfigurationError& error)
     {
         status = 2;
-        text = NameOption(error);
+        text = SuggestValue(NameOption(error));
     }
     catch (const SimulationInterrupted& error)
     {

@@ -6,6 +6,7 @@
 
 #include "training-run.h"
 
+#include "algorithm-advice.h"
 #include "guarded-run.h"
 #include "job-lower-bound.h"
 #include "living-job.h"
@@ -833,6 +834,11 @@ TrainingRun::Run()
     result.inputs = DescribeInputs();
     result.fallback = FormatFallback(*m_cluster);
     result.warnings = GetWarnings(*m_cluster);
+    const std::string advice = AdviseAlgorithm(*m_cluster, m_plan, result.mean, "--collective");
+    if (!advice.empty())
+    {
+        result.warnings.push_back(advice);
+    }
     result.nic = GetNicFigures(*m_cluster, m_codingErrors);
     result.codec = GetCodecFigures(*m_cluster, m_options.IsReal(), m_codingErrors);
     result.tcp = GetTcpFigures(*m_cluster);

@@ -10,6 +10,7 @@ cpp_examples = [
     ("checkpoint-times --ranks=3 --workload=alexnet --bytes=1M", "True", "False"),
     ("disaggregated-serving --count=5", "True", "False"),
     ("fabric-benchmark --workload=W1 --bytes=1MB", "True", "False"),
+    ("flow-benchmark --flow-sizes=alistorage --duration=100us", "True", "False"),
     ("fpga-ring --part=rates --bytes=100K,1M", "True", "False"),
     ("gradient-codec --list", "True", "False"),
     ("hpcc-fct --scale=16 --warm-up=100us --duration=300us", "True", "False"),

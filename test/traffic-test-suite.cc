@@ -342,20 +342,23 @@ class FlowStatisticsTestCase : public TestCase
     void DoRun() override
     {
         FlowStatistics statistics;
-        NS_TEST_EXPECT_MSG_EQ(std::isnan(statistics.GetTotal().p50), true, "no flows");
+        NS_TEST_EXPECT_MSG_EQ(std::isnan(statistics.GetTotal().slowdown.p50), true, "no flows");
         for (int i = 100; i > 0; i--)
         {
-            statistics.Add(10, i);
-            statistics.Add(11, 1000);
+            statistics.Add(10, i, 2 * i);
+            statistics.Add(11, 1000, 3);
         }
-        statistics.Add(31, 5);
+        statistics.Add(31, 5, 4);
         const auto rows = statistics.GetRows({10, 20, 30});
         NS_TEST_EXPECT_MSG_EQ(rows[0].flows, 100, "up to 10 bytes");
-        NS_TEST_EXPECT_MSG_EQ(rows[0].p50, 51, "value 50 of 0 to 99");
-        NS_TEST_EXPECT_MSG_EQ(rows[0].p95, 96, "value 95");
-        NS_TEST_EXPECT_MSG_EQ(rows[0].p99, 100, "value 99");
+        NS_TEST_EXPECT_MSG_EQ(rows[0].slowdown.p50, 51, "value 50 of 0 to 99");
+        NS_TEST_EXPECT_MSG_EQ(rows[0].slowdown.p95, 96, "value 95");
+        NS_TEST_EXPECT_MSG_EQ(rows[0].slowdown.p99, 100, "value 99");
         NS_TEST_EXPECT_MSG_EQ(rows[1].flows, 100, "up to 20 bytes");
-        NS_TEST_EXPECT_MSG_EQ(rows[1].p99, 1000, "all alike");
+        NS_TEST_EXPECT_MSG_EQ(rows[1].slowdown.p99, 1000, "all alike");
+        NS_TEST_EXPECT_MSG_EQ(rows[0].slowdown.p999, 100, "value 99, too");
+        NS_TEST_EXPECT_MSG_EQ(rows[0].seconds.p50, 102, "completion times");
+        NS_TEST_EXPECT_MSG_EQ(rows[1].seconds.p999, 3, "all alike");
         NS_TEST_EXPECT_MSG_EQ(rows[2].flows, 0, "none");
         NS_TEST_EXPECT_MSG_EQ(statistics.GetTotal().flows, 201, "all");
         NS_TEST_EXPECT_MSG_EQ(statistics.GetTotal().largest, 31, "the largest");

@@ -6,7 +6,6 @@
 
 #include "collective-planner.h"
 
-#include "ns3/abort.h"
 #include "ns3/log.h"
 #include "ns3/schedule-verifier.h"
 
@@ -145,7 +144,13 @@ CollectivePlanner::Get(CollectiveOperation operation, uint64_t bytes, uint32_t r
         if (IsVerifying())
         {
             const std::string fault = VerifySchedule(schedule);
-            NS_ABORT_MSG_UNLESS(fault.empty(), name << ": " << fault);
+            if (!fault.empty())
+            {
+                throw ConfigurationError("algorithm " + name + " for " + GetName(operation) +
+                                         " among " + std::to_string(request.ranks) +
+                                         " ranks: " + fault +
+                                         " (allowed: algorithms whose schedules are right)");
+            }
         }
         plan = std::make_shared<const CollectiveSchedule>(std::move(schedule));
     }

@@ -291,6 +291,28 @@ struct LifeRow
 /**
  * @ingroup distributed-training-results
  *
+ * A flow of flow-benchmark that has ended.
+ */
+struct FlowRow
+{
+    uint64_t number{0};      ///< in the order of their starts, from 0
+    uint32_t source{0};      ///< sending host
+    uint32_t destination{0}; ///< receiving host
+    uint64_t bytes{0};       ///< payload
+    double startS{0};        ///< simulated time of its start
+    double endS{0};          ///< simulated time when its last byte arrived
+    double timeS{0};         ///< completion time
+    double idleS{0};         ///< completion time on an idle network
+    double slowdown{0};      ///< ratio of the two
+    bool isMeasured{false};  ///< whether it started in the time of the measurement
+
+    /** @return the columns */
+    static std::vector<RecordField<FlowRow>> GetFields();
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
  * A job of a shared cluster. Its iterations, collectives and messages are rows of a run of its own.
  */
 struct JobRow

@@ -181,6 +181,10 @@ struct ResultStore::Tables
 
     ResultTable<LifeRow> life{"life", ResultTable<LifeRow>::Key::RUN, LifeRow::GetFields()};
 
+    ResultTable<FlowRow> flows{"flow",
+                               ResultTable<FlowRow>::Key::FIRST_COLUMN,
+                               FlowRow::GetFields()};
+
     ResultTable<JobRow> jobs{"job", ResultTable<JobRow>::Key::FIRST_COLUMN, JobRow::GetFields()};
 
     /** @param work called with each table */
@@ -200,6 +204,7 @@ struct ResultStore::Tables
         work(learning);
         work(energy);
         work(life);
+        work(flows);
         work(jobs);
     }
 
@@ -208,7 +213,8 @@ struct ResultStore::Tables
         return iterations.GetSize() + collectives.GetSize() + messages.GetSize() +
                linkCounters.GetSize() + linkIterations.GetSize() + samples.GetSize() +
                computePhases.GetSize() + criticalPaths.GetSize() + nicCounters.GetSize() +
-               codecCounters.GetSize() + learning.GetSize() + energy.GetSize() + life.GetSize() + jobs.GetSize();
+               codecCounters.GetSize() + learning.GetSize() + energy.GetSize() + life.GetSize() +
+               flows.GetSize() + jobs.GetSize();
     }
 };
 
@@ -433,6 +439,13 @@ void
 ResultStore::AddCodecCounter(const CodecCounterRow& row)
 {
     m_tables->codecCounters.Add(row);
+    FlushIfLarge();
+}
+
+void
+ResultStore::AddFlow(const FlowRow& row)
+{
+    m_tables->flows.Add(row);
     FlushIfLarge();
 }
 

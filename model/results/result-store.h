@@ -25,10 +25,11 @@ namespace ns3::training
  *
  * One run's part of an SQLite results file: tables `run`, `iteration`, `collective`, `message`,
  * `link_counter`, `link_iteration`, `sample`, `compute_phase`, `critical_path`, `nic_counter`,
- * `codec_counter`, `learning`, `energy`, `life` and `job`. A table has one column per field of its row
- * type, and `run_id`, the key of `run`. The views `bucket`, `bucket_wait`, `bottleneck`, `binding`
- * and `slowest_message` answer questions from these tables (see RESULT_VIEWS). Its `state` is
- * 'unfinished' until Finish() or Fail(), so a killed run stays 'unfinished'. Times of day are UTC
+ * `codec_counter`, `learning`, `energy`, `life`, `flow` and `job`. A table has one column per
+ * field of its row type, and `run_id`, the key of `run`. The views `bucket`, `bucket_wait`,
+ * `bottleneck`, `binding` and `slowest_message` answer questions from these tables (see
+ * RESULT_VIEWS). Its `state` is 'unfinished' until Finish() or Fail(), so a killed run stays
+ * 'unfinished'. Times of day are UTC
  * in ISO 8601.
  *
  * The file may hold many runs, written by many processes concurrently (write-ahead log; a writer
@@ -156,6 +157,12 @@ class ResultStore
      * @throw std::runtime_error as AddIteration()
      */
     void AddCodecCounter(const CodecCounterRow& row);
+
+    /**
+     * @param row a flow that has ended
+     * @throw std::runtime_error as AddIteration()
+     */
+    void AddFlow(const FlowRow& row);
 
     /**
      * @param row a job of a shared cluster

@@ -85,7 +85,11 @@ CollectiveSchedule::Add(uint32_t rank,
                         const std::vector<uint32_t>& after,
                         uint32_t message)
 {
-    NS_ABORT_MSG_UNLESS(rank < m_lists.size(), "rank " << rank << "'s actions are not stored");
+    if (rank >= m_lists.size())
+    {
+        throw ConfigurationError(algorithm + ": an action of rank " + std::to_string(rank) +
+                                 " (allowed: 0 to " + std::to_string(m_lists.size() - 1) + ")");
+    }
     if (message >= MAX_MESSAGES)
     {
         throw ConfigurationError(algorithm + ": message " + std::to_string(message) +

@@ -9,7 +9,7 @@
 #include "chunk-store.h"
 #include "schedule-order.h"
 
-#include "ns3/abort.h"
+#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 #include <cstring>
@@ -27,7 +27,12 @@ InterpretSchedule(const CollectiveSchedule& schedule,
 {
     using Kind = ScheduleAction::Kind;
     const ScheduleOrder order = OrderSchedule(schedule);
-    NS_ABORT_MSG_UNLESS(order.fault.empty(), order.fault);
+    if (!order.fault.empty())
+    {
+        throw ConfigurationError("algorithm " + schedule.algorithm + ": " + order.fault +
+                                 " (allowed: algorithms whose schedules are right; --verify checks "
+                                 "them for any number of ranks)");
+    }
     const bool codes = coding.Codes(schedule.operation);
     const uint32_t n = schedule.GetSize();
     const uint64_t bytes = inputs.empty() ? 0 : inputs[0].size() * sizeof(float);

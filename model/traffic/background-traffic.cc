@@ -90,7 +90,8 @@ BackgroundTraffic::End(uint64_t number)
     const Flow& flow = found->second;
     const double idle =
         m_idle->GetTime(m_hosts[flow.ends.source], m_hosts[flow.ends.destination], flow.bytes);
-    m_statistics.Add(flow.bytes, (Simulator::Now() - flow.start).GetSeconds() / idle);
+    const double seconds = (Simulator::Now() - flow.start).GetSeconds();
+    m_statistics.Add(flow.bytes, seconds / idle, seconds);
     m_endedBytes += flow.bytes;
     m_open.erase(found);
 }

@@ -7,8 +7,8 @@
 /**
  * @file
  * @ingroup distributed-training-traffic
- * Distributions of flow sizes. Those of HPCC's paper (Li et al., SIGCOMM 2019, section 5.1) are the
- * files of its simulator.
+ * Distributions of flow sizes. Those of HPCC's paper (Li et al., SIGCOMM 2019, section 5.1), and of
+ * Alibaba's storage, are the files of its simulator.
  */
 
 #include "flow-sizes.h"
@@ -48,6 +48,20 @@ MakeHadoop(const KeyValues&)
 }
 
 FlowSizes
+MakeAliStorage(const KeyValues&)
+{
+    return FlowSizes({{0, 0},
+                      {4e3, 0.2293},
+                      {8e3, 0.6921},
+                      {16e3, 0.8061},
+                      {32e3, 0.9047},
+                      {64e3, 0.9353},
+                      {128e3, 0.9677},
+                      {256e3, 0.9753},
+                      {2e6, 1}});
+}
+
+FlowSizes
 MakeFixed(const KeyValues& values)
 {
     const auto bytes = static_cast<double>(values.GetBytes("bytes"));
@@ -82,6 +96,10 @@ const Registry<FlowSizesEntry>::Entry g_webSearch("websearch",
 const Registry<FlowSizesEntry>::Entry g_hadoop(
     "fbhadoop",
     {"Hadoop at Facebook, mean 120 kB; HPCC's file FbHdp_distribution.txt", {}, &MakeHadoop});
+
+const Registry<FlowSizesEntry>::Entry g_aliStorage(
+    "alistorage",
+    {"storage at Alibaba, mean 42 kB; HPCC's file AliStorage2019.txt", {}, &MakeAliStorage});
 
 const Registry<FlowSizesEntry>::Entry g_fixed("fixed",
                                               {"all flows alike", {MakeBytesKey()}, &MakeFixed});

@@ -15,23 +15,34 @@ namespace ns3::training
 namespace
 {
 
-FlowStatistics::Row
-MakeRow(uint64_t largest, std::vector<double> slowdowns)
+FlowStatistics::Percentiles
+MakePercentiles(std::vector<double> values)
 {
-    std::sort(slowdowns.begin(), slowdowns.end());
-    return {largest,
-            slowdowns.size(),
-            GetQuantile(slowdowns, 0.5),
-            GetQuantile(slowdowns, 0.95),
-            GetQuantile(slowdowns, 0.99)};
+    std::sort(values.begin(), values.end());
+    return {GetQuantile(values, 0.5),
+            GetQuantile(values, 0.95),
+            GetQuantile(values, 0.99),
+            GetQuantile(values, 0.999)};
 }
+
+/** The slowdowns and the completion times of the flows of a row. */
+struct RowValues
+{
+    std::vector<double> slowdowns;
+    std::vector<double> seconds;
+
+    FlowStatistics::Row MakeRow(uint64_t largest) const
+    {
+        return {largest, slowdowns.size(), MakePercentiles(slowdowns), MakePercentiles(seconds)};
+    }
+};
 
 } // namespace
 
 void
-FlowStatistics::Add(uint64_t bytes, double slowdown)
+FlowStatistics::Add(uint64_t bytes, double slowdown, double seconds)
 {
-    m_flows.push_back({bytes, slowdown});
+    m_flows.push_back({bytes, slowdown, seconds});
 }
 
 std::size_t
@@ -43,19 +54,21 @@ FlowStatistics::GetFlows() const
 std::vector<FlowStatistics::Row>
 FlowStatistics::GetRows(const std::vector<uint64_t>& bins) const
 {
-    std::vector<std::vector<double>> slowdowns(bins.size());
+    std::vector<RowValues> values(bins.size());
     for (const Flow& flow : m_flows)
     {
         const auto bin = std::lower_bound(bins.begin(), bins.end(), flow.bytes);
         if (bin != bins.end())
         {
-            slowdowns[static_cast<std::size_t>(bin - bins.begin())].push_back(flow.slowdown);
+            RowValues& row = values[static_cast<std::size_t>(bin - bins.begin())];
+            row.slowdowns.push_back(flow.slowdown);
+            row.seconds.push_back(flow.seconds);
         }
     }
     std::vector<Row> rows;
     for (std::size_t i = 0; i < bins.size(); i++)
     {
-        rows.push_back(MakeRow(bins[i], std::move(slowdowns[i])));
+        rows.push_back(values[i].MakeRow(bins[i]));
     }
     return rows;
 }
@@ -64,13 +77,14 @@ FlowStatistics::Row
 FlowStatistics::GetTotal() const
 {
     uint64_t largest = 0;
-    std::vector<double> slowdowns;
+    RowValues values;
     for (const Flow& flow : m_flows)
     {
         largest = std::max(largest, flow.bytes);
-        slowdowns.push_back(flow.slowdown);
+        values.slowdowns.push_back(flow.slowdown);
+        values.seconds.push_back(flow.seconds);
     }
-    return MakeRow(largest, std::move(slowdowns));
+    return values.MakeRow(largest);
 }
 
 double

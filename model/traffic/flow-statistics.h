@@ -16,27 +16,36 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-traffic
- * Slowdowns of flows by size. A slowdown is the completion time of a flow over that on an idle
- * path.
+ * Slowdowns and completion times of flows by size. A slowdown is the completion time of a flow over
+ * that on an idle path.
  */
 class FlowStatistics
 {
   public:
+    /** Percentiles of a quantity; NaN without flows. */
+    struct Percentiles
+    {
+        double p50;  ///< median
+        double p95;  ///< 95th percentile
+        double p99;  ///< 99th percentile
+        double p999; ///< 99.9th percentile
+    };
+
     /** Flows of a range of sizes. */
     struct Row
     {
-        uint64_t largest;  ///< size up to which they are, bytes
-        std::size_t flows; ///< their number
-        double p50;        ///< median of their slowdowns; NaN without flows
-        double p95;        ///< 95th percentile
-        double p99;        ///< 99th percentile
+        uint64_t largest;     ///< size up to which they are, bytes
+        std::size_t flows;    ///< their number
+        Percentiles slowdown; ///< of their slowdowns
+        Percentiles seconds;  ///< of their completion times, s
     };
 
     /**
      * @param bytes size of a flow
      * @param slowdown its slowdown
+     * @param seconds its completion time, s
      */
-    void Add(uint64_t bytes, double slowdown);
+    void Add(uint64_t bytes, double slowdown, double seconds);
 
     /** @return number of flows */
     std::size_t GetFlows() const;
@@ -56,6 +65,7 @@ class FlowStatistics
     {
         uint64_t bytes;
         double slowdown;
+        double seconds;
     };
 
     std::vector<Flow> m_flows;

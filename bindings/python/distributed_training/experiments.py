@@ -28,6 +28,12 @@ class FabricBenchmark(Program[Result]):
     name = "fabric-benchmark"
 
 
+class FlowBenchmark(Program[Result]):
+    """Flow completion times and slowdowns of random or listed flows, on any topology."""
+
+    name = "flow-benchmark"
+
+
 class FpgaRing(Program[Result]):
     """Published figures of the FPGA ring all-reduce, compared with simulated figures."""
 

@@ -28,6 +28,7 @@ TABLES = (
     "learning",
     "energy",
     "life",
+    "flow",
     "job",
 )
 """The tables of a results file; the documentation lists their columns."""

@@ -102,6 +102,10 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(fabric_json) == read_names("results.rst", "json-fabric-benchmark")
     for row in fabric_json["comparison"]:
         assert list(row) == read_names("results.rst", "json-fabric-benchmark-comparison")
+    flow_json = program_json("flow-benchmark", "--ranks=2", "--duration=10us")
+    assert list(flow_json) == read_names("results.rst", "json-flow-benchmark")
+    for row in (*flow_json["rows"], flow_json["all"]):
+        assert list(row) == read_names("results.rst", "json-flow-benchmark-rows")
     fct_json = program_json("hpcc-fct", "--scale=16", "--warm-up=0", "--duration=10us")
     assert list(fct_json) == read_names("results.rst", "json-hpcc-fct")
     for row in fct_json["rows"]:
@@ -280,6 +284,7 @@ FILES = "files"  # likewise
         ("checkpoint-times", ["checkpoint-times-1", "checkpoint-times-2", CLUSTER]),
         ("disaggregated-serving", [f"disaggregated-serving-{i}" for i in (1, 2, 3)]),
         ("fabric-benchmark", ["fabric-benchmark"]),
+        ("flow-benchmark", ["flow-benchmark-1", "flow-benchmark-2"]),
         ("fpga-ring", ["fpga-ring"]),
         ("gradient-codec", ["gradient-codec"]),
         ("hpcc-fct", ["hpcc-fct"]),

@@ -19,7 +19,7 @@ def test_slowdowns(program_json, algorithm):
 
 
 def test_alone_a_flow_takes_its_ideal_time(program_json):
-    arguments = ["--distribution=fbhadoop", "--scale=16", "--warm-up=0", "--load=0.001"]
+    arguments = ["--flow-sizes=fbhadoop", "--scale=16", "--warm-up=0", "--load=0.001"]
     idle = program_json("hpcc-fct", "--congestion-control=none", "--duration=50ms", *arguments)
     assert idle["flows"] > 50
     for row in idle["rows"]:
@@ -33,7 +33,7 @@ def test_published_columns(program_json):
     assert [row["published_p95"] for row in rows][:3] == [1.3, 1.5, 1.7]
     rows = program_json("hpcc-fct", "--load=0.5", *arguments)["rows"]
     assert all(row["published_p95"] is None for row in rows)
-    rows = program_json("hpcc-fct", "--distribution=fbhadoop", *arguments)["rows"]
+    rows = program_json("hpcc-fct", "--flow-sizes=fbhadoop", *arguments)["rows"]
     assert rows[0]["published_p99"] == 2.12 and rows[-1]["published_p99"] is None
 
 
@@ -53,7 +53,7 @@ def test_the_ideal_time_counts_the_pipelines_of_switches(program_json):
 
 @pytest.mark.parametrize(
     "argument",
-    ["--scale=3", "--scale=32", "--duration=0", "--load=0", "--load=1", "--distribution=x"]
+    ["--scale=3", "--scale=32", "--duration=0", "--load=0", "--load=1", "--flow-sizes=x"]
     + ["--duration=9000000s", "--warm-up=9000000s"],
 )
 def test_refusals(program, argument):

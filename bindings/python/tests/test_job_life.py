@@ -45,7 +45,7 @@ def test_the_price_is_that_of_all_gpus(program_json):
         ("--iteration=0", "more than 0"),
         ("--interval=1s", "at least an iteration, 6221ms"),
         ("--interval=soon", "auto, or a time with a unit"),
-        ("--load=-1s", "auto, or a time with a unit"),
+        ("--load-time=-1s", "auto, or a time with a unit"),
         ("--failures=llama4", "file, llama3, rsc-1, rsc-2"),
         ("--failures=llama3:shape=0", "0.1 to 10"),
         ("--failures=llama3:factor=1e6", "at most 1e9 failures"),

@@ -163,6 +163,7 @@ PROGRAMS = [
     dt.CollectiveBenchmark,
     dt.DisaggregatedServing,
     dt.FabricBenchmark,
+    dt.FlowBenchmark,
     dt.FpgaRing,
     dt.GradientCodec,
     dt.HpccFct,
@@ -730,6 +731,43 @@ def test_progress_is_shown_on_a_terminal(environment):
     assert output.strip() == dt.__version__
     assert re.search(r"\d+ %  simulated", shown)
     assert shown.endswith("\r\x1b[K")  # and is erased at the end
+
+
+def interrupt_long_job(build, is_terminal):
+    """Start a long job, interrupt it after the first progress, or a while; return standard error."""
+    ours, theirs = pty.openpty() if is_terminal else os.pipe()
+    process = subprocess.Popen(
+        [build.get_program("training-job"), "--ranks=16", "--iterations=10000"],
+        env=build.get_environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    deadline = time.monotonic() + 60
+    while is_terminal and b"s left" not in shown and time.monotonic() < deadline:
+        shown += os.read(ours, 65536)
+    if not is_terminal:
+        time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    process.wait(60)
+    with contextlib.suppress(OSError):
+        while block := os.read(ours, 65536):
+            shown += block
+    os.close(ours)
+    return shown.decode()
+
+
+def test_a_long_run_is_estimated_on_a_terminal(build, program_json):
+    shown = interrupt_long_job(build, True)
+    match = re.match(
+        r"estimate: (\S+) packet-hops, (\d+) s of CPU, (\d+) MiB for 10001 iterations", shown
+    )
+    one = program_json("training-job", "--ranks=16", "--iterations=1", "--warmup=0")
+    # Acknowledgements are not estimated.
+    assert float(match[1]) / 10001 == pytest.approx(one["packet_hops"], rel=0.2)
+    assert re.search(r"\d+ %  simulated .* s left", shown)
+    assert re.fullmatch(r"training-job: interrupted .*\n", interrupt_long_job(build, False))
 
 
 def test_errors_are_the_same_on_a_terminal(environment):

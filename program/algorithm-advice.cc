@@ -1,0 +1,170 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "algorithm-advice.h"
+
+#include "ns3/algorithm-chooser.h"
+#include "ns3/background-helper.h"
+#include "ns3/collective-algorithm.h"
+#include "ns3/collective-cost.h"
+#include "ns3/path-choice.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-quantity.h"
+
+#include <cstdio>
+#include <optional>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// Ratio of time and lower bound above which a collective is slow.
+constexpr double SLOW = 1.5;
+/// Ratio of expected times above which another algorithm is worth an advice.
+constexpr double WORTH = 1.25;
+
+/** @return whether schedules of hosts, and nothing else, determine the times of a cluster */
+bool
+IsComparable(const Cluster& cluster)
+{
+    const ClusterOptions& options = cluster.GetOptions();
+    return options.schedule.empty() && options.algorithm != AlgorithmChooser::NAME &&
+           !IsInNetwork(options.algorithm) && !IsInNic(options.algorithm) &&
+           !cluster.GetNicEngines().IsInstalled() && !cluster.GetCodecs().IsInstalled() &&
+           !cluster.HasFaults() && options.background == BackgroundHelper::NONE &&
+           cluster.GetRanks() > 1 && cluster.GetRanks() <= MAX_ADVISED_RANKS;
+}
+
+/** @return parameters of the network, as for `auto` */
+NetworkCost
+GetNetworkCost(const Cluster& cluster)
+{
+    const ClusterOptions& options = cluster.GetOptions();
+    const uint32_t mtu = cluster.GetMtu();
+    const PacketSize packet = options.IsRdma()  ? PacketSize::OfRdma(mtu)
+                              : options.IsUec() ? PacketSize::OfUec(mtu)
+                                                : PacketSize::OfTcp(mtu);
+    NetworkCost network;
+    network.goodput = packet.GetGoodput();
+    network.packetBytes = packet.payload;
+    network.headerBytes = packet.headers;
+    network.sprays = GetPathChoice(options.path).sprays;
+    return network;
+}
+
+/** @return a time in microseconds */
+std::string
+FormatMicroseconds(double seconds)
+{
+    char text[40];
+    std::snprintf(text, sizeof(text), "%.3f us", seconds * 1e6);
+    return text;
+}
+
+/** @return expected time of an algorithm, s; none if there is no estimate */
+std::optional<double>
+GetExpectedTime(const NetworkCost& network,
+                const std::string& algorithm,
+                const CollectiveRequest& request)
+{
+    const auto cost = CollectiveCost::Measure(*request.topology,
+                                              request.hosts,
+                                              network,
+                                              BuildSchedule(algorithm, request));
+    if (!cost)
+    {
+        return std::nullopt;
+    }
+    return cost->GetLatency(request.bytes) + cost->GetTransfer(request.bytes);
+}
+
+/** @return AdviseAlgorithm(); the subject is what took the time */
+std::string
+Advise(const Cluster& cluster,
+       const std::string& subject,
+       const FinishedCollective& collective,
+       const std::string& option)
+{
+    if (!IsComparable(cluster) || collective.lowerBound <= 0 ||
+        collective.seconds < SLOW * collective.lowerBound)
+    {
+        return "";
+    }
+    const std::string& current = cluster.GetOptions().algorithm;
+    const NetworkCost network = GetNetworkCost(cluster);
+    CollectiveRequest request;
+    request.operation = collective.operation;
+    request.bytes = collective.bytes;
+    request.ranks = cluster.GetRanks();
+    request.topology = &cluster.GetTopology();
+    request.segments = static_cast<uint32_t>(cluster.GetOptions().segments);
+    try
+    {
+        const std::string best = AlgorithmChooser(network).Choose(request).name;
+        const auto expected = GetExpectedTime(network, best, request);
+        const auto usual = GetExpectedTime(network, current, request);
+        if (!expected || !usual || *usual < WORTH * *expected)
+        {
+            return "";
+        }
+        char text[200];
+        std::snprintf(text,
+                      sizeof(text),
+                      " takes %.2f times its lower bound; expected for %s of %s: ",
+                      collective.seconds / collective.lowerBound,
+                      GetName(collective.operation).c_str(),
+                      FormatBytes(collective.bytes).c_str());
+        return subject + text + FormatMicroseconds(*usual) + " with " + current + ", " +
+               FormatMicroseconds(*expected) + " with " + best + " (see " + option + "=" +
+               AlgorithmChooser::NAME + ")";
+    }
+    catch (const ConfigurationError&)
+    {
+        return ""; // no algorithm does this operation
+    }
+}
+
+} // namespace
+
+std::string
+AdviseAlgorithm(const Cluster& cluster,
+                const FinishedCollective& collective,
+                const std::string& option)
+{
+    return Advise(cluster,
+                  GetName(collective.operation) + " of " + FormatBytes(collective.bytes),
+                  collective,
+                  option);
+}
+
+std::string
+AdviseAlgorithm(const Cluster& cluster,
+                const JobPlan& plan,
+                const IterationRecord& mean,
+                const std::string& option)
+{
+    FinishedCollective largest{CollectiveOperation::ALL_REDUCE,
+                               0,
+                               mean.communicationTimeS,
+                               mean.lowerBoundS};
+    uint64_t most = 0;
+    for (const auto& [collective, count] : plan.summary.collectives)
+    {
+        const auto& [groups, operation, bytes] = collective;
+        const TaskGroups& members = plan.graph->GetGroups()[groups];
+        if (!members.exchanges && members.AreAll(cluster.GetRanks()) && bytes * count > most)
+        {
+            most = bytes * count;
+            largest.operation = operation;
+            largest.bytes = bytes;
+        }
+    }
+    return most > 0 ? Advise(cluster, "communication", largest, option) : "";
+}
+
+} // namespace ns3::training

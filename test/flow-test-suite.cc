@@ -1,0 +1,350 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "refusal-test-common.h"
+
+#include "ns3/flow-file.h"
+#include "ns3/flow-measurement.h"
+#include "ns3/packet-size.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/training-cluster.h"
+#include "ns3/training-time-resolution.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <vector>
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-flow-tests Tests of flows that are measured
+ */
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+namespace
+{
+
+/** @return settings of listed flows */
+FlowSettings
+List(const std::vector<ListedFlow>& flows)
+{
+    return {flows,
+            FlowSizes({{1, 0}, {1, 1}}),
+            0.1,
+            Choose<FlowPatternEntry>("random"),
+            Time(0),
+            Seconds(1)};
+}
+
+/** What a measurement has found. */
+struct Found
+{
+    std::vector<FlowRow> rows; // by end
+    uint64_t started;
+    uint64_t ended;
+    uint64_t startedBytes;
+    uint64_t endedBytes;
+    FlowStatistics::Row all;
+    std::size_t inRows; // flows in the rows by size
+};
+
+/** Simulates flows on a cluster of its own. */
+Found
+Measure(const ClusterOptions& options, const FlowSettings& settings)
+{
+    Found found{};
+    {
+        const Cluster cluster(options);
+        FlowMeasurement measurement(cluster, settings);
+        measurement.SetHandler([&](const FlowRow& row) { found.rows.push_back(row); });
+        measurement.Run();
+        found.started = measurement.GetStarted();
+        found.ended = measurement.GetEnded();
+        found.startedBytes = measurement.GetStartedBytes();
+        found.endedBytes = measurement.GetEndedBytes();
+        found.all = measurement.GetStatistics().GetTotal();
+        for (const auto& row : measurement.GetStatistics().GetRows(measurement.GetBins()))
+        {
+            found.inRows += row.flows;
+        }
+    }
+    Simulator::Destroy();
+    return found;
+}
+
+} // namespace
+
+/**
+ * @ingroup distributed-training-flow-tests
+ * Flow files as HPCC's simulator has them.
+ */
+class FlowFileTestCase : public RefusalTest
+{
+  public:
+    FlowFileTestCase()
+        : RefusalTest("flow files are read, sorted by start, or refused with file and line")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        NS_TEST_EXPECT_MSG_EQ(Read("3 # flows\n0 1 3 100 1000 2.5\n\n2 0 3 100 1 0.5\n1 2 0 0 7 "
+                                   "2.5\n"),
+                              "",
+                              "three flows");
+        NS_TEST_ASSERT_MSG_EQ(m_flows.size(), 3, "all of them");
+        NS_TEST_EXPECT_MSG_EQ(m_flows[0].ends.source, 2, "the first one to start");
+        NS_TEST_EXPECT_MSG_EQ(m_flows[0].start, MilliSeconds(500), "its start");
+        NS_TEST_EXPECT_MSG_EQ(m_flows[1].bytes, 1000, "of one start: the order of the file");
+        NS_TEST_EXPECT_MSG_EQ(m_flows[2].ends.destination, 2, "the last one");
+        ExpectPart(Read(""), "flows.txt:1: '' (allowed: the number of flows, 1 to 8388608)");
+        ExpectPart(Read("0\n"), "flows.txt:1: '0' (allowed: the number of flows");
+        ExpectPart(Read("x\n"), "flows.txt:1: 'x'");
+        ExpectPart(Read("\n2\n0 1 3 100 1 0\n"), "flows.txt:2: '2' before 1 flows (allowed: ");
+        ExpectPart(Read("1\n0 1 3 100 1 0\n0 1 3 100 1 0\n"), "'1' before 2 flows");
+        for (const std::string flow : {"0 3 3 100 1 0",
+                                       "1 1 3 100 1 0",
+                                       "0 1 8 100 1 0",
+                                       "0 1 3 65536 1 0",
+                                       "0 1 3 100 0 0",
+                                       "0 1 3 100 1.5 0",
+                                       "0 1 3 100 1099511627777 0",
+                                       "0 1 3 100 1 -1",
+                                       "0 1 3 100 1 nan",
+                                       "0 1 3 100 1 1e7",
+                                       "0 1 3 100 1",
+                                       "0 1 3 100 1 0 0"})
+        {
+            ExpectPart(Read("1\n" + flow + "\n"), "flows.txt:2: '" + flow + "' (allowed: source ");
+        }
+        ExpectPart(GetRefusal([] { ReadFlowFile("/nowhere", 3); }), "cannot be read");
+    }
+
+    /** @return the refusal of a file, for three hosts */
+    std::string Read(const std::string& content)
+    {
+        const std::string path = CreateTempDirFilename("flows.txt");
+        std::ofstream(path) << content;
+        m_flows.clear();
+        return GetRefusal([&] { m_flows = ReadFlowFile(path, 3); });
+    }
+
+    std::vector<ListedFlow> m_flows;
+};
+
+/**
+ * @ingroup distributed-training-flow-tests
+ * The slowdown of a flow that is alone is 1.
+ */
+class LoneFlowSlowdownTestCase : public TestCase
+{
+  public:
+    LoneFlowSlowdownTestCase()
+        : TestCase("a flow that is alone has a slowdown of 1 on every topology, whatever its size")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        for (const std::string topology : {"single-switch",
+                                           "fat-tree:k=4",
+                                           "leaf-spine",
+                                           "torus:4x4",
+                                           "rail-optimized:servers=4,gpus=4"})
+        {
+            for (const uint64_t bytes : {1ULL, 3ULL, 4096ULL, 4097ULL, 100000ULL, 10000000ULL})
+            {
+                Test(topology, "rdma", bytes, 0);
+            }
+            Test(topology, "uec", 4096000, 0);
+        }
+        Test("fat-tree:k=4", "rdma", 65537, 1000); // an odd MTU, many packets
+        Test("fat-tree:k=4", "rdma", 65537, 257);
+        Test("fat-tree:k=4", "uec", 1, 0);
+    }
+
+    void Test(const std::string& topology,
+              const std::string& transport,
+              uint64_t bytes,
+              uint64_t mtu)
+    {
+        ClusterOptions options;
+        options.topology = topology;
+        options.transport = transport;
+        options.mtu = mtu;
+        std::vector<ListedFlow> flows;
+        for (const uint32_t peer : {1U, 5U, 15U})
+        {
+            flows.push_back({{0, peer}, bytes, MilliSeconds(2 * peer)});
+        }
+        const Found found = Measure(options, List(flows));
+        NS_TEST_ASSERT_MSG_EQ(found.rows.size(), flows.size(), "every flow ends");
+        // The last link of a torus, from the node's own switch, is faster than those before, so
+        // that a short last packet is on it for less time than the closed form has.
+        const double tolerance = topology.find("torus") == 0 ? 6e-3 : 1e-4;
+        for (const FlowRow& row : found.rows)
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(row.slowdown,
+                                      1,
+                                      tolerance,
+                                      bytes << " bytes to host " << row.destination << ", "
+                                            << transport << ", " << topology << ", MTU " << mtu);
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-flow-tests
+ * All flows end once, whole.
+ */
+class FlowConservationTestCase : public RefusalTest
+{
+  public:
+    FlowConservationTestCase()
+        : RefusalTest("flows are conserved, and the same over every transport")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        std::vector<uint64_t> measured;
+        for (const std::string transport : {"rdma", "tcp", "uec"})
+        {
+            for (const double loss : {0.0, 1e-3})
+            {
+                ClusterOptions options;
+                options.ranks = 8;
+                options.transport = transport;
+                options.loss = loss;
+                const Found found = Measure(options, MakeRandom("random"));
+                Check(found, transport);
+                measured.push_back(found.all.flows);
+            }
+        }
+        NS_TEST_EXPECT_MSG_EQ(std::count(measured.begin(), measured.end(), measured[0]),
+                              6,
+                              "the same flows");
+        for (const std::string pattern : {"permutation", "incast:senders=3", "storage:targets=2"})
+        {
+            ClusterOptions options;
+            options.ranks = 8;
+            options.topology = "torus:2x4";
+            Check(Measure(options, MakeRandom(pattern)), pattern);
+        }
+        ClusterOptions few;
+        few.ranks = 3;
+        ExpectPart(GetRefusal([&] { Measure(few, MakeRandom("incast:senders=3")); }),
+                   "senders=3 among 3 hosts (allowed: 1 to 2)");
+        Simulator::Destroy();
+    }
+
+    static FlowSettings MakeRandom(const std::string& pattern)
+    {
+        const auto sizes = Choose<FlowSizesEntry>("alistorage");
+        return {{},
+                sizes.entry->make(sizes.values),
+                0.4,
+                Choose<FlowPatternEntry>(pattern),
+                MicroSeconds(50),
+                MicroSeconds(200)};
+    }
+
+    void Check(const Found& found, const std::string& name)
+    {
+        NS_TEST_EXPECT_MSG_EQ(found.rows.size(), found.ended, name << ": each ends once");
+        NS_TEST_EXPECT_MSG_GT(found.all.flows, 10U, name << ": measured ones");
+        NS_TEST_EXPECT_MSG_EQ(found.inRows, found.all.flows, name << ": each is in a row");
+        NS_TEST_EXPECT_MSG_EQ((found.ended <= found.started), true, name);
+        uint64_t bytes = 0;
+        std::size_t measured = 0;
+        for (const FlowRow& row : found.rows)
+        {
+            bytes += row.bytes;
+            measured += row.isMeasured ? 1 : 0;
+            NS_TEST_EXPECT_MSG_EQ(row.isMeasured,
+                                  (row.startS >= 50e-6 && row.startS < 250e-6),
+                                  name << ": which are measured");
+            NS_TEST_EXPECT_MSG_GT(row.slowdown, 0.995, name << ": none is too fast");
+        }
+        NS_TEST_EXPECT_MSG_EQ(bytes, found.endedBytes, name << ": bytes");
+        NS_TEST_EXPECT_MSG_EQ(measured, found.all.flows, name << ": all measured ones have ended");
+    }
+};
+
+/**
+ * @ingroup distributed-training-flow-tests
+ * Two flows to one host share its link.
+ */
+class SharedLinkTestCase : public TestCase
+{
+  public:
+    SharedLinkTestCase()
+        : TestCase("two flows to one host share its link: work is conserved, shares are equal")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        constexpr uint64_t BYTES = 20000000;
+        const PacketSize packet = PacketSize::OfRdma(4096);
+        const double line = 8.0 * BYTES / packet.GetGoodput() / 100e9; // of one flow
+        // none: always the full rate. HPCC keeps 95 % of the link busy, telemetry beside.
+        for (const std::string control : {"none", "hpcc", "dcqcn"})
+        {
+            ClusterOptions options;
+            options.ranks = 3;
+            options.congestionControl = control;
+            const Found found =
+                Measure(options, List({{{0, 2}, BYTES, Time(0)}, {{1, 2}, BYTES, Time(0)}}));
+            NS_TEST_ASSERT_MSG_EQ(found.rows.size(), 2, control);
+            const double first = found.rows[0].timeS;
+            const double last = found.rows[1].timeS;
+            NS_TEST_EXPECT_MSG_GT(last, 2 * line, control << ": not above the rate");
+            const double use = control == "hpcc" ? 0.95 : 1;
+            NS_TEST_EXPECT_MSG_EQ_TOL(last,
+                                      2 * line / use,
+                                      0.05 * 2 * line,
+                                      control << ": the link is used");
+            // A flow alone ends after half of the time.
+            NS_TEST_EXPECT_MSG_EQ_TOL(first, last, 0.15 * last, control << ": equal shares");
+            NS_TEST_EXPECT_MSG_EQ_TOL(found.all.slowdown.p999,
+                                      last / found.rows[1].idleS,
+                                      1e-9,
+                                      "");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-flow-tests
+ * The suite.
+ */
+class FlowTestSuite : public TestSuite
+{
+  public:
+    FlowTestSuite()
+        : TestSuite("distributed-training-flow", TestSuite::Type::SYSTEM)
+    {
+        AddTestCase(new FlowFileTestCase);
+        AddTestCase(new LoneFlowSlowdownTestCase);
+        AddTestCase(new FlowConservationTestCase);
+        AddTestCase(new SharedLinkTestCase);
+    }
+};
+
+static FlowTestSuite g_flowTestSuite; ///< registers the suite
