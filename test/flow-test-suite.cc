@@ -241,7 +241,7 @@ class FlowConservationTestCase : public RefusalTest
         {
             ClusterOptions options;
             options.ranks = 8;
-            options.topology = "torus:2x4";
+            options.topology = "leaf-spine:leaves=2,spines=4";
             Check(Measure(options, MakeRandom(pattern)), pattern);
         }
         ClusterOptions few;
@@ -303,7 +303,8 @@ class SharedLinkTestCase : public TestCase
         constexpr uint64_t BYTES = 20000000;
         const PacketSize packet = PacketSize::OfRdma(4096);
         const double line = 8.0 * BYTES / packet.GetGoodput() / 100e9; // of one flow
-        // none: always the full rate. HPCC keeps 95 % of the link busy, telemetry beside.
+        // none: always the full rate. DCQCN starts with cuts of both rates. HPCC keeps 95 % of the
+        // link busy, telemetry beside.
         for (const std::string control : {"none", "hpcc", "dcqcn"})
         {
             ClusterOptions options;
@@ -318,7 +319,7 @@ class SharedLinkTestCase : public TestCase
             const double use = control == "hpcc" ? 0.95 : 1;
             NS_TEST_EXPECT_MSG_EQ_TOL(last,
                                       2 * line / use,
-                                      0.05 * 2 * line,
+                                      (control == "dcqcn" ? 0.2 : 0.05) * 2 * line,
                                       control << ": the link is used");
             // A flow alone ends after half of the time.
             NS_TEST_EXPECT_MSG_EQ_TOL(first, last, 0.15 * last, control << ": equal shares");
