@@ -181,23 +181,3 @@ def test_exception_of_the_function_ends_the_run_and_is_raised(call):
     assert re.fullmatch(r"Mine rank (\d), iteration 0 \1 1", lines[0])
     assert lines[1].split() == ["KeyboardInterrupt", "None", "0"]
     assert lines[2] == "3"  # another run in the same process
-
-
-def test_documented_paths_are_the_sources_that_exist():
-    """The table in doc/python.rst has all trace sources of the classes that paths lead to."""
-    text = (REPOSITORY / "doc/python.rst").read_text(encoding="ascii")
-    table = text[text.index(":name: trace-paths") :].split("\n\nThe function", 1)[0]
-    documented = {}
-    for row in re.split(r"\n   \* - ", table)[2:]:
-        path, sources = row.split("\n     - ")
-        documented[re.search(r"training::(\w+)``", path).group(1)] = re.findall(
-            "``(.*?)``", sources
-        )
-    for name, sources in documented.items():
-        (file,) = [
-            path
-            for path in (REPOSITORY / "model").rglob("*.cc")
-            if f"\n{name}::GetTypeId()" in path.read_text(encoding="ascii")
-        ]
-        code = file.read_text(encoding="ascii")
-        assert re.findall(r'AddTraceSource\("(\w+)"', code) == sources, name
