@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import REPOSITORY
 
 pytest.importorskip("cppyy", reason="cppyy is not installed: distributed_training.ns needs it")
 
