@@ -60,14 +60,6 @@ BuildWrong(const CollectiveRequest& request, CollectiveSchedule& schedule)
     schedule.Add(1, Kind::RECEIVE_REDUCE, 0, 0, 0);
 }
 
-const Registry<CollectiveAlgorithm>::Entry g_wrongAlgorithm(
-    "wrong-in-a-test",
-    {"an algorithm of an extension that is wrong",
-     {CollectiveOperation::ALL_REDUCE},
-     &BuildWrong,
-     {},
-     {{"its test", &IsTested}}});
-
 } // namespace
 
 /**
@@ -85,6 +77,13 @@ class WrongScheduleTestCase : public RefusalTest
   private:
     void DoRun() override
     {
+        const Registry<CollectiveAlgorithm>::Entry wrong(
+            "wrong-in-a-test",
+            {"an algorithm of an extension that is wrong",
+             {CollectiveOperation::ALL_REDUCE},
+             &BuildWrong,
+             {},
+             {{"its test", &IsTested}}});
         for (const uint32_t ranks : {2U, 3U, 16U})
         {
             g_wrong = Wrong::LOSES;
@@ -98,6 +97,7 @@ class WrongScheduleTestCase : public RefusalTest
         }
         g_wrong = Wrong::NOTHING;
         ExpectPart(Plan(4), "(allowed: its test)");
+        Registry<CollectiveAlgorithm>::All().erase("wrong-in-a-test"); // others test all algorithms
     }
 
     /** @return the refusal of a schedule */
