@@ -336,7 +336,7 @@ TrainingRun::Execution::FinishFiles()
     m_files.Finish();
     if (m_files.GetStore() && Processes::GetCount() == 1)
     {
-        for (const CriticalPathRow& row : GetPathRows(m_job.GetCriticalPath(), *m_run.m_plan.graph))
+        for (const CriticalPathRow& row : GetPathRows(m_job.GetCriticalPath(), m_run.GetGraph()))
         {
             m_files.GetStore()->AddCriticalPath(row);
         }
@@ -530,6 +530,13 @@ TrainingRun::GetCheckpointBytes() const
                                      " (allowed: a size, as its parameters are not known)");
     }
     return static_cast<uint64_t>(CHECKPOINT_PARAMETER_BYTES) * parameters;
+}
+
+/** @return what ranks execute */
+const TaskGraph&
+TrainingRun::GetGraph() const
+{
+    return m_life ? *m_life : *m_plan.graph;
 }
 
 TrainingRun::~TrainingRun()
@@ -810,7 +817,7 @@ TrainingRun::Run()
         if (Processes::GetCount() == 1 && !execution.GetJob().GetCriticalPath().empty())
         {
             result.path = GetPathFigures(execution.GetJob().GetCriticalPath(),
-                                         m_life ? *m_life : *m_plan.graph,
+                                         GetGraph(),
                                          m_cluster->GetFabric(),
                                          Simulator::Now().GetSeconds());
         }

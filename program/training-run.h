@@ -127,6 +127,7 @@ class TrainingRun
     void CheckCodecs() const;
     void PlanLife();
     uint64_t GetCheckpointBytes() const;
+    const TaskGraph& GetGraph() const;
     ApplicationContainer Install(const TrainingJobHelper& helper) const;
     void ExplainChoices();
 
