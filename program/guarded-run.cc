@@ -29,6 +29,10 @@ NS_LOG_COMPONENT_DEFINE("TrainingGuardedRun");
 namespace
 {
 
+/// Least time without progress after which a run is stuck: ns-3's TCP gives up after 127 s, and
+/// says why.
+constexpr double STALL_SECONDS = 240;
+
 constexpr std::array<int, 3> SIGNALS{SIGHUP, SIGINT, SIGTERM};
 
 bool g_handlesSignals = false;
@@ -167,7 +171,7 @@ GuardedRun::GuardedRun(const Cluster& cluster)
     : m_cluster(cluster),
       m_computing([] { return false; }),
       m_isDown([] { return false; }),
-      m_period(std::max(Seconds(120), 1000 * cluster.GetRoundTrip())),
+      m_period(std::max(Seconds(STALL_SECONDS), 1000 * cluster.GetRoundTrip())),
       m_deadlockPeriod(std::max(MilliSeconds(10), 100 * cluster.GetRoundTrip())),
       m_signalPeriod(std::max(MicroSeconds(10), cluster.GetRoundTrip())),
       m_idlePeriod(std::max(

@@ -78,7 +78,7 @@ class SimulationCodecError : public SimulationStuck
  * @ingroup distributed-training-helper
  *
  * Runs the simulation of a cluster, in one process or several. It ends when all requested work is
- * complete, when a transport fails, or when the simulation is stuck: for a long time (120 simulated
+ * complete, when a transport fails, or when the simulation is stuck: for a long time (240 simulated
  * seconds, twice the longest retransmission timeout of TCP, or 1000 round trips if that is longer)
  * no host has received a frame and no rank computes, PFC pauses form a deadlock, or MAX_SECONDS are
  * over. Beside background traffic only the traffic of the ranks counts, and a second is enough if
