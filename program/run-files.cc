@@ -13,6 +13,7 @@
 #include "ns3/training-version.h"
 
 #include <limits>
+#include <memory>
 #include <sstream>
 #include <utility>
 
@@ -99,6 +100,14 @@ namespace
 {
 
 RunOutputs* g_current = nullptr;
+
+/** @return the files of a simulation of so many ranks; none is opened if an option is refused */
+std::unique_ptr<RunOutputs>
+MakeOutputs(const RunFilesOptions& options, const std::string& program, uint64_t ranks)
+{
+    options.Check(ranks);
+    return std::make_unique<RunOutputs>(options, program);
+}
 
 } // namespace
 
@@ -211,7 +220,7 @@ RunFiles::RunFiles(const RunFilesOptions& options,
                    const Cluster& cluster,
                    const std::string& program,
                    const std::string& configuration)
-    : m_own(std::make_unique<RunOutputs>(options, program)),
+    : m_own(MakeOutputs(options, program, cluster.GetRanks())),
       m_outputs(*m_own)
 {
     OpenStore(configuration, cluster.GetRanks());
@@ -233,7 +242,7 @@ RunFiles::RunFiles(const RunFilesOptions& options,
                    const Fabric& fabric,
                    const std::string& program,
                    const std::string& configuration)
-    : m_own(std::make_unique<RunOutputs>(options, program)),
+    : m_own(MakeOutputs(options, program, fabric.topology.hosts)),
       m_outputs(*m_own)
 {
     OpenStore(configuration, fabric.topology.hosts);

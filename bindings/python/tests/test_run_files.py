@@ -67,7 +67,7 @@ def test_samples_change_nothing(tmp_path, transport):
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"sample": "10us"}, "--sample=10us without results and trace"),
+        ({"sample": "10us"}, "--sample=10us without results, trace and report"),
         ({"trace_ranks": "0"}, "--trace-ranks=0 without trace"),
         ({"trace": "t.json", "trace_ranks": "2"}, "--trace-ranks=2 .allowed: ranks below 2"),
         ({"trace": "t.json", "trace_ranks": "1-0"}, "--trace-ranks=1-0 .allowed: "),
