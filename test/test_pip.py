@@ -108,6 +108,7 @@ def test_wheel_has_every_file_with_its_hash(tmp_path, backend, monkeypatch):
         package = "distributed_training"
         sources = ROOT / "bindings/python" / package
         expected = {f"{package}/{path.name}" for path in sources.iterdir() if path.is_file()}
+        expected |= {f"{package}/report_parts/{path.name}" for path in sources.glob("report_parts/*")}
         expected |= {f"{package}/native/bin/{program}" for program in list_programs()}
         expected |= {f"{package}/native/bin/{program}.describe.json" for program in list_programs()}
         expected |= {f"{package}/native/include/ns3/{header}" for header in list_headers()}

@@ -76,6 +76,12 @@ class JobValidation(Program[Result]):
     name = "job-validation"
 
 
+class MixedTraffic(Program[Result]):
+    """An all-reduce beside applications of ns-3, on nodes that the program makes."""
+
+    name = "mixed-traffic"
+
+
 class MultitreeAllreduce(Program[Result]):
     """All-reduces of the MULTITREE paper on its topologies."""
 

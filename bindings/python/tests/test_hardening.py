@@ -314,7 +314,7 @@ def test_a_stuck_first_run(program, name):
 
 @pytest.mark.parametrize("more", [[], ["--runs=2"], ["--sweep=algorithms"]], ids=str)
 def test_warnings_of_all_simulations(program, program_json, more):
-    words = ["collective-benchmark", "--ranks=4", "--bytes=1K", "--path=adaptive", *more]
+    words = ["collective-benchmark", "--ranks=4", "--bytes=8M", "--path=adaptive", *more]
     text = "path choice adaptive reorders segments, which TCP takes for losses"
     warnings = program_json(*words, "--transport=tcp")["warnings"]
     assert warnings and {line.split(": ")[-1] for line in warnings} == {text}

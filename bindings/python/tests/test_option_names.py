@@ -17,6 +17,7 @@ JOBS = REPOSITORY / "examples/shared-cluster.toml"
 # Names with different types, and why.
 DIFFERENT = {
     "bytes": "one size, or a list of sizes where a program measures several",
+    "checkpoint": "how checkpoints are written, or how long training stands still for one",
     "collective": "an algorithm, and in programs with ranks also a system that sums in the network",
     "decode": "instances of a serving system; or codecs decode",
     "flow-sizes": "any distribution, or one with published figures",

@@ -750,10 +750,10 @@ def interrupt_long_job(build, is_terminal):
     if not is_terminal:
         time.sleep(3)
     process.send_signal(signal.SIGINT)
-    process.wait(60)
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # of a terminal whose other end is closed
         while block := os.read(ours, 65536):
             shown += block
+    process.wait(60)
     os.close(ours)
     return shown.decode()
 

@@ -74,7 +74,7 @@ def test_results_file(results_file):
     assert list(iterations["warmup"]) == [True, False]
     for table in dt.TABLES:
         # none in these runs
-        absent = ("sample", "nic_counter", "codec_counter", "learning", "energy", "job")
+        absent = ("sample", "nic_counter", "codec_counter", "learning", "energy", "life", "flow", "job")
         rows = set() if table in absent else {1, 2}
         assert set(dt.read_results(results_file, table)["run_id"]) == rows, table
     for view in dt.VIEWS:
