@@ -29,7 +29,7 @@ NS_LOG_COMPONENT_DEFINE("TrainingGuardedRun");
 namespace
 {
 
-/// Least time without progress after which a run is stuck: ns-3's TCP gives up after 127 s, and
+/// Least time without progress after which a run is stuck: ns-3's TCP gives up after 200 s, and
 /// says why.
 constexpr double STALL_SECONDS = 240;
 
