@@ -614,7 +614,7 @@ def describe(processes):
 
 
 def wait_until(condition):
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120  # a loaded machine takes half a minute to start Python
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.05)
     return condition()
