@@ -310,6 +310,10 @@ Cluster::InstallFabric()
     {
         m_border = MakeBorder(m_fabric, m_roundTrip);
     }
+    else if (m_options.steadyState == "skip" && IsRdma() && BucketScheduler::GetCurrent())
+    {
+        m_steadyState = std::make_unique<SteadyState>(m_fabric);
+    }
 }
 
 void

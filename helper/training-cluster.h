@@ -26,6 +26,7 @@
 #include "ns3/process-border.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/scheduled-communicator.h"
+#include "ns3/steady-state.h"
 #include "ns3/training-fabric.h"
 #include "ns3/uec-nic.h"
 
@@ -289,6 +290,7 @@ class Cluster
     FaultPlan m_faults;
     std::unique_ptr<FabricPcap> m_pcap;
     std::unique_ptr<ProcessBorder> m_border;
+    std::unique_ptr<SteadyState> m_steadyState;      // null: everything is simulated
     std::vector<std::vector<Ptr<RdmaNic>>> m_nics;   // by host and rail
     std::vector<std::vector<Ptr<UecNic>>> m_uecNics; // by host and rail
     std::shared_ptr<FabricPortPairs> m_portPairs;

@@ -180,6 +180,11 @@ ClusterCommandLine::AddNetworkTo(ProgramOptions& options)
     options.AddTime("reroute-delay",
                     "from the death or return of a link to new routes",
                     m_cluster.rerouteDelay);
+    options.AddChoice("steady-state",
+                      "periods in which nothing but the same repeats: skipped, with equal results, "
+                      "or simulated",
+                      m_cluster.steadyState,
+                      {"skip", "simulate"});
     options.AddString("pcap",
                       "prefix of capture files, one a port: PREFIX-host3-0.pcap",
                       m_cluster.pcap);

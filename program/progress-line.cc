@@ -7,6 +7,7 @@
 #include "progress-line.h"
 
 #include "ns3/simulator.h"
+#include "ns3/training-bystander-event.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -32,7 +33,7 @@ ProgressLine::ProgressLine(const Fabric& fabric, std::function<double()> fractio
 {
     if (isatty(STDERR_FILENO))
     {
-        m_event = Simulator::Schedule(m_interval, &ProgressLine::Tick, this);
+        ScheduleTick();
     }
 }
 
@@ -50,6 +51,13 @@ ProgressLine::Clear()
         std::fputs("\r\033[K", stderr);
         m_shown = false;
     }
+}
+
+void
+ProgressLine::ScheduleTick()
+{
+    const auto tick = Create<BystanderCall<ProgressLine>>(&ProgressLine::Tick, this);
+    m_event = Simulator::Schedule(m_interval, Ptr<EventImpl>(tick));
 }
 
 void
@@ -81,7 +89,7 @@ ProgressLine::Tick()
         m_last = now;
         m_lastEvents = events;
     }
-    m_event = Simulator::Schedule(m_interval, &ProgressLine::Tick, this);
+    ScheduleTick();
 }
 
 } // namespace ns3::training

@@ -42,6 +42,7 @@ class ProgressLine
   private:
     using Clock = std::chrono::steady_clock;
 
+    void ScheduleTick();
     void Tick();
 
     const Fabric& m_fabric;

@@ -62,6 +62,7 @@ GetRunCost(const Fabric& fabric)
         sum.peakMemoryMebibytes += cost.peakMemoryMebibytes;
     }
     sum.packetHops = fabric.GetPacketHops();
+    sum.skippedHops = fabric.skippedHops;
     return sum;
 }
 
@@ -71,6 +72,7 @@ RunCost::Add(const RunCost& next)
     cpuSeconds = next.cpuSeconds; // of the whole program so far
     events += next.events;
     packetHops += next.packetHops;
+    skippedHops += next.skippedHops;
     peakMemoryMebibytes = std::max(peakMemoryMebibytes, next.peakMemoryMebibytes);
 }
 

@@ -20,12 +20,13 @@ struct RunCost
     double cpuSeconds{0};          ///< user and system CPU time since the start of the program
     uint64_t events{0};            ///< simulator events
     uint64_t packetHops{0};        ///< frames sent on all links
+    uint64_t skippedHops{0};       ///< of these, in periods that were skipped, see SteadyState
     double peakMemoryMebibytes{0}; ///< maximum resident set
 
-    /** @return packet-hops per second of CPU time */
+    /** @return simulated packet-hops per second of CPU time */
     double GetPacketHopsPerSecond() const
     {
-        return cpuSeconds > 0 ? static_cast<double>(packetHops) / cpuSeconds : 0;
+        return cpuSeconds > 0 ? static_cast<double>(packetHops - skippedHops) / cpuSeconds : 0;
     }
 
     /** @param next cost of the next simulation of the same program */

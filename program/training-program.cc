@@ -302,6 +302,7 @@ AddRunCost(JsonValue& document, const RunCost& cost)
 {
     document.Set("events", cost.events)
         .Set("packet_hops", cost.packetHops)
+        .Set("skipped_packet_hops", cost.skippedHops)
         .Set("packet_hops_per_cpu_s", cost.GetPacketHopsPerSecond())
         .Set("cpu_s", cost.cpuSeconds)
         .Set("peak_memory_MiB", cost.peakMemoryMebibytes);
@@ -320,6 +321,15 @@ FormatRunCost(const RunCost& cost)
                   static_cast<double>(cost.packetHops) * 1e-6,
                   cost.GetPacketHopsPerSecond() * 1e-6,
                   cost.peakMemoryMebibytes);
+    if (cost.skippedHops > 0)
+    {
+        char skipped[100];
+        std::snprintf(skipped,
+                      sizeof(skipped),
+                      "; %.2f M of the packet-hops repeat a steady state and were skipped",
+                      static_cast<double>(cost.skippedHops) * 1e-6);
+        return std::string(text) + skipped;
+    }
     return text;
 }
 

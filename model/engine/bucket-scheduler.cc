@@ -47,6 +47,8 @@ constexpr std::size_t NEAR = 2;
 
 using Entry = BucketScheduler::Entry;
 
+BucketScheduler* g_current{nullptr}; // made last and not destroyed
+
 /// Order bit that is set for all events except frame arrivals. The bits above it hold the context
 /// without its top bit: 2^31 nodes are enough, and Simulator::NO_CONTEXT still sorts last.
 constexpr uint64_t NO_FRAME = uint64_t{1} << 32;
@@ -123,9 +125,19 @@ BucketScheduler::GetTypeId()
 BucketScheduler::BucketScheduler()
     : m_buckets(BUCKETS)
 {
+    g_current = this;
 }
 
-BucketScheduler::~BucketScheduler() = default;
+BucketScheduler::~BucketScheduler()
+{
+    g_current = g_current == this ? nullptr : g_current;
+}
+
+BucketScheduler*
+BucketScheduler::GetCurrent()
+{
+    return g_current;
+}
 
 void
 BucketScheduler::UseByDefault()
@@ -342,6 +354,15 @@ BucketScheduler::ChangeWidth(uint32_t shift)
                 : shift > m_shift ? m_current >> (shift - m_shift)
                                   : ((m_current + 1) << (m_shift - shift)) - 1;
     m_shift = shift;
+    for (const Entry& entry : TakeAll())
+    {
+        Insert(entry);
+    }
+}
+
+BucketScheduler::Bucket
+BucketScheduler::TakeAll()
+{
     Bucket all;
     all.swap(m_now);
     all.insert(all.end(), m_far.begin(), m_far.end());
@@ -352,8 +373,30 @@ BucketScheduler::ChangeWidth(uint32_t shift)
         bucket.clear();
     }
     m_occupied.fill(0);
-    for (const Entry& entry : all)
+    return all;
+}
+
+std::vector<Entry>
+BucketScheduler::GetEntries() const
+{
+    std::vector<Entry> all = m_now;
+    all.insert(all.end(), m_far.begin(), m_far.end());
+    for (const Bucket& bucket : m_buckets)
     {
+        all.insert(all.end(), bucket.begin(), bucket.end());
+    }
+    boost::sort::pdqsort_branchless(all.begin(), all.end(), [](const Entry& a, const Entry& b) {
+        return Later()(b, a);
+    });
+    return all;
+}
+
+void
+BucketScheduler::Delay(bool (*moves)(const EventImpl& event), uint64_t delay)
+{
+    for (Entry entry : TakeAll())
+    {
+        entry.time += moves(*entry.impl) ? delay : 0;
         Insert(entry);
     }
 }

@@ -46,6 +46,9 @@ class BucketScheduler : public Scheduler
      */
     static void UseByDefault();
 
+    /** @return the scheduler of the running simulation, or null if it has another one */
+    static BucketScheduler* GetCurrent();
+
     // Scheduler
     void Insert(const Event& ev) override;
     bool IsEmpty() const override;
@@ -62,6 +65,16 @@ class BucketScheduler : public Scheduler
         uint64_t order;
     };
 
+    /** @return all events, the earliest first */
+    std::vector<Entry> GetEntries() const;
+
+    /**
+     * Delays events.
+     * @param moves tells which ones
+     * @param delay by which time, time steps
+     */
+    void Delay(bool (*moves)(const EventImpl& event), uint64_t delay);
+
   private:
     static constexpr uint64_t BUCKETS = 4096;
     using Bucket = std::vector<Entry>;
@@ -72,6 +85,7 @@ class BucketScheduler : public Scheduler
     void Prefetch() const;
     void AdaptWidth();
     void ChangeWidth(uint32_t shift);
+    Bucket TakeAll();
     uint64_t FindNext() const;
 
     uint32_t m_shift{17};  // a bucket is 2^shift time steps wide

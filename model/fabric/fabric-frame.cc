@@ -6,6 +6,8 @@
 
 #include "fabric-frame.h"
 
+#include "state-visitor.h"
+
 #include "ns3/simulator.h"
 #include "ns3/training-mix-bits.h"
 
@@ -106,6 +108,33 @@ Frame::Allocate(FrameKind kind)
         std::memset(frame->programHeader, 0, PROGRAM_HEADER_BYTES);
     }
     return frame;
+}
+
+void
+Frame::Visit(StateVisitor& visitor)
+{
+    const bool repeats = (kind == FrameKind::ROCE_DATA || kind == FrameKind::ROCE_ACK) &&
+                         !payload && !telemetry && !isCopy;
+    if (!repeats)
+    {
+        visitor.Refuse();
+        return;
+    }
+    FrameHeaders equal = *this;
+    equal.psn = 0;
+    equal.timestamp = 0;
+    constexpr std::size_t WORD = sizeof(uint64_t);
+    static_assert(sizeof(FrameHeaders) % WORD == 0, "visited word by word");
+    for (std::size_t offset = 0; offset < sizeof(FrameHeaders); offset += WORD)
+    {
+        uint64_t word;
+        std::memcpy(&word, reinterpret_cast<const char*>(&equal) + offset, WORD);
+        visitor.Same(word);
+    }
+    visitor.Same(ingress);
+    visitor.Same(ingressPriority);
+    visitor.Psn(psn);
+    visitor.Time(timestamp);
 }
 
 Frame*

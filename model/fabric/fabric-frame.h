@@ -25,6 +25,7 @@ namespace ns3::training
 
 class FabricPort;
 class Frame;
+class StateVisitor;
 
 /** Frame kind: determines how the devices of the fabric handle a frame. */
 enum class FrameKind : uint8_t
@@ -203,6 +204,12 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
         frame->Set(header);
         return frame;
     }
+
+    /**
+     * Visits what decides its way. Only data and acknowledgements of RoCE without contents repeat.
+     * @param visitor visits it
+     */
+    void Visit(StateVisitor& visitor);
 
     /** @return a frame with the same contents and ingress port, owned by the caller */
     Frame* Clone() const;

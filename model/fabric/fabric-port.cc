@@ -6,6 +6,8 @@
 
 #include "fabric-port.h"
 
+#include "state-visitor.h"
+
 #include "ns3/assert.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
@@ -538,6 +540,40 @@ FabricPort::Take(Frame* frame)
         return;
     }
     m_owner.Receive(frame, *this);
+}
+
+void
+FabricPort::Visit(StateVisitor& visitor, bool repeats)
+{
+    // What has sent nothing for so long has no packets on the way either.
+    constexpr int64_t LONG_AGO = 20000000; // ps
+    const bool isIdle =
+        std::max(m_lineFree, m_peer ? m_peer->m_lineFree : 0) < visitor.GetTime() - LONG_AGO &&
+        m_queuedBytes == 0;
+    visitor.Same(isIdle);
+    if (isIdle)
+    {
+        visitor.Same(m_counters.transmittedFrames);
+        visitor.Same(m_counters.receivedFrames);
+        visitor.Same(m_paused);
+        return;
+    }
+    repeats = repeats && !m_pauses && !m_paused && !m_down && !m_isHooked && !m_isImpaired &&
+              !m_isAtBorder;
+    visitor.Same(repeats);
+    visitor.Same(m_waiting << 16 | m_current << 8 | m_paused);
+    visitor.Same(m_lineFreePending);
+    visitor.Same(m_queuedBytes);
+    visitor.Time(m_lineFree);
+    m_counters.Visit(visitor, repeats);
+    for (FrameQueue& queue : m_queues)
+    {
+        visitor.Same(static_cast<uint64_t>(queue.credit));
+        for (Frame* frame = queue.GetHead(); frame; frame = frame->next)
+        {
+            frame->Visit(visitor);
+        }
+    }
 }
 
 void

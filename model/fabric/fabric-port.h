@@ -34,6 +34,8 @@ namespace ns3::training
 {
 
 class PauseWatchdog;
+class StateVisitor;
+class SteadyWatch;
 
 /// Maximum pause time, in units of 512 bit times; the pause expires then unless renewed or resumed.
 static constexpr uint16_t MAX_PAUSE = 65535;
@@ -217,6 +219,25 @@ class alignas(64) FabricPort : public EventImpl
 
     /** @param border receives every frame sent from now on; null: none; must outlive the port */
     void SetBorder(FrameBorder* border);
+
+    /** @param watch learns of long messages that begin at this port; null: none */
+    void SetSteadyWatch(SteadyWatch* watch)
+    {
+        m_steadyWatch = watch;
+    }
+
+    /** @return what was set, or null */
+    SteadyWatch* GetSteadyWatch() const
+    {
+        return m_steadyWatch;
+    }
+
+    /**
+     * Visits its state and the frames in its queues.
+     * @param visitor visits it
+     * @param repeats whether the owner allows frames on this port in a steady state
+     */
+    void Visit(StateVisitor& visitor, bool repeats);
 
     /** Observes a frame on the link. (the frame, whether this port sends it) */
     using Tap = std::function<void(const Frame&, bool)>;
@@ -476,6 +497,7 @@ class alignas(64) FabricPort : public EventImpl
     EventId m_pauseExpiry;
     FrameBorder* m_border{nullptr};
     PauseWatchdog* m_watchdog{nullptr};
+    SteadyWatch* m_steadyWatch{nullptr};
     FlowControl m_flowControl{FlowControl::PFC};
     std::unique_ptr<LinkCredits> m_credits; // null: no class has any
     Tap m_tap;

@@ -184,10 +184,12 @@ HostDevice::GetPort() const
 
 void
 HostDevice::SetRdmaReceiver(std::function<void(Frame*)> receiver,
-                            std::function<void(const Frame&, bool)> expect)
+                            std::function<void(const Frame&, bool)> expect,
+                            std::function<bool(StateVisitor&)> visit)
 {
     m_rdmaReceiver = std::move(receiver);
     m_expectRdma = std::move(expect);
+    m_visitRdma = std::move(visit);
 }
 
 bool
@@ -305,6 +307,15 @@ HostDevice::SetReceiveRate(DataRate rate)
     {
         m_receiveBuffer->Drain();
     }
+}
+
+void
+HostDevice::Visit(StateVisitor& visitor)
+{
+    bool repeats = m_visitRdma && m_visitRdma(visitor);
+    repeats =
+        repeats && !m_program && m_receiving.rate.GetBitRate() == 0 && m_queueLengthTrace.IsEmpty();
+    m_port->Visit(visitor, repeats);
 }
 
 void

@@ -45,6 +45,12 @@ class PathChooser
     /** Clears the state of the path choice. */
     void Clear();
 
+    /** @return whether the frames of a flow always take the same path, while all links are up */
+    bool IsByHash() const
+    {
+        return m_isByHash;
+    }
+
     /**
      * @param frame frame with its addresses
      * @param group equal-cost ports to its destination

@@ -6,6 +6,8 @@
 
 #include "port-counters.h"
 
+#include "state-visitor.h"
+
 #include <algorithm>
 
 namespace ns3::training
@@ -43,6 +45,36 @@ PortCounters::operator+=(const PortCounters& other)
         mine.pauseStorms += theirs.pauseStorms;
     }
     return *this;
+}
+
+void
+PortCounters::Visit(StateVisitor& visitor, bool grows)
+{
+    for (uint64_t* count : {&transmittedFrames, &transmittedBytes, &receivedFrames, &receivedBytes})
+    {
+        visitor.CountIf(grows, *count);
+    }
+    for (uint64_t same : {lostFrames,
+                          droppedFrames,
+                          duplicatedFrames,
+                          markedFrames,
+                          trimmedFrames,
+                          pausesSent,
+                          pausesReceived,
+                          peakQueueBytes})
+    {
+        visitor.Same(same);
+    }
+    for (PriorityCounters& ofPriority : byPriority)
+    {
+        if (ofPriority.transmittedFrames > 0)
+        {
+            visitor.CountIf(grows, ofPriority.transmittedFrames);
+            visitor.CountIf(grows, ofPriority.transmittedBytes);
+            visitor.CountIf(grows, ofPriority.answerFrames);
+            visitor.Same(ofPriority.peakQueueBytes);
+        }
+    }
 }
 
 } // namespace ns3::training

@@ -15,6 +15,8 @@
 namespace ns3::training
 {
 
+class StateVisitor;
+
 /** Counters of one priority of a port, a cache line. */
 struct PriorityCounters
 {
@@ -59,6 +61,13 @@ struct PortCounters
      * @return this
      */
     PortCounters& operator+=(const PortCounters& other);
+
+    /**
+     * Visits the counters: frames and bytes grow in a steady state, all others stay.
+     * @param visitor visits them
+     * @param grows whether frames and bytes may grow
+     */
+    void Visit(StateVisitor& visitor, bool grows);
 };
 
 } // namespace ns3::training

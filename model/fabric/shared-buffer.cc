@@ -6,6 +6,8 @@
 
 #include "shared-buffer.h"
 
+#include "state-visitor.h"
+
 #include "ns3/assert.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"
@@ -263,6 +265,25 @@ SharedBuffer::Discharge(uint64_t bytes, uint16_t port, uint8_t priority)
     ingress.headroom -= std::min(ingress.headroom, bytes);
     ingress.headroom = std::min(ingress.headroom, ingress.total);
     m_poolUsed -= before - std::min(before, SharedUse(ingress));
+}
+
+void
+SharedBuffer::Visit(StateVisitor& visitor) const
+{
+    visitor.Same(m_poolUsed);
+    visitor.Same(m_used);
+    visitor.Same(m_peak);
+    for (std::size_t i = 0; i < m_ingress.size(); i++)
+    {
+        const Ingress& ingress = m_ingress[i];
+        if (ingress.total > 0 || ingress.pausing)
+        {
+            visitor.Same(i);
+            visitor.Same(ingress.total);
+            visitor.Same(ingress.headroom);
+            visitor.Same(ingress.pausing);
+        }
+    }
 }
 
 SharedBuffer::Action

@@ -15,6 +15,8 @@
 namespace ns3::training
 {
 
+class StateVisitor;
+
 /**
  * @ingroup distributed-training-fabric
  *
@@ -188,6 +190,9 @@ class SharedBuffer
     {
         return m_ingress[port * PRIORITIES + priority].total;
     }
+
+    /** @param visitor visits what is in use */
+    void Visit(StateVisitor& visitor) const;
 
     /** @return bytes in use */
     uint64_t GetUsed() const

@@ -7,6 +7,7 @@
 #include "switch-device.h"
 
 #include "fabric-wire-format.h"
+#include "state-visitor.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
@@ -622,6 +623,22 @@ SwitchDevice::Restart()
 }
 
 void
+SwitchDevice::Visit(StateVisitor& visitor)
+{
+    const bool repeats = m_pipeline.IsEmpty() && m_paths.IsByHash() && m_queueLengthTrace.IsEmpty();
+    visitor.Same(m_randomChoices);
+    m_buffer.Visit(visitor);
+    for (const PauseSender& pauses : m_pauses)
+    {
+        visitor.Same(pauses.GetPaused());
+    }
+    for (const auto& port : m_ports)
+    {
+        port->Visit(visitor, repeats);
+    }
+}
+
+void
 SwitchDevice::Prefetch(const Frame& frame)
 {
     m_table.Prefetch(frame.destination);
@@ -793,7 +810,7 @@ SwitchDevice::Mark(Frame& frame, FabricPort& port)
     {
         return;
     }
-    if (probability == 1 || (probability > 0 && m_random->GetValue() < probability))
+    if (probability == 1 || Happens(probability))
     {
         NS_LOG_LOGIC("node " << m_nodeId << " port " << port.GetIndex()
                              << " marks a frame from endpoint " << frame.source << " to "
@@ -806,14 +823,24 @@ SwitchDevice::Mark(Frame& frame, FabricPort& port)
 }
 
 bool
-SwitchDevice::IsDroppedEarly(const Frame& frame, const FabricPort& port) const
+SwitchDevice::Happens(double probability)
+{
+    if (probability <= 0)
+    {
+        return false;
+    }
+    m_randomChoices++;
+    return m_random->GetValue() < probability;
+}
+
+bool
+SwitchDevice::IsDroppedEarly(const Frame& frame, const FabricPort& port)
 {
     if (frame.ecn != Ecn::NOT_ECT || m_buffer.IsLossless(frame.priority))
     {
         return false;
     }
-    const double probability = m_wred.GetProbability(port, frame.priority);
-    return probability > 0 && m_random->GetValue() < probability;
+    return Happens(m_wred.GetProbability(port, frame.priority));
 }
 
 } // namespace ns3::training

@@ -137,6 +137,12 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     /** @return recirculated bytes */
     uint64_t GetRecirculatedBytes() const;
 
+    /**
+     * Visits its state and that of its ports.
+     * @param visitor visits it
+     */
+    void Visit(StateVisitor& visitor);
+
     // FabricPortOwner
     void Receive(Frame* frame, FabricPort& port) override;
     void Prefetch(const Frame& frame) override;
@@ -173,14 +179,16 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     void SendFrom(Frame* frame, uint16_t port);
     bool SendCopyIfIdle(Frame* frame, FabricPort& egress);
     void EndRecirculation(Frame* frame);
-    bool IsDroppedEarly(const Frame& frame, const FabricPort& port) const;
+    bool IsDroppedEarly(const Frame& frame, const FabricPort& port);
     void DropFrom(Frame* frame, FabricPort& port, DropReason reason);
     bool Trim(Frame& frame, FabricPort& port);
     void UpdatePause(uint16_t ingress, uint8_t priority);
     void Mark(Frame& frame, FabricPort& port);
+    bool Happens(double probability);
 
     std::vector<Ptr<FabricPort>> m_ports;
     Ptr<UniformRandomVariable> m_random;
+    uint64_t m_randomChoices{0}; // numbers drawn for marks and early drops
     PathChooser m_paths;
     ForwardingTable m_table;
     SharedBuffer m_buffer;

@@ -288,7 +288,13 @@ Fabric::AddressSwitch(uint32_t index)
 uint64_t
 Fabric::GetPacketHops() const
 {
-    return GetTotal().transmittedFrames;
+    uint64_t hops = 0;
+    for (const auto& channel : channels)
+    {
+        hops += channel->GetPort(0).GetCounters().transmittedFrames +
+                channel->GetPort(1).GetCounters().transmittedFrames;
+    }
+    return hops;
 }
 
 PortCounters

@@ -46,6 +46,7 @@ struct Fabric
     std::vector<Ptr<SwitchDevice>> devicesOfSwitches; ///< the device of each switch
     std::vector<Ptr<FabricChannel>> channels;         ///< each link
     std::vector<uint32_t> addressedSwitches;          ///< switches with an endpoint, in their order
+    uint64_t skippedHops{0};             ///< packet-hops that SteadyState has not simulated
     uint32_t routedHosts{NO_LINK};       ///< there are routes to this number of first hosts
     std::set<uint32_t> otherRoutedHosts; ///< and to these hosts, see RouteTo()
 

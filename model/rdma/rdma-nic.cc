@@ -14,6 +14,7 @@
 #include "ns3/log.h"
 #include "ns3/rdma-dcqcn.h"
 #include "ns3/simulator.h"
+#include "ns3/state-visitor.h"
 #include "ns3/string.h"
 #include "ns3/training-field-accessor.h"
 #include "ns3/uinteger.h"
@@ -251,7 +252,8 @@ RdmaNic::Attach(Ptr<HostDevice> device)
     m_scheduler.Attach(m_line, m_injectionRate.GetBitRate());
     m_line->SetSource(&m_scheduler);
     m_device->SetRdmaReceiver([this](Frame* frame) { Receive(frame); },
-                              [this](const Frame& frame, bool isSoon) { Prefetch(frame, isSoon); });
+                              [this](const Frame& frame, bool isSoon) { Prefetch(frame, isSoon); },
+                              [this](StateVisitor& visitor) { return Visit(visitor); });
     m_congestionControl.SetTypeId(m_congestionControlType);
     // Refuses inconsistent attributes here, not when the first message is sent.
     m_congestionControl.Create<RdmaCongestionControl>()->Initialize(MakePath(m_line->GetRate()));
@@ -349,6 +351,29 @@ const std::unordered_map<uint32_t, Ptr<RdmaQueuePair>>&
 RdmaNic::GetQueuePairs() const
 {
     return m_queuePairs;
+}
+
+bool
+RdmaNic::IsLong(uint32_t flow) const
+{
+    return m_queuePairs.at(flow)->IsLong();
+}
+
+void
+RdmaNic::ReportPeriods(uint32_t flow, bool reports)
+{
+    m_queuePairs.at(flow)->ReportPeriods(reports);
+}
+
+bool
+RdmaNic::Visit(StateVisitor& visitor)
+{
+    for (const auto& [number, queuePair] : m_queuePairs)
+    {
+        visitor.Same(number);
+        queuePair->Visit(visitor);
+    }
+    return m_scheduler.Visit(visitor) && m_datagramQueuePairs.empty();
 }
 
 std::unique_ptr<RdmaLossRecovery>

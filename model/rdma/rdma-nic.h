@@ -92,9 +92,14 @@ class RdmaNic : public Object, public RdmaPort
      */
     Ptr<RdmaDatagramQueuePair> CreateDatagramQueuePair(uint32_t number);
 
+    // LongMessageSource
+    bool IsLong(uint32_t flow) const override;
+    void ReportPeriods(uint32_t flow, bool reports) override;
+
   private:
     void DoDispose() override;
     void Receive(Frame* frame);
+    bool Visit(StateVisitor& visitor);
     void Prefetch(const Frame& frame, bool isSoon) const;
     RdmaQueuePair* Find(uint32_t number) const;
     RdmaQueuePair* Accept(uint32_t number) const;

@@ -12,6 +12,7 @@
 #include "rdma-timer-watch.h"
 
 #include "ns3/fabric-port.h"
+#include "ns3/steady-watch.h"
 #include "ns3/traced-callback.h"
 
 #include <cstdint>
@@ -25,7 +26,7 @@ namespace ns3::training
  * The interface of a NIC to its queue pairs: settings, scheduling, control frames and timers. It
  * does not depend on the types of queue pairs.
  */
-class RdmaPort
+class RdmaPort : public LongMessageSource
 {
   public:
     /** The congestion control has changed a rate. (queue pair number, bit/s) */
@@ -34,8 +35,6 @@ class RdmaPort
     typedef void (*RetransmissionTracedCallback)(uint32_t queuePair, uint64_t psn);
     /** A work request is complete. (queue pair number, work request number) */
     typedef void (*CompletionTracedCallback)(uint32_t queuePair, uint64_t request);
-
-    virtual ~RdmaPort() = default;
 
     /** @return settings shared by all its queue pairs */
     const RdmaSettings& GetSettings() const
@@ -65,6 +64,12 @@ class RdmaPort
     void SendControl(Frame* frame)
     {
         m_line->Send(frame);
+    }
+
+    /** @return what learns of its long messages, or null */
+    SteadyWatch* GetSteadyWatch() const
+    {
+        return m_line->GetSteadyWatch();
     }
 
     /** @return the periodic check of retransmission timers */

@@ -12,6 +12,7 @@
 #include "ns3/coded-payload.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/steady-watch.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,6 +27,9 @@ namespace
 
 /// Limit of unacknowledged packets that keeps 24-bit PSNs unambiguous (IB: less than 2^23).
 constexpr uint64_t PSN_WINDOW = PSN_MODULUS / 2 - 1;
+
+/// Number of packets left above which a steady state saves more than it takes to find.
+constexpr uint64_t MANY_PACKETS = 128;
 
 } // namespace
 
@@ -162,7 +166,18 @@ RdmaQueuePair::OnDoorbell(uint64_t packets)
         m_doorbellPsn += packets;
         SetWindow(m_congestionControl->GetWindow());
         m_port.Schedule(*this);
+        SteadyWatch* watch = packets > MANY_PACKETS ? m_port.GetSteadyWatch() : nullptr;
+        if (watch)
+        {
+            watch->OnLongMessage(m_port, GetNumber());
+        }
     }
+}
+
+bool
+RdmaQueuePair::IsLong() const
+{
+    return !m_failed && m_window.nextPsn + MANY_PACKETS < m_doorbellPsn;
 }
 
 bool
@@ -513,6 +528,10 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
         UpdateRate(now);
     }
     m_port.Schedule(*this);
+    if (m_reportsPeriods)
+    {
+        m_port.GetSteadyWatch()->OnPeriod();
+    }
     for (const uint64_t number : completed)
     {
         m_onCompletion(number);

@@ -126,6 +126,21 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     bool CheckTimer(int64_t now, int64_t next) override;
     void PrefetchTimer() const override;
 
+    /** @return whether so many packets of its messages are left to send that it is worth a watch */
+    bool IsLong() const;
+
+    /** @param reports whether each acknowledgement calls SteadyWatch::OnPeriod() */
+    void ReportPeriods(bool reports)
+    {
+        m_reportsPeriods = reports;
+    }
+
+    /**
+     * Visits its state.
+     * @param visitor visits it
+     */
+    void Visit(StateVisitor& visitor);
+
     /** @return a snapshot of its counters */
     QueuePairCounters GetCounters() const;
 
@@ -170,12 +185,13 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     // With thousands of queue pairs, each cache line that a packet touches is a cache miss. The
     // first SEND_LINES hold everything needed to send a packet in the middle of a message (see
     // Prefetch()). PSNs are 64 bit inside; the wire carries the low 24 bits.
-    bool m_resends{false};       // a packet must be retransmitted before the next new one
-    bool m_recovering{false};    // loss recovery must be told of progress
-    bool m_isWatched{false};     // RdmaTimerWatch checks its timer
-    bool m_reportsSent{false};   // whether a request has had WorkRequest::sent
-    uint8_t m_requestMiddle{0};  // opcode in the middle of the request at m_requestFirst
-    uint8_t m_requestService{0}; // its type of service
+    bool m_resends{false};        // a packet must be retransmitted before the next new one
+    bool m_recovering{false};     // loss recovery must be told of progress
+    bool m_isWatched{false};      // RdmaTimerWatch checks its timer
+    bool m_reportsSent{false};    // whether a request has had WorkRequest::sent
+    bool m_reportsPeriods{false}; // see SteadyWatch
+    uint8_t m_requestMiddle{0};   // opcode in the middle of the request at m_requestFirst
+    uint8_t m_requestService{0};  // its type of service
     RdmaLossRecovery::Window m_window;
     uint64_t m_doorbellPsn{0};     // one past the last packet whose doorbell the NIC has seen
     uint64_t m_ackRequestedPsn{0}; // one past the last packet sent that requests an ACK

@@ -10,6 +10,7 @@
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/state-visitor.h"
 
 #include <algorithm>
 #include <optional>
@@ -239,6 +240,7 @@ RdmaReceiver::Accept(const Frame& frame)
         m_message.immediate = frame.immediate;
         const RdmaMessage message = std::move(m_message);
         m_message = {};
+        m_offset = 0;
         const Time& latency = m_port.GetSettings().completionLatency;
         if (latency.IsZero())
         {
@@ -296,6 +298,20 @@ RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint64_t arriv
     frame->syndrome = syndrome;
     frame->psn = static_cast<uint32_t>(psn % PSN_MODULUS);
     m_port.SendControl(frame);
+}
+
+void
+RdmaReceiver::Visit(StateVisitor& visitor)
+{
+    visitor.Count(m_expectedPsn);
+    visitor.Count(m_offset);
+    visitor.Count(m_sentAcks);
+    visitor.Same(m_kept);
+    visitor.Same(m_acceptedMessages);
+    visitor.Same(m_countsReceives);
+    visitor.Same(m_receives);
+    visitor.Same(static_cast<uint64_t>(m_complaint));
+    visitor.Same(m_marked);
 }
 
 void

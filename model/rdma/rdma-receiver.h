@@ -22,6 +22,8 @@
 namespace ns3::training
 {
 
+class StateVisitor;
+
 /** @ingroup distributed-training-rdma A received message. */
 struct RdmaMessage
 {
@@ -83,10 +85,22 @@ class alignas(64) RdmaReceiver
      */
     bool Receive(Frame* frame);
 
+    /**
+     * Visits its state.
+     * @param visitor visits it
+     */
+    void Visit(StateVisitor& visitor);
+
     /** @return one past the last accepted packet, which equals the number of accepted packets */
     uint64_t GetExpectedPsn() const
     {
         return m_expectedPsn;
+    }
+
+    /** @return whether a message has begun and not ended */
+    bool IsReceiving() const
+    {
+        return m_offset > 0;
     }
 
     /** @return positive acknowledgements sent */

@@ -13,6 +13,7 @@ namespace ns3::training
 {
 
 class Frame;
+class StateVisitor;
 
 /**
  * @ingroup distributed-training-rdma
@@ -104,6 +105,12 @@ class RdmaSendQueue
     }
 
   protected:
+    /**
+     * Visits its place in the scheduler.
+     * @param visitor visits it
+     */
+    void VisitTurn(StateVisitor& visitor);
+
     int64_t m_nextSendTime{0}; ///< earliest time of the next packet, ps
     int64_t m_rateEnd{0};      ///< time until which the rate is known, ps; not after now: unknown
 

@@ -8,6 +8,7 @@
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/state-visitor.h"
 
 #include <algorithm>
 
@@ -30,6 +31,33 @@ PrefetchLines(const RdmaSendQueue* queue)
 }
 
 } // namespace
+
+void
+RdmaSendQueue::VisitTurn(StateVisitor& visitor)
+{
+    visitor.Same(static_cast<uint64_t>(m_state));
+    visitor.Time(m_nextSendTime);
+    if (m_state == State::PACED)
+    {
+        visitor.Time(m_wakeTime);
+    }
+}
+
+bool
+RdmaSendScheduler::Visit(StateVisitor& visitor)
+{
+    visitor.Same(m_ready);
+    visitor.Same(m_last ? m_last->GetNumber() : 0);
+    visitor.Time(m_nextInjection);
+    for (const Turns& turns : m_turns)
+    {
+        for (const RdmaSendQueue* queue = turns.first; queue; queue = queue->m_next)
+        {
+            visitor.Same(queue->GetNumber());
+        }
+    }
+    return m_paced.empty();
+}
 
 void
 RdmaSendScheduler::Attach(FabricPort* port, uint64_t injectionRate)

@@ -41,6 +41,13 @@ class RdmaSendScheduler : public FrameSource
      */
     void Schedule(RdmaSendQueue& queue);
 
+    /**
+     * Visits the order of its queues.
+     * @param visitor visits it
+     * @return whether no queue is paced, so that its timer sends nothing
+     */
+    bool Visit(StateVisitor& visitor);
+
     // FrameSource
     uint8_t GetReady(int64_t now) override;
     Frame* Pull(uint8_t priority, int64_t now) override;

@@ -6,6 +6,8 @@
 
 #include "rdma-line-rate.h"
 
+#include <limits>
+
 namespace ns3::training
 {
 
@@ -36,10 +38,24 @@ RdmaLineRate::Initialize(const Path& path)
     m_rate = path.lineRate;
 }
 
+RdmaCongestionControl::Needs
+RdmaLineRate::GetNeeds() const
+{
+    Needs needs;
+    needs.acks = false;
+    return needs;
+}
+
 double
 RdmaLineRate::GetRate(int64_t)
 {
     return m_rate;
+}
+
+int64_t
+RdmaLineRate::GetRateEnd() const
+{
+    return std::numeric_limits<int64_t>::max();
 }
 
 } // namespace ns3::training

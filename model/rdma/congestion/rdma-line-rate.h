@@ -24,6 +24,8 @@ class RdmaLineRate : public RdmaCongestionControl
 
     void Initialize(const Path& path) override;
     double GetRate(int64_t now) override;
+    int64_t GetRateEnd() const override;
+    Needs GetNeeds() const override;
 
   private:
     double m_rate{0};

@@ -1,0 +1,109 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "rdma-queue-pair.h"
+
+#include "ns3/state-visitor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+constexpr int64_t FOREVER = std::numeric_limits<int64_t>::max();
+
+/** @return the bits of a number */
+uint64_t
+GetBits(double number)
+{
+    uint64_t bits;
+    std::memcpy(&bits, &number, sizeof(bits));
+    return bits;
+}
+
+} // namespace
+
+void
+RdmaQueuePair::Visit(StateVisitor& visitor)
+{
+    const bool isIdle =
+        m_window.unackedPsn == m_doorbellPsn && !m_receiver.IsReceiving() && !m_resends;
+    visitor.Same(isIdle);
+    if (isIdle)
+    {
+        visitor.Same(m_postedPsn);
+        visitor.Same(m_receiver.GetExpectedPsn());
+        return;
+    }
+    VisitTurn(visitor);
+    visitor.Time(m_paceStart);
+    visitor.Time(m_holdUntil);
+    visitor.Time(m_progress);
+    visitor.Same(static_cast<uint64_t>(m_rateEnd));
+    // What hears of every acknowledgement or byte has a state of its own, which is not visited.
+    const bool repeats = !m_needs.acks && !m_needs.sentBytes && !m_needs.telemetry &&
+                         m_rateEnd == FOREVER && m_byteGrant == FOREVER && !m_resends &&
+                         !m_recovering && !m_failed;
+    visitor.Same(repeats);
+    // Inside a message, and a message whose contents are not copied: each packet is as the last.
+    const uint64_t next = m_window.nextPsn;
+    const uint64_t end = std::min(m_requestEnd, m_doorbellPsn);
+    if (repeats && IsInside(next) && next + 1 < end)
+    {
+        visitor.Count(m_window.nextPsn, end - 1);
+    }
+    else
+    {
+        visitor.Same(next);
+    }
+    visitor.Same(m_window.highestPsn - next);
+    visitor.Same(next - m_window.unackedPsn);
+    visitor.Same(next - m_ackRequestedPsn);
+    visitor.Same(next % m_port.GetSettings().ackInterval);
+    visitor.Count(m_window.highestPsn);
+    visitor.Count(m_ackRequestedPsn);
+    visitor.Count(m_window.unackedPsn, m_requests.empty() ? StateVisitor::NONE : m_oldestEnd);
+    visitor.CountIf(repeats, m_ackedBytes);
+    visitor.CountIf(repeats, m_receivedAcks);
+    visitor.Same(m_requests.size());
+    for (uint64_t same : {m_requestFirst, m_requestEnd, m_doorbellPsn, m_postedPsn, m_oldestEnd})
+    {
+        visitor.Same(same);
+    }
+    visitor.Same(uint64_t{m_limit} << 32 | m_lastBytes);
+    visitor.Same(uint64_t{m_mostInFlight} << 32 | m_linePayload);
+    visitor.Same(uint64_t{m_refusals} << 32 | m_expiries);
+    visitor.Same(GetBits(m_rate));
+    visitor.Same(static_cast<uint64_t>(m_roundTrip));
+    visitor.Same(static_cast<uint64_t>(m_variation));
+    auto quota = static_cast<uint64_t>(m_byteQuota);
+    visitor.CountIf(m_byteGrant == FOREVER, quota);
+    m_byteQuota = static_cast<int64_t>(quota);
+    for (uint64_t same : {m_counters.postedMessages,
+                          m_counters.completedMessages,
+                          m_counters.receivedMessages,
+                          m_counters.retransmittedPackets,
+                          m_counters.duplicatePackets,
+                          m_counters.outOfOrderPackets,
+                          m_counters.refusedPackets,
+                          m_counters.sentNaks,
+                          m_counters.receivedNaks,
+                          m_counters.receivedRefusals,
+                          m_counters.sentCnps,
+                          m_counters.receivedCnps,
+                          m_counters.timeouts})
+    {
+        visitor.Same(same);
+    }
+    m_receiver.Visit(visitor);
+}
+
+} // namespace ns3::training
