@@ -110,6 +110,12 @@ ClusterPlan::Get() const
     return m_planner;
 }
 
+const NetworkCost&
+ClusterPlan::GetNetworkCost() const
+{
+    return m_network;
+}
+
 std::shared_ptr<CollectivePlanner>
 ClusterPlan::MakeGathers() const
 {

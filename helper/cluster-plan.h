@@ -60,6 +60,9 @@ class ClusterPlan
     std::shared_ptr<CollectivePlanner> MakeForGroup(const std::vector<uint32_t>& hosts,
                                                     const std::string& algorithm) const;
 
+    /** @return parameters of the network, by which algorithms are chosen */
+    const NetworkCost& GetNetworkCost() const;
+
     /** @return the algorithm of the options, or the name in the schedule file */
     const std::string& GetAlgorithm() const;
 

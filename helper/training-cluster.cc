@@ -949,6 +949,12 @@ Cluster::GetPlanner() const
     return *m_plan->Get();
 }
 
+const NetworkCost&
+Cluster::GetNetworkCost() const
+{
+    return m_plan->GetNetworkCost();
+}
+
 std::shared_ptr<const CollectiveSchedule>
 Cluster::GetReferenceSchedule(CollectiveOperation operation, uint64_t bytes) const
 {

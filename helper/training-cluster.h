@@ -176,6 +176,9 @@ class Cluster
     /** @return the planner of its collectives */
     CollectivePlanner& GetPlanner() const;
 
+    /** @return parameters of the network, by which algorithms are chosen */
+    const NetworkCost& GetNetworkCost() const;
+
     /**
      * @param operation a collective of all ranks
      * @param bytes size of the whole vector

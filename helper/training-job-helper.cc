@@ -258,9 +258,12 @@ TrainingJobHelper::Install(const Cluster& cluster,
     {
         SetReplays(cluster, *graph, operations, byGroups, places);
     }
-    // Processes do not share what they observe.
-    const auto meetings =
-        Processes::GetCount() == 1 ? std::make_shared<TaskMeetings>(*graph) : nullptr;
+    std::vector<bool> isLocal; // empty: all are
+    for (uint32_t rank = 0; Processes::GetCount() > 1 && rank < graph->GetRanks(); rank++)
+    {
+        isLocal.push_back(rank < ranks && cluster.IsLocal(places.empty() ? rank : places[rank]));
+    }
+    const auto meetings = std::make_shared<TaskMeetings>(*graph, std::move(isLocal));
     ApplicationContainer applications;
     for (uint32_t rank = 0; rank < ranks; rank++)
     {

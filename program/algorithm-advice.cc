@@ -10,7 +10,6 @@
 #include "ns3/background-helper.h"
 #include "ns3/collective-algorithm.h"
 #include "ns3/collective-cost.h"
-#include "ns3/path-choice.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"
 
@@ -38,23 +37,6 @@ IsComparable(const Cluster& cluster)
            !cluster.GetNicEngines().IsInstalled() && !cluster.GetCodecs().IsInstalled() &&
            !cluster.HasFaults() && options.background == BackgroundHelper::NONE &&
            cluster.GetRanks() > 1 && cluster.GetRanks() <= MAX_ADVISED_RANKS;
-}
-
-/** @return parameters of the network, as for `auto` */
-NetworkCost
-GetNetworkCost(const Cluster& cluster)
-{
-    const ClusterOptions& options = cluster.GetOptions();
-    const uint32_t mtu = cluster.GetMtu();
-    const PacketSize packet = options.IsRdma()  ? PacketSize::OfRdma(mtu)
-                              : options.IsUec() ? PacketSize::OfUec(mtu)
-                                                : PacketSize::OfTcp(mtu);
-    NetworkCost network;
-    network.goodput = packet.GetGoodput();
-    network.packetBytes = packet.payload;
-    network.headerBytes = packet.headers;
-    network.sprays = GetPathChoice(options.path).sprays;
-    return network;
 }
 
 /** @return a time in microseconds */
@@ -96,7 +78,7 @@ Advise(const Cluster& cluster,
         return "";
     }
     const std::string& current = cluster.GetOptions().algorithm;
-    const NetworkCost network = GetNetworkCost(cluster);
+    const NetworkCost& network = cluster.GetNetworkCost();
     CollectiveRequest request;
     request.operation = collective.operation;
     request.bytes = collective.bytes;

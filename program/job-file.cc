@@ -7,6 +7,7 @@
 #include "job-file.h"
 
 #include "job-plan.h"
+#include "value-suggestion.h"
 
 #include "ns3/host-allocator.h"
 #include "ns3/training-configuration-error.h"
@@ -277,9 +278,7 @@ class JobReader
         {
             names.push_back(each);
         }
-        const std::string nearest = GetNearest(name, names);
-        return (nearest.empty() ? "" : "; did you mean " + nearest + "?") +
-               std::string(" (allowed: see doc/shared-clusters.rst)");
+        return SuggestNearest(name, names) + " (allowed: see doc/shared-clusters.rst)";
     }
 
     /** @return the text that an option reads; empty: it is neither text nor a number */

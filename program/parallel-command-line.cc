@@ -6,6 +6,8 @@
 
 #include "parallel-command-line.h"
 
+#include "value-suggestion.h"
+
 #include "ns3/pipeline-choice.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-gpu.h"
@@ -295,10 +297,9 @@ ParallelJobOptions::MakePlan(uint64_t ranks) const
         {
             allowed += name == NONE ? "" : name + ", ";
         }
-        const std::string nearest = model == NONE ? "" : GetNearest(model, names);
         throw ConfigurationError("model",
                                  model,
-                                 (nearest.empty() ? "" : "; did you mean " + nearest + "?") +
+                                 (model == NONE ? "" : SuggestNearest(model, names)) +
                                      " (allowed: " + allowed + "or a JSON file)");
     }
     TransformerModel transformer = FindTransformer(model);

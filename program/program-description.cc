@@ -6,13 +6,14 @@
 
 #include "program-description.h"
 
+#include "value-suggestion.h"
+
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-version.h"
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <set>
 #include <sstream>
 
@@ -24,30 +25,6 @@ namespace
 
 /// Maximum columns of the help.
 constexpr std::size_t HELP_WIDTH = 100;
-
-/**
- * @param first a word
- * @param second another word
- * @return edit distance: letters to insert, remove or change to get from one to the other
- */
-std::size_t
-GetEditDistance(const std::string& first, const std::string& second)
-{
-    std::vector<std::size_t> row(second.size() + 1);
-    std::iota(row.begin(), row.end(), 0);
-    for (std::size_t i = 1; i <= first.size(); ++i)
-    {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= second.size(); ++j)
-        {
-            const std::size_t change = diagonal + (first[i - 1] == second[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
-        }
-    }
-    return row.back();
-}
 
 /** @return the words separated by ", " */
 template <class Words>
@@ -263,23 +240,6 @@ ToJsonValue(const Key& key, const std::string& text)
 }
 
 std::string
-GetNearest(const std::string& word, const std::vector<std::string>& candidates)
-{
-    std::string nearest;
-    std::size_t leastDistance = std::max<std::size_t>(2, word.size() / 3) + 1;
-    for (const std::string& candidate : candidates)
-    {
-        const std::size_t distance = GetEditDistance(word, candidate);
-        if (distance < leastDistance)
-        {
-            leastDistance = distance;
-            nearest = candidate;
-        }
-    }
-    return nearest;
-}
-
-std::string
 OptionDescription::GetTypeName() const
 {
     return isList ? "list" : list ? "choice" : key.GetTypeName();
@@ -429,10 +389,8 @@ ProgramDescription::PrintDetails(const std::string& word, std::ostream& output) 
                                          " (allowed: see --help=" + former.help + ")");
             }
         }
-        const std::string nearest =
-            GetNearest(word, std::vector<std::string>(names.begin(), names.end()));
         throw ConfigurationError("--help=" + word +
-                                 (nearest.empty() ? "" : "; did you mean " + nearest + "?") +
+                                 SuggestNearest(word, {names.begin(), names.end()}) +
                                  " (allowed: " + Join(names) + ")");
     }
 }

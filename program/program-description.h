@@ -94,14 +94,6 @@ struct ProgramDescription
  */
 JsonValue ToJsonValue(const Key& key, const std::string& text);
 
-/**
- * @ingroup distributed-training-helper
- * @param word a misspelt word
- * @param candidates the existing words
- * @return the candidate with the smallest edit distance, or nothing if none is near
- */
-std::string GetNearest(const std::string& word, const std::vector<std::string>& candidates);
-
 } // namespace ns3::training
 
 #endif // DISTRIBUTED_TRAINING_PROGRAM_DESCRIPTION_H

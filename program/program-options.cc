@@ -7,6 +7,7 @@
 #include "program-options.h"
 
 #include "training-extensions.h"
+#include "value-suggestion.h"
 
 #include "ns3/abort.h"
 #include "ns3/bucket-scheduler.h"
@@ -358,7 +359,7 @@ ProgramOptions::Parse(const std::vector<std::string>& arguments)
             const std::string bare = first == std::string::npos ? "" : argument.substr(first);
             throw ConfigurationError(
                 "unexpected argument '" + argument + "'" +
-                (Find(bare.substr(0, bare.find('='))) ? "; did you mean --" + bare + "?" : "") +
+                FormatSuggestion(Find(bare.substr(0, bare.find('='))) ? bare : "", "--") +
                 " (allowed: options written as --name=value; --help lists "
                 "them)");
         }
@@ -531,9 +532,8 @@ ProgramOptions::CheckAlternative(const OptionDescription& option, const std::str
     }
     if (option.otherwise.empty())
     {
-        const std::string nearest = GetNearest(values.GetName(), names);
         throw ConfigurationError("--" + option.key.name + "=" + text +
-                                 (nearest.empty() ? "" : "; did you mean " + nearest + "?") +
+                                 SuggestNearest(values.GetName(), names) +
                                  " (allowed: " + option.GetAllowed() + ")");
     }
 }
@@ -569,9 +569,7 @@ ProgramOptions::SuggestName(const std::string& name) const
     {
         names.push_back(option.description.key.name);
     }
-    const std::string nearest = GetNearest(name, names);
-    return (nearest.empty() ? "" : "; did you mean --" + nearest + "?") +
-           std::string(" (allowed: see --help)");
+    return SuggestNearest(name, names, "--") + " (allowed: see --help)";
 }
 
 std::vector<ProgramOptions::Value>

@@ -318,6 +318,7 @@ TrainingRun::Execution::ExchangeReports()
 {
     // Before the iterations, because each of them commits the file.
     m_files.GetRecorder().WriteKept();
+    m_job.ExchangeStarts();
     const auto reports = Processes::Gather(m_job.Pack());
     for (uint32_t process = 0; process < reports.size(); process++)
     {
@@ -332,9 +333,10 @@ void
 TrainingRun::Execution::FinishFiles()
 {
     ExchangeReports();
+    m_job.FindSharedPath();
     GatherCounters(m_cluster.GetFabric());
     m_files.Finish();
-    if (m_files.GetStore() && Processes::GetCount() == 1)
+    if (m_files.GetStore())
     {
         for (const CriticalPathRow& row : GetPathRows(m_job.GetCriticalPath(), m_run.GetGraph()))
         {
@@ -814,7 +816,7 @@ TrainingRun::Run()
         result.mismatch = execution.GetMismatch();
         result.iterations = execution.GetJob().GetResults();
         result.endS = execution.GetJob().GetEnd().GetSeconds();
-        if (Processes::GetCount() == 1 && !execution.GetJob().GetCriticalPath().empty())
+        if (!execution.GetJob().GetCriticalPath().empty())
         {
             result.path = GetPathFigures(execution.GetJob().GetCriticalPath(),
                                          GetGraph(),

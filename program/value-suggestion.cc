@@ -6,10 +6,9 @@
 
 #include "value-suggestion.h"
 
-#include "program-description.h"
-
 #include <algorithm>
 #include <cctype>
+#include <numeric>
 #include <vector>
 
 namespace ns3::training
@@ -53,6 +52,30 @@ IsName(const std::string& text)
            });
 }
 
+/**
+ * @param first a word
+ * @param second another word
+ * @return edit distance: letters to insert, remove or change to get from one to the other
+ */
+std::size_t
+GetEditDistance(const std::string& first, const std::string& second)
+{
+    std::vector<std::size_t> row(second.size() + 1);
+    std::iota(row.begin(), row.end(), 0);
+    for (std::size_t i = 1; i <= first.size(); ++i)
+    {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= second.size(); ++j)
+        {
+            const std::size_t change = diagonal + (first[i - 1] == second[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({change, row[j] + 1, row[j - 1] + 1});
+        }
+    }
+    return row.back();
+}
+
 /** @return the names in a list of allowed values */
 std::vector<std::string>
 GetNames(const std::string& list)
@@ -72,6 +95,23 @@ GetNames(const std::string& list)
 }
 
 } // namespace
+
+std::string
+GetNearest(const std::string& word, const std::vector<std::string>& candidates)
+{
+    std::string nearest;
+    std::size_t leastDistance = std::max<std::size_t>(2, word.size() / 3) + 1;
+    for (const std::string& candidate : candidates)
+    {
+        const std::size_t distance = GetEditDistance(word, candidate);
+        if (distance < leastDistance)
+        {
+            leastDistance = distance;
+            nearest = candidate;
+        }
+    }
+    return nearest;
+}
 
 std::string
 SuggestValue(const std::string& text)
@@ -99,10 +139,21 @@ SuggestValue(const std::string& text)
     {
         return text;
     }
-    const std::string nearest = GetNearest(word, names);
-    return nearest.empty() ? text
-                           : text.substr(0, start) + "; did you mean " + key + nearest + "?" +
-                                 text.substr(start);
+    return text.substr(0, start) + SuggestNearest(word, names, key) + text.substr(start);
+}
+
+std::string
+FormatSuggestion(const std::string& word, const std::string& prefix)
+{
+    return word.empty() ? "" : "; did you mean " + prefix + word + "?";
+}
+
+std::string
+SuggestNearest(const std::string& word,
+               const std::vector<std::string>& candidates,
+               const std::string& prefix)
+{
+    return FormatSuggestion(GetNearest(word, candidates), prefix);
 }
 
 } // namespace ns3::training

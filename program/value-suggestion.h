@@ -8,9 +8,18 @@
 #define DISTRIBUTED_TRAINING_VALUE_SUGGESTION_H
 
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
+
+/**
+ * @ingroup distributed-training-helper
+ * @param word a misspelt word
+ * @param candidates the existing words
+ * @return the candidate with the smallest edit distance, or nothing if none is near
+ */
+std::string GetNearest(const std::string& word, const std::vector<std::string>& candidates);
 
 /**
  * @ingroup distributed-training-helper
@@ -23,6 +32,25 @@ namespace ns3::training
  *         the text
  */
 std::string SuggestValue(const std::string& text);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param word a word that may replace a refused one; empty: there is none
+ * @param prefix before the word: `--`, or `KEY=`
+ * @return `; did you mean WORD?`, or nothing
+ */
+std::string FormatSuggestion(const std::string& word, const std::string& prefix = "");
+
+/**
+ * @ingroup distributed-training-helper
+ * @param word a refused word
+ * @param candidates the existing words
+ * @param prefix before the candidate in the text
+ * @return `; did you mean CANDIDATE?` with that of GetNearest(), or nothing if none is near
+ */
+std::string SuggestNearest(const std::string& word,
+                           const std::vector<std::string>& candidates,
+                           const std::string& prefix = "");
 
 } // namespace ns3::training
 

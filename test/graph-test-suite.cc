@@ -7,14 +7,18 @@
 #include "graph-test-common.h"
 
 #include "ns3/graph-timing.h"
+#include "ns3/shared-path.h"
+#include "ns3/task-meetings.h"
 #include "ns3/task-runner.h"
 #include "ns3/task-trace.h"
 #include "ns3/task-writer.h"
 #include "ns3/test.h"
 #include "ns3/training-time-resolution.h"
 
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 /**
@@ -228,6 +232,190 @@ class IdleTimesTest : public TestCase
 
 /**
  * @ingroup distributed-training-graph-tests
+ * Ranks that are divided among processes learn later who was last, and learn the same.
+ */
+class DividedMeetingsTest : public TestCase
+{
+  public:
+    DividedMeetingsTest()
+        : TestCase("meetings of two processes equal those of one")
+    {
+    }
+
+  private:
+    using Trace = std::shared_ptr<TaskTrace>;
+
+    /** What a rank does. */
+    struct Act
+    {
+        int64_t time;    ///< ns
+        uint32_t rank;   ///< that does it
+        bool isEnd;      ///< whether it ends rather than starts
+        uint64_t number; ///< of the collective
+    };
+
+    /** The same acts seen by one process, or by the process of a rank. */
+    std::vector<Trace> Play(const std::vector<Act>& acts,
+                            const GraphTask& task,
+                            const std::vector<TaskMeetings*>& ofRank)
+    {
+        std::map<std::pair<uint32_t, uint64_t>, Trace> traces;
+        std::vector<Trace> ended;
+        for (const Act& act : acts)
+        {
+            GraphTask mine = task;
+            mine.peer = 3 - act.rank; // of a message
+            if (task.kind != TaskKind::COLLECTIVE)
+            {
+                mine.kind = act.isEnd ? TaskKind::RECEIVE : TaskKind::SEND;
+            }
+            Trace& trace = traces[{act.rank, act.number}];
+            if (!trace)
+            {
+                trace = std::make_shared<TaskTrace>(mine, act.rank);
+                trace->start = NanoSeconds(act.time);
+                trace->ready = trace->start;
+            }
+            if (!act.isEnd)
+            {
+                auto cause = std::make_shared<TaskTrace>(GraphTask(), act.rank);
+                cause->end = NanoSeconds(act.time);
+                ofRank[act.rank]->Start(act.rank, mine, act.number, NanoSeconds(act.time), cause);
+                continue;
+            }
+            trace->end = NanoSeconds(act.time);
+            ofRank[act.rank]->End(mine, act.number, trace);
+            ended.push_back(trace);
+        }
+        return ended;
+    }
+
+    void Check(const std::vector<Act>& acts,
+               const GraphTask& task,
+               const std::vector<int64_t>& ready,
+               const std::vector<int32_t>& partners)
+    {
+        const WrittenGraph graph(4, {{}}, [](TaskWriter&, uint32_t) {});
+        TaskMeetings whole(graph);
+        TaskMeetings first(graph, {true, true, false, false});
+        TaskMeetings second(graph, {false, false, true, true});
+        NS_TEST_EXPECT_MSG_EQ(whole.IsDivided(), false, "one process");
+        NS_TEST_EXPECT_MSG_EQ(first.IsDivided(), true, "two processes");
+        const auto alone = Play(acts, task, {&whole, &whole, &whole, &whole});
+        const auto shared = Play(acts, task, {&first, &first, &second, &second});
+        const std::string fromFirst = first.Pack();
+        const std::string fromSecond = second.Pack();
+        first.Merge(fromSecond);
+        second.Merge(fromFirst);
+        first.Resolve();
+        second.Resolve();
+        NS_TEST_EXPECT_MSG_EQ(first.Pack() + second.Pack(), "", "each start travels once");
+        NS_TEST_ASSERT_MSG_EQ(alone.size(), ready.size(), "ends");
+        for (std::size_t i = 0; i < alone.size(); i++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(alone[i]->ready, NanoSeconds(ready[i]), "one process " << i);
+            NS_TEST_EXPECT_MSG_EQ(shared[i]->ready, NanoSeconds(ready[i]), "two processes " << i);
+            for (const Trace& trace : {alone[i], shared[i]})
+            {
+                const auto& partner = trace->partner;
+                NS_TEST_ASSERT_MSG_EQ((partner != nullptr), (partners[i] >= 0), "partner " << i);
+                NS_TEST_EXPECT_MSG_EQ((partner ? static_cast<int32_t>(partner->rank) : -1),
+                                      partners[i],
+                                      "partner " << i);
+            }
+            const auto& partner = shared[i]->partner;
+            const bool isFar = partner && partner->rank / 2 != shared[i]->rank / 2;
+            NS_TEST_ASSERT_MSG_EQ((partner && partner->isDistant), isFar, "place of " << i);
+            if (isFar)
+            {
+                const auto& distant = static_cast<const DistantCause&>(*partner);
+                TaskMeetings& there = partner->rank < 2 ? first : second;
+                const auto cause = there.FindCause(distant);
+                NS_TEST_ASSERT_MSG_EQ((cause != nullptr), true, "cause of " << i);
+                NS_TEST_EXPECT_MSG_EQ(cause->end, NanoSeconds(ready[i]), "cause of " << i);
+                there.Forget(NanoSeconds(ready[i]));
+                NS_TEST_EXPECT_MSG_EQ((there.FindCause(distant) == cause), true, "still known");
+            }
+        }
+        first.Forget(Seconds(1));
+        second.Forget(Seconds(1));
+        for (const Trace& trace : shared)
+        {
+            if (trace->partner && trace->partner->isDistant)
+            {
+                const auto& distant = static_cast<const DistantCause&>(*trace->partner);
+                TaskMeetings& there = distant.rank < 2 ? first : second;
+                NS_TEST_EXPECT_MSG_EQ((there.FindCause(distant) == nullptr), true, "forgotten");
+            }
+        }
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        // Of two that are last the one with the higher number, whatever the order of the events.
+        const GraphTask sum = Collective(Parallelism::DATA, 4);
+        Check({{2, 3, false, 0},
+               {5, 0, false, 0},
+               {9, 2, false, 0},
+               {9, 1, false, 0},
+               {20, 3, true, 0},
+               {20, 0, true, 0},
+               {20, 2, true, 0},
+               {20, 1, true, 0}},
+              sum,
+              {9, 9, 9, 9},
+              {2, 2, -1, -1});
+        // A rank ends before another one starts, as the root of a broadcast may.
+        Check({{21, 0, false, 0},
+               {21, 2, false, 0},
+               {22, 1, false, 0},
+               {25, 0, true, 0},
+               {30, 3, false, 0},
+               {31, 1, true, 0},
+               {31, 2, true, 0},
+               {31, 3, true, 0}},
+              sum,
+              {22, 30, 30, 30},
+              {1, 3, 3, -1});
+        // Two messages of a tag from rank 0 to rank 3: the receiver waits for the first one only.
+        Check({{45, 0, false, 0}, {46, 0, false, 1}, {50, 3, true, 0}, {60, 3, true, 1}},
+              Message(TaskKind::SEND, 3),
+              {50, 60},
+              {-1, -1});
+        CheckPath();
+    }
+
+    /** One process: what it follows alone. */
+    void CheckPath()
+    {
+        CommunicationTimes times;
+        times.collective = [](const GraphTask& task, uint32_t) { return NanoSeconds(task.bytes); };
+        const WrittenGraph graph(3, {{}}, [](TaskWriter& writer, uint32_t rank) {
+            writer.Compute(1, NanoSeconds(10 + 7 * rank));
+            writer.Await(writer.Start(Collective(Parallelism::DATA, 7)));
+            writer.Compute(2, NanoSeconds(40 - 9 * rank));
+        });
+        const GraphTiming timing = TimeGraph(graph, 2, times);
+        const TaskMeetings meetings(graph);
+        const auto path = FindSharedPath(meetings, timing.last, NanoSeconds(5));
+        const auto expected = FindCriticalPath(timing.last, NanoSeconds(5));
+        NS_TEST_ASSERT_MSG_EQ(path.size(), expected.size(), "parts");
+        NS_TEST_EXPECT_MSG_GT(path.size(), 4, "of two iterations");
+        for (std::size_t i = 0; i < path.size(); i++)
+        {
+            NS_TEST_EXPECT_MSG_EQ((path[i].task == expected[i].task), true, i);
+            NS_TEST_EXPECT_MSG_EQ(path[i].start, expected[i].start, i);
+            NS_TEST_EXPECT_MSG_EQ(path[i].end, expected[i].end, i);
+        }
+        NS_TEST_EXPECT_MSG_EQ(FindSharedPath(meetings, nullptr, NanoSeconds(5)).size(),
+                              0,
+                              "nothing has ended");
+    }
+};
+
+/**
+ * @ingroup distributed-training-graph-tests
  * Chains of traces are as long as an iteration.
  */
 class LongTraceTest : public TestCase
@@ -271,6 +459,7 @@ class GraphTestSuite : public TestSuite
     {
         AddTestCase(new TaskRunnerTest);
         AddTestCase(new IdleTimesTest);
+        AddTestCase(new DividedMeetingsTest);
         AddTestCase(new LongTraceTest);
     }
 };

@@ -161,6 +161,11 @@ class QuantityTestCase : public TestCase
         }
         NS_TEST_EXPECT_MSG_EQ(FormatTime(NanoSeconds(500)), "500ns", "format");
         NS_TEST_EXPECT_MSG_EQ(FormatTime(PicoSeconds(1500)), "1500ps", "format");
+        NS_TEST_EXPECT_MSG_EQ(FormatTime(NanoSeconds(-500)), "-500ns", "negative");
+        NS_TEST_EXPECT_MSG_EQ(FormatTime(PicoSeconds(-1)), "-1ps", "negative");
+        NS_TEST_EXPECT_MSG_EQ(FormatTime(PicoSeconds(std::numeric_limits<int64_t>::min())),
+                              "-9223372036854775808ps",
+                              "the least one");
 
         NS_TEST_EXPECT_MSG_EQ(ParseUnsigned("18446744073709551615").value(),
                               std::numeric_limits<uint64_t>::max(),

@@ -94,13 +94,20 @@ ScheduledCommunicator::DoDispose()
     m_planner = nullptr;
     m_hostModel = nullptr;
     m_onError = nullptr;
+    Clear();
+    Communicator::DoDispose();
+}
+
+/** Forgets collectives and messages that are not complete. */
+void
+ScheduledCommunicator::Clear()
+{
     m_active.clear();
     m_queue.clear();
     m_order.Clear();
     m_early.clear();
     m_grants.Clear();
     m_peerMessages.Clear();
-    Communicator::DoDispose();
 }
 
 uint64_t
@@ -123,12 +130,7 @@ ScheduledCommunicator::Abort(uint64_t next)
         communicator->Abort(next);
     }
     m_issued = next;
-    m_active.clear();
-    m_queue.clear();
-    m_order.Clear();
-    m_early.clear();
-    m_grants.Clear();
-    m_peerMessages.Clear();
+    Clear();
     m_transport->Abort();
 }
 

@@ -204,6 +204,7 @@ class ScheduledCommunicator : public Communicator
     };
 
     void DoDispose() override;
+    void Clear();
     void SetOrder(std::string name);
     std::string GetOrder() const;
     void Join(uint32_t rank, uint32_t size, uint32_t number, const std::vector<uint32_t>& members);

@@ -267,7 +267,12 @@ FormatRate(const DataRate& rate)
 std::string
 FormatTime(const Time& time)
 {
-    return FormatQuantity(time.GetPicoSeconds(), TimeUnits(), "ps");
+    const auto picoseconds = time.GetPicoSeconds();
+    const bool isNegative = picoseconds < 0;
+    // The magnitude of the least number exceeds the largest one.
+    const auto magnitude =
+        isNegative ? 0 - static_cast<uint64_t>(picoseconds) : static_cast<uint64_t>(picoseconds);
+    return (isNegative ? "-" : "") + FormatQuantity(magnitude, TimeUnits(), "ps");
 }
 
 std::string

@@ -96,8 +96,8 @@ std::string FormatRate(const DataRate& rate);
 
 /**
  * @ingroup distributed-training-quantity
- * @param time a time, not negative
- * @return exact text that ParseTime() reads as that time, such as 500ns
+ * @param time a time
+ * @return exact text, such as 500ns, that ParseTime() reads as that time unless it is negative
  */
 std::string FormatTime(const Time& time);
 

@@ -49,7 +49,9 @@ struct LayerRow
 
 /**
  * @ingroup distributed-training-formats
- * A layer file of ASTRA-sim 1.0 or SimAI: all ranks do the same, layer by layer.
+ * A layer file of ASTRA-sim 1.0 or SimAI: all ranks do the same, layer by layer. Its ranks and
+ * groups are those of its header. The room job, which may not include this one, has LayerLoop for
+ * built-in workloads of any number of ranks.
  */
 struct LayerRows
 {

@@ -183,7 +183,7 @@ TimedJob::End(const Place& place)
     const Running running = found->second;
     state.running.erase(found);
     running.trace->end = m_now;
-    m_causes.End(*running.task, running.number, *running.trace);
+    m_causes.End(*running.task, running.number, running.trace);
     m_timing.ranks[place.rank].end = m_now;
     m_timing.last = running.trace;
     state.runner->Complete(place.id, running.trace);

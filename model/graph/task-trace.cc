@@ -79,29 +79,52 @@ IdleTimes::Add(const TaskTrace::Pointer& cause, Time from, Time to)
     other += std::max(to - from, Time());
 }
 
+PathFinder::PathFinder(Time start, Time end)
+    : m_start(start),
+      m_until(end)
+{
+}
+
+void
+PathFinder::Add(const TaskTrace::Pointer& task, Time from)
+{
+    from = std::clamp(from, m_start, m_until);
+    if (from < m_until)
+    {
+        m_steps.push_back({task, from, m_until});
+        m_until = from;
+    }
+}
+
+TaskTrace::Pointer
+PathFinder::Follow(TaskTrace::Pointer task)
+{
+    while (task && m_until > m_start)
+    {
+        if (task->isDistant)
+        {
+            return task;
+        }
+        Add(nullptr, task->end);
+        Add(task, task->ready);
+        task = task->partner ? task->partner : task->cause;
+    }
+    return nullptr;
+}
+
+std::vector<PathStep>
+PathFinder::Finish()
+{
+    Add(nullptr, m_start);
+    return {m_steps.rbegin(), m_steps.rend()};
+}
+
 std::vector<PathStep>
 FindCriticalPath(const TaskTrace::Pointer& last, Time start)
 {
-    std::vector<PathStep> path;
-    Time until = last ? last->end : start;
-    const auto add = [&](const TaskTrace::Pointer& task, Time from) {
-        from = std::clamp(from, start, until);
-        if (from < until)
-        {
-            path.push_back({task, from, until});
-            until = from;
-        }
-    };
-    TaskTrace::Pointer task = last;
-    while (task && until > start)
-    {
-        add(nullptr, task->end);
-        add(task, task->ready);
-        task = task->partner ? task->partner : task->cause;
-    }
-    add(nullptr, start);
-    std::reverse(path.begin(), path.end());
-    return path;
+    PathFinder finder(start, last ? std::max(last->end, start) : start);
+    finder.Follow(last);
+    return finder.Finish();
 }
 
 } // namespace ns3::training

@@ -36,6 +36,7 @@ struct TaskTrace
     uint32_t name{0};                           ///< see GraphTask
     int32_t layer{-1};                          ///< see GraphTask
     int32_t microBatch{-1};                     ///< see GraphTask
+    bool isDistant{false};                      ///< whether it is a DistantCause
     Time start;                                 ///< when it started
     /// Communication: when all that it needs from other ranks had started: the message was sent,
     /// the last rank had joined the collective. Otherwise its start.
@@ -63,6 +64,33 @@ struct TaskTrace
 
 /**
  * @ingroup distributed-training-graph
+ * The start of a communication at a rank: kind, groups, group and number of a collective; kind,
+ * sender, receiver, tag and number of a message.
+ */
+using StartKey = std::array<uint64_t, 5>;
+
+/**
+ * @ingroup distributed-training-graph
+ * Stands for the cause of a start of a rank in another process. Only that process has the trace.
+ */
+struct DistantCause : public TaskTrace
+{
+    StartKey key; ///< what was started
+
+    /**
+     * @param starter rank that started it
+     * @param started what was started
+     */
+    DistantCause(uint32_t starter, const StartKey& started)
+        : key(started)
+    {
+        rank = starter;
+        isDistant = true;
+    }
+};
+
+/**
+ * @ingroup distributed-training-graph
  * Why the compute stream of a rank was idle. The parts add up to its idle time.
  */
 struct IdleTimes
@@ -84,6 +112,17 @@ struct IdleTimes
 
 /**
  * @ingroup distributed-training-graph
+ * An interval in which the compute stream of a rank was idle, for IdleTimes::Add().
+ */
+struct IdleInterval
+{
+    TaskTrace::Pointer cause; ///< what ended it; null: not known
+    Time from;                ///< its start
+    Time to;                  ///< its end
+};
+
+/**
+ * @ingroup distributed-training-graph
  * A part of a critical path.
  */
 struct PathStep
@@ -91,6 +130,48 @@ struct PathStep
     TaskTrace::Pointer task; ///< that was in progress; null: none was
     Time start;              ///< of the part
     Time end;                ///< of the part
+};
+
+/**
+ * @ingroup distributed-training-graph
+ * Follows a critical path from its end back to its start.
+ */
+class PathFinder
+{
+  public:
+    /**
+     * @param start where the path begins
+     * @param end where it ends
+     */
+    PathFinder(Time start, Time end);
+
+    /**
+     * Follows traces as far as they lead.
+     * @param task a task that ended last
+     * @return null: the path is complete; otherwise the DistantCause at which it goes on
+     */
+    TaskTrace::Pointer Follow(TaskTrace::Pointer task);
+
+    /**
+     * Adds a part before those that are known.
+     * @param task that was in progress; null: none was
+     * @param from start of the part
+     */
+    void Add(const TaskTrace::Pointer& task, Time from);
+
+    /** @return the parts so far, the last one first */
+    const std::vector<PathStep>& GetBackwards() const
+    {
+        return m_steps;
+    }
+
+    /** @return the path, in order of time: without gaps from the start to the end */
+    std::vector<PathStep> Finish();
+
+  private:
+    Time m_start;
+    Time m_until; // start of the parts that are known
+    std::vector<PathStep> m_steps;
 };
 
 /**

@@ -54,7 +54,9 @@ struct LoopLayer
  * @ingroup distributed-training-job
  *
  * A model trained layer by layer with data, model or hybrid parallelism, as in ASTRA-sim 1.0
- * (Rashidi et al., ISPASS 2020; astra-sim/workload/Workload.cc).
+ * (Rashidi et al., ISPASS 2020; astra-sim/workload/Workload.cc). It makes the steps of a
+ * TrainingTask for any number of ranks, for built-in workloads. The room formats, which knows no
+ * TrainingTask, has LayerRows for files, whose headers fix ranks and groups.
  */
 struct LayerLoop
 {

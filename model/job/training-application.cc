@@ -32,6 +32,22 @@ NS_LOG_COMPONENT_DEFINE("TrainingApplication");
 
 NS_OBJECT_ENSURE_REGISTERED(TrainingApplication);
 
+void
+AddIdleTimes(const IdleTimes& idle, RankIteration& measured)
+{
+    const auto getExposed = [&idle](Parallelism parallelism) {
+        return idle.exposed[static_cast<uint32_t>(parallelism)];
+    };
+    measured.bubble += idle.bubble;
+    measured.exposedData += getExposed(Parallelism::DATA);
+    measured.exposedTensor += getExposed(Parallelism::TENSOR);
+    measured.exposedPipeline += getExposed(Parallelism::PIPELINE);
+    measured.exposedContext += getExposed(Parallelism::CONTEXT);
+    measured.exposedExpert += getExposed(Parallelism::EXPERT);
+    measured.exposedOther += getExposed(Parallelism::NONE);
+    measured.otherIdle += idle.other;
+}
+
 TypeId
 TrainingApplication::GetTypeId()
 {
@@ -127,7 +143,7 @@ TrainingApplication::DoDispose()
     StopApplication();
     m_runner = nullptr;
     m_tasks.clear();
-    m_mark = nullptr;
+    m_marks.clear();
     m_meetings = nullptr;
     m_messages = nullptr;
     m_storage = nullptr;
@@ -249,7 +265,29 @@ TrainingApplication::GetRank() const
 TaskTrace::Pointer
 TrainingApplication::GetLastMark() const
 {
-    return m_mark;
+    return m_marks.empty() ? nullptr : m_marks.back();
+}
+
+const std::shared_ptr<TaskMeetings>&
+TrainingApplication::GetMeetings() const
+{
+    return m_meetings;
+}
+
+std::vector<IdleInterval>
+TrainingApplication::TakeIdleIntervals()
+{
+    return std::exchange(m_idleIntervals, {});
+}
+
+void
+TrainingApplication::ForgetHistory(Time before)
+{
+    while (m_marks.size() > 1 && m_marks.front()->end <= before)
+    {
+        m_marks.front()->cause = nullptr;
+        m_marks.pop_front();
+    }
 }
 
 Ptr<Communicator>
@@ -328,7 +366,7 @@ TrainingApplication::Abort()
     m_life++;
     m_tasks.clear();
     m_messageCounts.clear();
-    m_mark = nullptr;
+    m_marks.clear();
     m_inParallel = 0;
     m_phaseIsOpen = false;
     m_underWay = 0;
@@ -352,6 +390,7 @@ TrainingApplication::StartIteration()
     m_computed = m_iterationStart;
     m_computeTime = Time();
     m_idle = IdleTimes();
+    m_idleIntervals.clear();
     m_pace = m_slowdown * (m_jitter ? m_jitter->GetValue() : 1);
     m_busyTime = Time();
     m_busyStart = m_iterationStart;
@@ -397,7 +436,14 @@ TrainingApplication::StartTask(const GraphTask& task, const TaskTrace::Pointer& 
 void
 TrainingApplication::AddIdleTime(const TaskTrace::Pointer& cause)
 {
-    m_idle.Add(cause, m_computed, Simulator::Now());
+    if (m_meetings && m_meetings->IsDivided())
+    {
+        m_idleIntervals.push_back({cause, m_computed, Simulator::Now()});
+    }
+    else
+    {
+        m_idle.Add(cause, m_computed, Simulator::Now());
+    }
     m_computed = Simulator::Now();
 }
 
@@ -573,7 +619,7 @@ TrainingApplication::CommunicationDone(TrainingApplication* self, uint32_t life,
     found->second.tensor = nullptr; // releases the memory once all listeners have seen it
     if (self->m_meetings)
     {
-        self->m_meetings->End(*running.task, running.number, *running.trace);
+        self->m_meetings->End(*running.task, running.number, running.trace);
     }
     if (running.task->kind == TaskKind::COLLECTIVE)
     {
@@ -623,11 +669,11 @@ TrainingApplication::EndTask(uint64_t id)
     trace->end = Simulator::Now();
     if (trace->kind == TaskKind::MARK)
     {
-        if (m_mark)
+        m_marks.push_back(trace);
+        if (!m_meetings || !m_meetings->IsDivided())
         {
-            m_mark->cause = nullptr; // a history of one iteration is enough
+            ForgetHistory(trace->end); // that of one iteration is enough
         }
-        m_mark = trace;
         EndIteration();
     }
     m_taskEndTrace(m_rank, task);
@@ -650,17 +696,7 @@ TrainingApplication::EndIteration()
     measured.leastCompute = m_computeTime;
     measured.totalCompute = m_computeTime;
     measured.communicationTime = m_busyTime + (m_underWay > 0 ? now - m_busyStart : Time());
-    const auto getExposed = [this](Parallelism parallelism) {
-        return m_idle.exposed[static_cast<uint32_t>(parallelism)];
-    };
-    measured.bubble = m_idle.bubble;
-    measured.exposedData = getExposed(Parallelism::DATA);
-    measured.exposedTensor = getExposed(Parallelism::TENSOR);
-    measured.exposedPipeline = getExposed(Parallelism::PIPELINE);
-    measured.exposedContext = getExposed(Parallelism::CONTEXT);
-    measured.exposedExpert = getExposed(Parallelism::EXPERT);
-    measured.exposedOther = getExposed(Parallelism::NONE);
-    measured.otherIdle = m_idle.other;
+    AddIdleTimes(m_idle, measured);
     m_iterationEndTrace(GetRank(), m_iteration, measured);
     m_iteration++;
     if (m_iteration < m_iterations)

@@ -25,6 +25,7 @@
 #include "ns3/training-communicator.h"
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -34,6 +35,13 @@
 
 namespace ns3::training
 {
+
+/**
+ * @ingroup distributed-training-job
+ * @param idle why the compute stream of a rank was idle
+ * @param measured measurements to which it is added
+ */
+void AddIdleTimes(const IdleTimes& idle, RankIteration& measured);
 
 /**
  * @ingroup distributed-training-job
@@ -94,6 +102,9 @@ class TrainingApplication : public Application
     /** @param meetings of the applications of this process; null: who is late is not known */
     void SetMeetings(std::shared_ptr<TaskMeetings> meetings);
 
+    /** @return see SetMeetings() */
+    const std::shared_ptr<TaskMeetings>& GetMeetings() const;
+
     /**
      * Lets messages from and to storage hosts, the last ranks of the graph, go their own way. Their
      * payload is virtual, and they are no arrivals.
@@ -147,6 +158,19 @@ class TrainingApplication : public Application
 
     /** @return the end of its last complete iteration; null: there is none */
     TaskTrace::Pointer GetLastMark() const;
+
+    /**
+     * With meetings that are divided among processes it is known later why a rank was idle.
+     * @return the intervals of the iteration that ends, for AddIdleTimes(); once
+     */
+    std::vector<IdleInterval> TakeIdleIntervals();
+
+    /**
+     * With divided meetings: drops the history of the rank.
+     * @param before marks of iterations that ended until then remain without what led to them,
+     *        other than the last one
+     */
+    void ForgetHistory(Time before);
 
     /** @return its handle on all ranks of the job, for messages; or null */
     Ptr<Communicator> GetMessages() const;
@@ -285,11 +309,12 @@ class TrainingApplication : public Application
     std::vector<uint64_t> m_started;               // collectives so far, by groups
     /// Real payload: messages so far, by whether they are sent, peer and tag.
     std::map<std::pair<bool, std::pair<uint32_t, uint64_t>>, uint64_t> m_messageCounts;
-    std::shared_ptr<TaskTrace> m_mark; // end of the last iteration; or null
-    Time m_computeTime;                // of the current iteration, so far
-    IdleTimes m_idle;                  // of the current iteration, so far
-    Time m_computed;                   // end of the last computation of the stream
-    double m_pace{1};                  // factor of compute times in the current iteration
+    std::deque<std::shared_ptr<TaskTrace>> m_marks; // ends of iterations, with their history
+    Time m_computeTime;                             // of the current iteration, so far
+    IdleTimes m_idle;                               // of the current iteration, so far
+    std::vector<IdleInterval> m_idleIntervals;      // likewise, of divided meetings
+    Time m_computed;                                // end of the last computation of the stream
+    double m_pace{1}; // factor of compute times in the current iteration
 
     bool m_running{false};     // between start and Finish(), or stop
     bool m_finished{false};    // all tasks of all iterations have ended

@@ -8,9 +8,12 @@
 
 #include "ns3/callback.h"
 #include "ns3/log.h"
+#include "ns3/shared-path.h"
 #include "ns3/simulator.h"
+#include "ns3/training-processes.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3::training
 {
@@ -50,6 +53,7 @@ TrainingJob::Observe(Ptr<TrainingApplication> application)
 {
     NS_LOG_FUNCTION(this << application);
     m_applications[application->GetRank()] = application;
+    m_meetings = application->GetMeetings();
     if (m_checker)
     {
         m_checker->SetReporters(static_cast<uint32_t>(m_applications.size()));
@@ -110,7 +114,7 @@ void
 TrainingJob::FindPath(const IterationRecord& record)
 {
     const auto found = m_marks.find(record.iteration);
-    if (found != m_marks.end())
+    if (found != m_marks.end() && !IsDivided())
     {
         m_path = FindCriticalPath(found->second, Seconds(record.startS));
         m_marks.erase(found);
@@ -119,6 +123,66 @@ TrainingJob::FindPath(const IterationRecord& record)
     {
         m_complete(record);
     }
+}
+
+bool
+TrainingJob::IsDivided() const
+{
+    return m_meetings && m_meetings->IsDivided();
+}
+
+void
+TrainingJob::FindSharedPath()
+{
+    if (!IsDivided() || GetResults().empty())
+    {
+        return;
+    }
+    const IterationRecord& record = GetResults().back();
+    const auto found = m_marks.find(record.iteration);
+    m_path = training::FindSharedPath(*m_meetings,
+                                      found == m_marks.end() ? nullptr : found->second,
+                                      Seconds(record.startS));
+}
+
+void
+TrainingJob::ExchangeStarts()
+{
+    if (!IsDivided())
+    {
+        return;
+    }
+    const auto starts = Processes::Gather(m_meetings->Pack());
+    for (uint32_t process = 0; process < starts.size(); process++)
+    {
+        if (process != Processes::GetId())
+        {
+            m_meetings->Merge(starts[process]);
+        }
+    }
+    m_meetings->Resolve();
+    for (Unexplained& each : std::exchange(m_unexplained, {}))
+    {
+        IdleTimes idle;
+        for (const IdleInterval& interval : each.idle)
+        {
+            idle.Add(interval.cause, interval.from, interval.to);
+        }
+        AddIdleTimes(idle, each.measured);
+        m_statistics.AddRank(each.iteration, each.measured);
+    }
+}
+
+/** Drops history that the path of the last complete iteration does not need. */
+void
+TrainingJob::Forget(Time before)
+{
+    m_meetings->Forget(before);
+    for (const auto& [rank, application] : m_applications)
+    {
+        application->ForgetHistory(before);
+    }
+    m_marks.erase(m_marks.begin(), m_marks.lower_bound(GetResults().back().iteration));
 }
 
 void
@@ -187,6 +251,10 @@ TrainingJob::Merge(const std::string& packed)
     }
     m_end = std::max(m_end, reader.Next<Time>());
     m_statistics.Merge(reader);
+    if (IsDivided() && !GetResults().empty())
+    {
+        Forget(Seconds(GetResults().back().startS));
+    }
 }
 
 bool
@@ -256,7 +324,18 @@ TrainingJob::IterationEnded(uint32_t rank, uint32_t iteration, const RankIterati
     {
         return;
     }
-    m_marks[iteration] = m_applications.at(rank)->GetLastMark(); // the last one stays
+    const Ptr<TrainingApplication>& application = m_applications.at(rank);
+    const TaskTrace::Pointer mark = application->GetLastMark();
+    TaskTrace::Pointer& last = m_marks[iteration];
+    if (!last || mark->end > last->end || rank > last->rank)
+    {
+        last = mark; // the last one stays; of several at that time, that of the highest rank
+    }
+    if (IsDivided())
+    {
+        m_unexplained.push_back({iteration, measured, application->TakeIdleIntervals()});
+        return;
+    }
     m_statistics.AddRank(iteration, measured);
 }
 

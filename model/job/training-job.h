@@ -95,6 +95,18 @@ class TrainingJob
     const std::vector<PathStep>& GetCriticalPath() const;
 
     /**
+     * Several processes: finds the critical path of the last complete iteration, after Merge().
+     * Collective call.
+     */
+    void FindSharedPath();
+
+    /**
+     * Several processes: exchanges who started communication when, from time to time and before
+     * Pack(), at the same simulated time. Collective call.
+     */
+    void ExchangeStarts();
+
+    /**
      * @param callback called when the last rank has finished an iteration
      */
     void OnIterationComplete(IterationStatistics::Complete callback);
@@ -142,12 +154,22 @@ class TrainingJob
     std::string GetMismatch() const;
 
   private:
+    /** An iteration of a rank whose idle times are not known yet. */
+    struct Unexplained
+    {
+        uint32_t iteration;
+        RankIteration measured; // without idle times
+        std::vector<IdleInterval> idle;
+    };
+
     void CollectiveDone(uint32_t rank,
                         uint32_t iteration,
                         uint32_t collective,
                         Ptr<const Tensor> result);
     void Arrived(uint32_t rank, const GraphTask& task, uint64_t number, Ptr<const Tensor> result);
     void FindPath(const IterationRecord& record);
+    bool IsDivided() const;
+    void Forget(Time before);
     void IterationEnded(uint32_t rank, uint32_t iteration, const RankIteration& measured);
     void RankFinished(uint32_t rank);
 
@@ -159,6 +181,8 @@ class TrainingJob
     IterationStatistics::Complete m_complete;       // or empty
     std::map<uint32_t, TaskTrace::Pointer> m_marks; // last ends, by iteration that is not complete
     std::vector<PathStep> m_path;                   // of the last complete iteration
+    std::shared_ptr<TaskMeetings> m_meetings;       // of the applications, or null
+    std::vector<Unexplained> m_unexplained;         // in the order of their ends
     std::function<void()> m_ranksFinished;          // or empty
     uint32_t m_finished{0};                         // observed ranks that have finished
     bool m_isSuspended{false};                      // between Suspend() and Rewind()

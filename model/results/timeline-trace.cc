@@ -141,11 +141,9 @@ TimelineTrace::Complete(uint32_t rank,
                         const JsonValue& arguments)
 {
     NS_LOG_FUNCTION(this << rank << track << name << start << end);
-    start += m_shift;
-    end += m_shift;
-    m_last = std::max(m_last, end);
-    const uint32_t thread =
-        track == COMPUTE ? uint32_t{COMPUTE} : FindLane(rank, track, start, end);
+    const uint32_t thread = track == COMPUTE
+                                ? uint32_t{COMPUTE}
+                                : FindLane(rank, track, start + m_shift, end + m_shift);
     AddEvent(rank, thread, name, start, end, arguments);
     return thread;
 }
@@ -176,6 +174,9 @@ TimelineTrace::AddEvent(uint32_t process,
                         Time end,
                         const JsonValue& arguments)
 {
+    start += m_shift;
+    end += m_shift;
+    m_last = std::max(m_last, end);
     // Formatted by hand: a double cannot hold the picoseconds of a long run.
     std::string event = "{\"ph\":\"X\",\"pid\":" + std::to_string(process) +
                         ",\"tid\":" + std::to_string(thread) + ",\"ts\":" + ToMicroseconds(start) +

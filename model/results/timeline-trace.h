@@ -154,14 +154,14 @@ class TimelineTrace
      * Messages of several peers overlap, and collectives of several communicators.
      * @param rank the rank
      * @param track STEPS, SENT or COLLECTIVES
-     * @param start start of the event
-     * @param end its end
+     * @param start start of the event, in the file
+     * @param end its end, in the file
      * @return number of the thread
      */
     uint32_t FindLane(uint32_t rank, Track track, Time start, Time end);
     /** @param path the file @return the path, if the file may be written */
     static const std::string& Check(const std::string& path);
-    /** Adds an event of a process and a thread, see Complete(). */
+    /** Adds an event of a process and a thread, at times of the simulation, see Complete(). */
     void AddEvent(uint32_t process,
                   uint32_t thread,
                   const std::string& name,
