@@ -599,7 +599,11 @@ except KeyboardInterrupt:
 
 
 def find_with(text):
-    """Return the ids of the processes whose arguments contain a text, without zombies."""
+    """Return the ids of the processes whose arguments contain a text, without zombies.
+
+    A program tries ns-3's arguments in a child that it forks, which has the same arguments for some
+    milliseconds.
+    """
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
@@ -613,11 +617,19 @@ def describe(processes):
     return "".join(Path(f"/proc/{process}/status").read_text() for process in processes)
 
 
-def wait_until(condition):
+def wait_until(condition, hold_s=1.0):
+    """Wait until a condition has held for a while without a break; return whether it has."""
     deadline = time.monotonic() + 120  # a loaded machine takes half a minute to start Python
-    while not condition() and time.monotonic() < deadline:
+    held_since = None
+    while (now := time.monotonic()) < deadline:
+        if not condition():
+            held_since = None
+        elif held_since is None:
+            held_since = now
+        elif now - held_since >= hold_s:
+            return True
         time.sleep(0.05)
-    return condition()
+    return False
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends the children")
