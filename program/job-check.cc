@@ -466,8 +466,8 @@ CheckJob(const JobPlan& plan, const ClusterOptions& cluster)
     }
     JobCheck check = Checker(plan.graph, nullptr, {0}, cluster).Run();
     check.parameters = plan.task->parameters;
-    constexpr uint64_t WEIGHT_AND_GRADIENT = 8;
-    check.memory = WEIGHT_AND_GRADIENT * check.parameters;
+    constexpr uint64_t WEIGHT = 4;
+    check.memory = (WEIGHT + plan.gradientBytes) * check.parameters;
     return check;
 }
 

@@ -88,7 +88,7 @@ JobCheck CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
  * @ingroup distributed-training-helper
  * @param plan of a job whose ranks all do the same steps
  * @param cluster its network
- * @return likewise; memory: weights and gradients of 4 bytes
+ * @return likewise; memory: weights of 4 bytes, and gradients
  * @throw ConfigurationError if the ranks do different steps
  */
 JobCheck CheckJob(const JobPlan& plan, const ClusterOptions& cluster);

@@ -782,6 +782,34 @@ def test_a_long_run_is_estimated_on_a_terminal(build, program_json):
     assert re.fullmatch(r"training-job: interrupted .*\n", interrupt_long_job(build, False))
 
 
+def test_gradients_of_two_bytes(tmp_path):
+    """A ring sends 2 (n - 1) times the bytes of a vector, whatever n divides."""
+    sent = {}
+    for gradient_bytes in (None, 4, 2):
+        path = tmp_path / f"{gradient_bytes}.sqlite"
+        job = dt.TrainingJob(
+            workload="resnet50",
+            ranks=3,
+            iterations=1,
+            warmup=0,
+            gradient_bytes=gradient_bytes,
+            results=path,
+        )
+        job.run()
+        sent[gradient_bytes] = int(dt.read_results(path, "message")["bytes"].sum())
+    parameters = 25557032
+    assert sent == {None: 16 * parameters, 4: 16 * parameters, 2: 8 * parameters}
+    for arguments, text in [
+        ({"gradient_bytes": 3}, "--gradient-bytes=3 .allowed: 2, 4"),
+        ({"gradient_bytes": 2, "payload": "real"}, "--gradient-bytes=2 with payload real .allowed"),
+        ({"gradient_bytes": 2, "codec": "fp16"}, "--gradient-bytes=2 with a codec .allowed: 4"),
+        ({"gradient_bytes": 2, "collective": "sharp"}, "--gradient-bytes=2 with collective sharp"),
+        ({"gradient_bytes": 2, "workload": "dlrm-hybrid-parallel"}, "--gradient-bytes=2 with work"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            dt.TrainingJob(ranks=4, **arguments).run()
+
+
 def test_errors_are_the_same_on_a_terminal(environment):
     script = """
 import distributed_training as dt
