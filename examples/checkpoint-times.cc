@@ -130,7 +130,7 @@ Measure(int argc, char* argv[])
     options.AddJson(setting.json);
     setting.files.AddTo(options);
     ClusterCommandLine cluster(setting.cluster);
-    cluster.AddTo(options, "collective");
+    cluster.AddTo(options);
     options.Parse(argc, argv);
     if (cluster.ShowTopology())
     {

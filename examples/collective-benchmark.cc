@@ -53,7 +53,7 @@ PrintTrees(const ProgramOptions& options, const ClusterOptions& cluster)
 {
     if (KeyValues::Split(cluster.algorithm).GetName() != "multitree")
     {
-        throw ConfigurationError("--print-trees with --algorithm=" + cluster.algorithm +
+        throw ConfigurationError("--print-trees with --collective=" + cluster.algorithm +
                                  " (allowed: multitree)");
     }
     const auto ranks = static_cast<uint32_t>(options.IsGiven("ranks") ? cluster.ranks : 1);
@@ -246,8 +246,7 @@ GetAllWarnings(const Cluster& cluster, const SizeMeasurements& all)
     {
         const std::string advice = AdviseAlgorithm(
             cluster,
-            {largest->operation, largest->bytes, largest->seconds, largest->lowerBound},
-            "--algorithm");
+            {largest->operation, largest->bytes, largest->seconds, largest->lowerBound});
         MergeWarnings(warnings, advice.empty() ? std::vector<std::string>() : std::vector{advice});
     }
     return warnings;
@@ -567,16 +566,16 @@ Benchmark(int argc, char* argv[])
                     "--ranks with a rank on every host",
                     benchmark.printTrees);
     options.AddChoice("sweep",
-                      "algorithms: measure every algorithm that fits, in place of --algorithm",
+                      "algorithms: measure every algorithm that fits, in place of --collective",
                       benchmark.sweep,
                       {"algorithms"});
     options.AddJson(benchmark.json);
     benchmark.files.AddTo(options);
     ClusterCommandLine commandLine(clusterOptions);
-    commandLine.AddTo(options, "algorithm");
+    commandLine.AddTo(options);
     for (const std::string key : {"order", "stop"})
     {
-        options.AddRenamed(key, "--algorithm=multitree:" + key + "=VALUE", "multitree");
+        options.AddRenamed(key, "--collective=multitree:" + key + "=VALUE", "multitree");
     }
     options.Group("Repetition");
     RepeatedRuns repeated;

@@ -200,7 +200,7 @@ Simulate(int argc, char* argv[])
     options.AddJson(jsonTarget);
     files.AddTo(options);
     ClusterCommandLine commandLine(run.cluster);
-    commandLine.AddTo(options, "collective");
+    commandLine.AddTo(options);
     options.Parse(argc, argv);
     commandLine.FollowTopology(options);
     if (commandLine.ShowTopology())

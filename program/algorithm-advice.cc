@@ -85,10 +85,7 @@ GetExpectedTime(const NetworkCost& network,
 
 /** @return AdviseAlgorithm(); the subject is what took the time */
 std::string
-Advise(const Cluster& cluster,
-       const std::string& subject,
-       const FinishedCollective& collective,
-       const std::string& option)
+Advise(const Cluster& cluster, const std::string& subject, const FinishedCollective& collective)
 {
     if (!IsComparable(cluster) || collective.lowerBound <= 0 ||
         collective.seconds < SLOW * collective.lowerBound)
@@ -120,8 +117,8 @@ Advise(const Cluster& cluster,
                       GetName(collective.operation).c_str(),
                       FormatBytes(collective.bytes).c_str());
         return subject + text + FormatMicroseconds(*usual) + " with " + current + ", " +
-               FormatMicroseconds(*expected) + " with " + best + " (see " + option + "=" +
-               AlgorithmChooser::NAME + ")";
+               FormatMicroseconds(*expected) + " with " + best +
+               " (see --collective=" + AlgorithmChooser::NAME + ")";
     }
     catch (const ConfigurationError&)
     {
@@ -132,21 +129,15 @@ Advise(const Cluster& cluster,
 } // namespace
 
 std::string
-AdviseAlgorithm(const Cluster& cluster,
-                const FinishedCollective& collective,
-                const std::string& option)
+AdviseAlgorithm(const Cluster& cluster, const FinishedCollective& collective)
 {
     return Advise(cluster,
                   GetName(collective.operation) + " of " + FormatBytes(collective.bytes),
-                  collective,
-                  option);
+                  collective);
 }
 
 std::string
-AdviseAlgorithm(const Cluster& cluster,
-                const JobPlan& plan,
-                const IterationRecord& mean,
-                const std::string& option)
+AdviseAlgorithm(const Cluster& cluster, const JobPlan& plan, const IterationRecord& mean)
 {
     FinishedCollective largest{CollectiveOperation::ALL_REDUCE,
                                0,
@@ -164,7 +155,7 @@ AdviseAlgorithm(const Cluster& cluster,
             largest.bytes = bytes;
         }
     }
-    return most > 0 ? Advise(cluster, "communication", largest, option) : "";
+    return most > 0 ? Advise(cluster, "communication", largest) : "";
 }
 
 } // namespace ns3::training

@@ -38,12 +38,9 @@ struct FinishedCollective
  * more than MAX_ADVISED_RANKS ranks, whose schedules take long to build.
  * @param cluster that has run it
  * @param collective the collective
- * @param option that chooses the algorithm, such as --collective
  * @return one line; empty: none
  */
-std::string AdviseAlgorithm(const Cluster& cluster,
-                            const FinishedCollective& collective,
-                            const std::string& option);
+std::string AdviseAlgorithm(const Cluster& cluster, const FinishedCollective& collective);
 
 /**
  * @ingroup distributed-training-helper
@@ -52,13 +49,11 @@ std::string AdviseAlgorithm(const Cluster& cluster,
  * @param cluster that has run it
  * @param plan of the job
  * @param mean of its iterations
- * @param option that chooses the algorithm, such as --collective
  * @return one line; empty: none
  */
 std::string AdviseAlgorithm(const Cluster& cluster,
                             const JobPlan& plan,
-                            const IterationRecord& mean,
-                            const std::string& option);
+                            const IterationRecord& mean);
 
 /// Largest number of ranks for which AdviseAlgorithm() compares algorithms.
 constexpr uint32_t MAX_ADVISED_RANKS = 256;

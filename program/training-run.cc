@@ -841,7 +841,7 @@ TrainingRun::Run()
     result.inputs = DescribeInputs();
     result.fallback = FormatFallback(*m_cluster);
     result.warnings = GetWarnings(*m_cluster);
-    const std::string advice = AdviseAlgorithm(*m_cluster, m_plan, result.mean, "--collective");
+    const std::string advice = AdviseAlgorithm(*m_cluster, m_plan, result.mean);
     if (!advice.empty())
     {
         result.warnings.push_back(advice);

@@ -149,7 +149,7 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     for row in trees_json["rows"]:
         assert list(row) == read_names("results.rst", "json-multitree-allreduce-rows")
     sums = program_json(
-        "collective-benchmark", "--algorithm=switchml", "--ranks=2", "--bytes=8", "--payload=real"
+        "collective-benchmark", "--collective=switchml", "--ranks=2", "--bytes=8", "--payload=real"
     )
     assert list(sums["in_network"]) == read_names("results.rst", "json-in-network")
     over_tcp = program_json("collective-benchmark", "--transport=tcp", "--ranks=2", "--bytes=8")

@@ -121,9 +121,9 @@ def test_schedule_files(program, tmp_path):
         assert result.configuration["resolved"]["algorithm"] == "allpairs"
     job = dt.TrainingJob(**{**SMALL, "payload": "real", "schedule": xml, "segments": 2}).run()
     assert job.iterations["verified"].all()
-    times = [dt.CollectiveBenchmark(algorithm="ring", **options).run().rows["time_us"][0]]
+    times = [dt.CollectiveBenchmark(collective="ring", **options).run().rows["time_us"][0]]
     for file in (tmp_path / "ring.json", tmp_path / "ring.xml"):
-        dt.CollectiveBenchmark(algorithm="ring", export_schedule=file, **options).run()
+        dt.CollectiveBenchmark(collective="ring", export_schedule=file, **options).run()
         times.append(dt.CollectiveBenchmark(schedule=file, **options).run().rows["time_us"][0])
     assert times == [times[0]] * 3
     listing = program("collective-benchmark", "--ranks=2", "--bytes=8", "--print-schedule")
@@ -140,7 +140,7 @@ def test_schedule_files(program, tmp_path):
 def test_auto_and_sweep(tmp_path):
     options = {"ranks": 8, "topology": "torus:2x4", "bytes": ["64", "256K"]}
     sweep = dt.CollectiveBenchmark(sweep="algorithms", **options).run()
-    auto = dt.CollectiveBenchmark(algorithm="auto", **options).run()
+    auto = dt.CollectiveBenchmark(collective="auto", **options).run()
     for fastest, row in zip(sweep.data["fastest"], auto.data["rows"]):
         assert row["algorithm"] == fastest["auto"]
         assert row["time_us"] == pytest.approx(fastest["auto_time_us"], rel=0.01)
@@ -388,7 +388,7 @@ def test_runs_give_means_and_keep_each_run(tmp_path):
     assert list(result.iterations.loc[6].index) == [0, 1, 2, 3]
     assert list(dt.read_results(path, "run")["seed"]) == [5, 6, 7]
 
-    options = {"ranks": 8, "topology": "leaf-spine", "algorithm": "direct", "bytes": ["64K", "1M"]}
+    options = {"ranks": 8, "topology": "leaf-spine", "collective": "direct", "bytes": ["64K", "1M"]}
     result = dt.CollectiveBenchmark(**options, runs=3).run()
     rows = [dt.CollectiveBenchmark(**options, run=run).run().rows for run in (1, 2, 3)]
     for size in (0, 1):
@@ -458,7 +458,7 @@ def test_inputs_are_said(program):
 def test_queue_pairs_spread_flows():
     # In the step between the leaves, four flows are hashed to four spines.
     options = {"ranks": 8, "topology": "leaf-spine:leaves=2,spines=4,hosts-per-leaf=4"}
-    options |= {"algorithm": "recursive-doubling", "bytes": "1M", "runs": 10}
+    options |= {"collective": "recursive-doubling", "bytes": "1M", "runs": 10}
     one = dt.CollectiveBenchmark(**options).run().rows
     split = dt.CollectiveBenchmark(**options, queue_pairs=8, split=True).run().rows
     assert split["time_us"][0] < 0.8 * one["time_us"][0]
