@@ -137,6 +137,7 @@ struct SizeMeasurements
 {
     std::vector<CollectiveMeasurement> rows;
     std::vector<std::string> choices;         // of algorithm auto, by row; otherwise empty
+    std::vector<PlannedChoice> planned;       // of algorithm auto, with all candidates
     std::string mismatch;                     // the first wrong result, or empty
     double largestError{-1};                  // with a real payload
     std::optional<CodingErrors> codingErrors; // of codecs, with a real payload
@@ -174,14 +175,26 @@ MeasureSizes(const Cluster& cluster,
         return sum + static_cast<double>(bytes + cluster.GetMtu()); // nothing takes a packet, too
     };
     const double allBytes = std::accumulate(sizes.begin(), sizes.end(), 0.0, addSize);
+    const double hops =
+        WorkEstimate::IsWanted() ? EstimateCollective(cluster, operation, allBytes) : 0;
+    double nextBytes = 0;
+    WorkEstimate estimate(allBytes * static_cast<double>(benchmark.warmup + 1),
+                          hops / allBytes,
+                          cluster.GetOptions(),
+                          std::to_string(sizes.size()) + " sizes, " +
+                              std::to_string(benchmark.warmup + 1) + " times each");
+    estimate.Show();
     ProgressLine progress(cluster.GetFabric(), [&] {
-        return doneBytes / (allBytes * static_cast<double>(benchmark.warmup + 1));
+        return estimate.GetFraction(doneBytes,
+                                    nextBytes,
+                                    static_cast<double>(cluster.GetFabric().GetPacketHops()));
     });
     SizeMeasurements all;
     all.largestError = real ? 0 : -1;
     for (uint64_t bytes : sizes)
     {
         CollectiveMeasurement row;
+        nextBytes = addSize(0, bytes);
         try
         {
             for (uint64_t i = 0; i <= benchmark.warmup && all.mismatch.empty(); i++)
@@ -228,6 +241,7 @@ MeasureSizes(const Cluster& cluster,
     files.Close(all.stuck              ? all.failure
                 : all.mismatch.empty() ? ""
                                        : "wrong result: " + all.mismatch);
+    all.planned = cluster.GetChoices();
     all.cost = GetRunCost(cluster.GetFabric());
     return all;
 }
@@ -507,7 +521,10 @@ Repeat(const ProgramOptions& options,
         }
     }
     auto document = JsonValue::Object();
-    document.Set("rows", rows).Set("runs", list);
+    document.Set("rows", rows)
+        .Set("candidates",
+             ListCandidates(runs.empty() ? std::vector<PlannedChoice>() : runs[0].planned))
+        .Set("runs", list);
     AddWarnings(document, warnings);
     AddRunCost(document, cost);
     document.Set("inputs", clusterOptions.DescribeHosts());
@@ -676,7 +693,7 @@ Benchmark(int argc, char* argv[])
     const SizeMeasurements all = MeasureSizes(cluster, options, operation, sizes, benchmark, onRow);
     const auto warnings = GetAllWarnings(cluster, all);
     auto document = JsonValue::Object();
-    document.Set("rows", ToJson(all));
+    document.Set("rows", ToJson(all)).Set("candidates", ListCandidates(all.planned));
     if (auto figures = GetInNetworkFigures(cluster))
     {
         figures->maxError = all.largestError;

@@ -279,7 +279,8 @@ Simulate(int argc, char* argv[])
     }
     auto document = JsonValue::Object();
     document.Set("jobs", table)
-        .Set("makespan_s", haveEnded ? JsonValue(last - first) : JsonValue());
+        .Set("makespan_s", haveEnded ? JsonValue(last - first) : JsonValue())
+        .Set("candidates", ListCandidates(shared.choices));
     if (shared.background)
     {
         document.Set("background", shared.background->ToJson());

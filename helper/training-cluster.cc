@@ -945,6 +945,12 @@ Cluster::GetPlanner() const
     return *m_plan->Get();
 }
 
+std::vector<PlannedChoice>
+Cluster::GetChoices() const
+{
+    return m_plan->GetChoices();
+}
+
 std::shared_ptr<const CollectiveSchedule>
 Cluster::GetReferenceSchedule(CollectiveOperation operation, uint64_t bytes) const
 {

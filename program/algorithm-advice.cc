@@ -158,4 +158,29 @@ AdviseAlgorithm(const Cluster& cluster, const JobPlan& plan, const IterationReco
     return most > 0 ? Advise(cluster, "communication", largest) : "";
 }
 
+JsonValue
+ListCandidates(const std::vector<PlannedChoice>& choices)
+{
+    auto rows = JsonValue::Array();
+    for (const PlannedChoice& one : choices)
+    {
+        for (const AlgorithmCandidate& candidate : one.choice.candidates)
+        {
+            const bool fits = candidate.unfit.empty();
+            auto row = JsonValue::Object();
+            row.Set("ranks", one.ranks)
+                .Set("operation", GetName(one.operation))
+                .Set("bytes", one.bytes)
+                .Set("algorithm", candidate.name)
+                .Set("is_chosen", candidate.name == one.choice.name)
+                .Set("expected_us", fits ? JsonValue(candidate.seconds * 1e6) : JsonValue())
+                .Set("latency_us", fits ? JsonValue(candidate.latency * 1e6) : JsonValue())
+                .Set("steps", fits ? JsonValue(uint64_t{candidate.steps}) : JsonValue())
+                .Set("unfit", candidate.unfit);
+            rows.Append(row);
+        }
+    }
+    return rows;
+}
+
 } // namespace ns3::training

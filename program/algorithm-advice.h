@@ -12,9 +12,11 @@
 #include "ns3/collective-operation.h"
 #include "ns3/iteration-record.h"
 #include "ns3/training-cluster.h"
+#include "ns3/training-json-writer.h"
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -54,6 +56,15 @@ std::string AdviseAlgorithm(const Cluster& cluster, const FinishedCollective& co
 std::string AdviseAlgorithm(const Cluster& cluster,
                             const JobPlan& plan,
                             const IterationRecord& mean);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param choices of `auto`
+ * @return a JSON array with an object for each algorithm that was looked at for each collective:
+ *         ranks, operation, bytes, algorithm, is_chosen, unfit (why it cannot be chosen, or empty),
+ *         and, unless it is unfit, expected_us, latency_us and steps, otherwise null
+ */
+JsonValue ListCandidates(const std::vector<PlannedChoice>& choices);
 
 /// Largest number of ranks for which AdviseAlgorithm() compares algorithms.
 constexpr uint32_t MAX_ADVISED_RANKS = 256;

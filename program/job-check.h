@@ -74,6 +74,14 @@ struct JobCheck
 
 /**
  * @ingroup distributed-training-helper
+ * @param operation a collective
+ * @param size number of ranks
+ * @return part of the whole vector that each rank sends, on average and at least
+ */
+double GetSentPart(CollectiveOperation operation, uint32_t size);
+
+/**
+ * @ingroup distributed-training-helper
  * @param plan who has which part of a model
  * @param rates of computations
  * @param cluster its network; its number of ranks does not count

@@ -836,6 +836,7 @@ TrainingRun::Run()
         result.derivedCollectives += replay->GetDerived();
     }
     result.choices = m_choices;
+    result.planned = m_cluster->GetChoices();
     result.cost = GetRunCost(m_cluster->GetFabric());
     result.inNetwork = GetInNetworkFigures(*m_cluster);
     result.inputs = DescribeInputs();
