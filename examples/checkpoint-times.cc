@@ -130,7 +130,7 @@ Measure(int argc, char* argv[])
     options.AddJson(setting.json);
     setting.files.AddTo(options);
     ClusterCommandLine cluster(setting.cluster);
-    cluster.AddTo(options, "collective");
+    cluster.AddTo(options);
     options.Parse(argc, argv);
     if (cluster.ShowTopology())
     {
@@ -187,7 +187,8 @@ Measure(int argc, char* argv[])
         .Set("is_drained", spans.isDrained)
         .Set("load_s", spans.loadS)
         .Set("bound_s", GetBound(run))
-        .Set("job_life", life);
+        .Set("job_life", life)
+        .Set("candidates", ListCandidates(spans.choices));
     AddRunCost(document, spans.cost);
     document.Set("configuration", options.ToJson()).Set("version", GetVersion());
     json.Write(document);

@@ -53,7 +53,7 @@ PrintTrees(const ProgramOptions& options, const ClusterOptions& cluster)
 {
     if (KeyValues::Split(cluster.algorithm).GetName() != "multitree")
     {
-        throw ConfigurationError("--print-trees with --algorithm=" + cluster.algorithm +
+        throw ConfigurationError("--print-trees with --collective=" + cluster.algorithm +
                                  " (allowed: multitree)");
     }
     const auto ranks = static_cast<uint32_t>(options.IsGiven("ranks") ? cluster.ranks : 1);
@@ -137,6 +137,7 @@ struct SizeMeasurements
 {
     std::vector<CollectiveMeasurement> rows;
     std::vector<std::string> choices;         // of algorithm auto, by row; otherwise empty
+    std::vector<PlannedChoice> planned;       // of algorithm auto, with all candidates
     std::string mismatch;                     // the first wrong result, or empty
     double largestError{-1};                  // with a real payload
     std::optional<CodingErrors> codingErrors; // of codecs, with a real payload
@@ -174,14 +175,26 @@ MeasureSizes(const Cluster& cluster,
         return sum + static_cast<double>(bytes + cluster.GetMtu()); // nothing takes a packet, too
     };
     const double allBytes = std::accumulate(sizes.begin(), sizes.end(), 0.0, addSize);
+    const double hops =
+        WorkEstimate::IsWanted() ? EstimateCollective(cluster, operation, allBytes) : 0;
+    double nextBytes = 0;
+    WorkEstimate estimate(allBytes * static_cast<double>(benchmark.warmup + 1),
+                          hops / allBytes,
+                          cluster.GetOptions(),
+                          std::to_string(sizes.size()) + " sizes, " +
+                              std::to_string(benchmark.warmup + 1) + " times each");
+    estimate.Show();
     ProgressLine progress(cluster.GetFabric(), [&] {
-        return doneBytes / (allBytes * static_cast<double>(benchmark.warmup + 1));
+        return estimate.GetFraction(doneBytes,
+                                    nextBytes,
+                                    static_cast<double>(cluster.GetFabric().GetPacketHops()));
     });
     SizeMeasurements all;
     all.largestError = real ? 0 : -1;
     for (uint64_t bytes : sizes)
     {
         CollectiveMeasurement row;
+        nextBytes = addSize(0, bytes);
         try
         {
             for (uint64_t i = 0; i <= benchmark.warmup && all.mismatch.empty(); i++)
@@ -228,6 +241,7 @@ MeasureSizes(const Cluster& cluster,
     files.Close(all.stuck              ? all.failure
                 : all.mismatch.empty() ? ""
                                        : "wrong result: " + all.mismatch);
+    all.planned = cluster.GetChoices();
     all.cost = GetRunCost(cluster.GetFabric());
     return all;
 }
@@ -246,8 +260,7 @@ GetAllWarnings(const Cluster& cluster, const SizeMeasurements& all)
     {
         const std::string advice = AdviseAlgorithm(
             cluster,
-            {largest->operation, largest->bytes, largest->seconds, largest->lowerBound},
-            "--algorithm");
+            {largest->operation, largest->bytes, largest->seconds, largest->lowerBound});
         MergeWarnings(warnings, advice.empty() ? std::vector<std::string>() : std::vector{advice});
     }
     return warnings;
@@ -508,7 +521,10 @@ Repeat(const ProgramOptions& options,
         }
     }
     auto document = JsonValue::Object();
-    document.Set("rows", rows).Set("runs", list);
+    document.Set("rows", rows)
+        .Set("candidates",
+             ListCandidates(runs.empty() ? std::vector<PlannedChoice>() : runs[0].planned))
+        .Set("runs", list);
     AddWarnings(document, warnings);
     AddRunCost(document, cost);
     document.Set("inputs", clusterOptions.DescribeHosts());
@@ -567,16 +583,16 @@ Benchmark(int argc, char* argv[])
                     "--ranks with a rank on every host",
                     benchmark.printTrees);
     options.AddChoice("sweep",
-                      "algorithms: measure every algorithm that fits, in place of --algorithm",
+                      "algorithms: measure every algorithm that fits, in place of --collective",
                       benchmark.sweep,
                       {"algorithms"});
     options.AddJson(benchmark.json);
     benchmark.files.AddTo(options);
     ClusterCommandLine commandLine(clusterOptions);
-    commandLine.AddTo(options, "algorithm");
+    commandLine.AddTo(options);
     for (const std::string key : {"order", "stop"})
     {
-        options.AddRenamed(key, "--algorithm=multitree:" + key + "=VALUE", "multitree");
+        options.AddRenamed(key, "--collective=multitree:" + key + "=VALUE", "multitree");
     }
     options.Group("Repetition");
     RepeatedRuns repeated;
@@ -677,7 +693,7 @@ Benchmark(int argc, char* argv[])
     const SizeMeasurements all = MeasureSizes(cluster, options, operation, sizes, benchmark, onRow);
     const auto warnings = GetAllWarnings(cluster, all);
     auto document = JsonValue::Object();
-    document.Set("rows", ToJson(all));
+    document.Set("rows", ToJson(all)).Set("candidates", ListCandidates(all.planned));
     if (auto figures = GetInNetworkFigures(cluster))
     {
         figures->maxError = all.largestError;

@@ -447,6 +447,22 @@ MeasureRecorded(const ProgramOptions& options, const Experiment& experiment, con
     }
 }
 
+/** Shows what a measurement will take, if it takes long. */
+void
+ShowEstimate(const FabricTraffic& traffic, const Cluster& cluster)
+{
+    if (WorkEstimate::IsWanted() && traffic.duration.IsZero())
+    {
+        const double bytes =
+            static_cast<double>(traffic.bytes) * static_cast<double>(traffic.messages.size());
+        const WorkEstimate estimate(1,
+                                    EstimateMessages(cluster, traffic.messages, bytes),
+                                    cluster.GetOptions(),
+                                    std::to_string(traffic.messages.size()) + " messages");
+        estimate.Show();
+    }
+}
+
 int
 Benchmark(int argc, char* argv[])
 {
@@ -528,6 +544,7 @@ Benchmark(int argc, char* argv[])
     commandLine.ExportTopology();
     if (!compares)
     {
+        ShowEstimate(experiment.traffic, cluster);
         rows[0].measurement = MeasureRecorded(options, experiment, cluster);
     }
     const auto warnings = GetWarnings(cluster);

@@ -23,6 +23,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 using namespace ns3;
@@ -357,6 +358,23 @@ Print(const FlowMeasurement& measurement)
     Print("all", measurement.GetStatistics().GetTotal());
 }
 
+/** Shows what a measurement will take, if it takes long: flows between random hosts. */
+void
+ShowEstimate(const Cluster& cluster, const FlowMeasurement& measurement)
+{
+    std::vector<std::pair<uint32_t, uint32_t>> ends;
+    for (uint32_t host = 0; host < cluster.GetRanks() && WorkEstimate::IsWanted(); host++)
+    {
+        ends.emplace_back(host, (host * 7919 + 1) % cluster.GetRanks());
+    }
+    const double hops = EstimateMessages(cluster, ends, measurement.GetExpectedBytes());
+    const WorkEstimate estimate(1,
+                                hops,
+                                cluster.GetOptions(),
+                                FormatDouble(std::ceil(measurement.GetExpectedFlows())) + " flows");
+    estimate.Show();
+}
+
 int
 Measure(int argc, char* argv[])
 {
@@ -390,6 +408,7 @@ Measure(int argc, char* argv[])
     commandLine.ExportTopology();
     const JsonValue configuration = GetConfiguration(options, cluster);
     FlowOutput output(setting, configuration.Write());
+    ShowEstimate(cluster, measurement);
     measurement.SetHandler([&output](const FlowRow& row) { output.Add(row); });
     std::string failure;
     std::exception_ptr error;

@@ -200,7 +200,7 @@ Simulate(int argc, char* argv[])
     options.AddJson(jsonTarget);
     files.AddTo(options);
     ClusterCommandLine commandLine(run.cluster);
-    commandLine.AddTo(options, "collective");
+    commandLine.AddTo(options);
     options.Parse(argc, argv);
     commandLine.FollowTopology(options);
     if (commandLine.ShowTopology())
@@ -279,7 +279,8 @@ Simulate(int argc, char* argv[])
     }
     auto document = JsonValue::Object();
     document.Set("jobs", table)
-        .Set("makespan_s", haveEnded ? JsonValue(last - first) : JsonValue());
+        .Set("makespan_s", haveEnded ? JsonValue(last - first) : JsonValue())
+        .Set("candidates", ListCandidates(shared.choices));
     if (shared.background)
     {
         document.Set("background", shared.background->ToJson());

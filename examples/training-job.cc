@@ -65,24 +65,13 @@ Check(const TrainingRunResult& result)
     return result.mismatch.empty();
 }
 
-/** Shows on a terminal what a run will take, if it takes long. */
-void
-ShowEstimate(const WorkEstimate& estimate)
-{
-    const std::string text = estimate.Describe();
-    if (!text.empty() && Processes::GetId() == 0)
-    {
-        std::cerr << text << std::endl;
-    }
-}
-
 /** Runs a job once, and prints its iterations. */
 bool
 TrainOnce(TrainingRun& run, const TrainingRunOptions& job)
 {
     const bool table = job.json != "-";
     WorkEstimate estimate(job);
-    ShowEstimate(estimate);
+    estimate.Show();
     if (table)
     {
         std::cout << run.Describe() << "\n"

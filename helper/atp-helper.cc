@@ -101,11 +101,11 @@ InstallAtp(const InNetworkRequest& request)
  * Lets jobs share the slots of each switch. Their servers are on the hosts that no job may use, job
  * after job, unless hosts are given.
  */
-class AtpController : public InNetworkController
+class AtpController : public HelperController<AtpHelper>
 {
   public:
     explicit AtpController(const InNetworkRequest& request)
-        : m_fabric(request.fabric),
+        : HelperController(request.fabric),
           m_jobHosts(static_cast<uint32_t>(request.endpoints.size())),
           m_window(GetWindow(request.values, 0))
     {
@@ -149,11 +149,6 @@ class AtpController : public InNetworkController
         return true;
     }
 
-    void RemoveJob(uint32_t number) override
-    {
-        m_helper.RemoveJob(number);
-    }
-
     InNetworkShare GetShare(uint32_t number) const override
     {
         const AtpCounters counters = m_helper.GetCountersOf(number);
@@ -170,12 +165,11 @@ class AtpController : public InNetworkController
     }
 
   private:
-    std::vector<Ptr<InNetworkCommunicator>> DoAddJob(const InNetworkJob& job,
-                                                     std::vector<std::string>& notes) override
+    std::vector<Ptr<InNetworkCommunicator>> InstallJob(const InNetworkJob& job,
+                                                       std::vector<std::string>& notes) override
     {
-        m_helper.SetNextNumber(job.number);
-        std::vector<uint32_t> servers; // the first endpoint of a host equals its number
-        servers = job.servers.empty() ? m_servers : job.servers;
+        // The first endpoint of a host equals its number.
+        std::vector<uint32_t> servers = job.servers.empty() ? m_servers : job.servers;
         if (servers.empty())
         {
             const uint32_t spare = m_fabric.topology.hosts - m_jobHosts;
@@ -191,11 +185,9 @@ class AtpController : public InNetworkController
         return {workers.begin(), workers.end()};
     }
 
-    Fabric& m_fabric;
-    uint32_t m_jobHosts; // hosts that jobs may use, the first ones
-    uint32_t m_window;   // of a worker; 0: a window for each thread
-    uint32_t m_slots{0}; // of each switch
-    AtpHelper m_helper;
+    uint32_t m_jobHosts;             // hosts that jobs may use, the first ones
+    uint32_t m_window;               // of a worker; 0: a window for each thread
+    uint32_t m_slots{0};             // of each switch
     std::vector<uint32_t> m_servers; // hosts of the servers of all jobs; empty: automatic
 };
 
@@ -344,13 +336,7 @@ AtpHelper::InstallEverywhere(Fabric& fabric)
 void
 AtpHelper::RemoveJob(uint32_t number)
 {
-    for (const auto& [index, program] : GetPrograms())
-    {
-        if (program->HasJob(static_cast<uint8_t>(number)))
-        {
-            program->RemoveJob(static_cast<uint8_t>(number));
-        }
-    }
+    InNetworkHelper::RemoveJob(number);
     for (const auto& server : m_servers[number])
     {
         server->Stop();

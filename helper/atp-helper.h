@@ -76,7 +76,10 @@ class AtpHelper : public InNetworkHelper<AtpProgram, AtpCommunicator>
      */
     std::vector<uint32_t> ReadServers(const std::string& text) const;
 
-    /** @param number of a job that has ended: its slots are free, its servers stop */
+    /**
+     * Hides that of InNetworkHelper.
+     * @param number of a job that has ended: its slots are free, its servers stop
+     */
     void RemoveJob(uint32_t number);
 
     /**

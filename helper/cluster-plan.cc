@@ -18,6 +18,8 @@
 #include "ns3/training-registry.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 #include <utility>
 
 namespace ns3::training
@@ -99,7 +101,9 @@ ClusterPlan::Make(const std::vector<uint32_t>& hosts, const std::string& algorit
     if (algorithm == AlgorithmChooser::NAME)
     {
         request.topology = m_limited ? m_limited.get() : &m_topology;
-        return std::make_shared<CollectivePlanner>(m_network, request, m_options.verify);
+        m_choosers.push_back(
+            std::make_shared<CollectivePlanner>(m_network, request, m_options.verify));
+        return m_choosers.back();
     }
     return std::make_shared<CollectivePlanner>(algorithm, request, m_options.verify);
 }
@@ -140,6 +144,28 @@ ClusterPlan::MakeForGroup(const std::vector<uint32_t>& hosts, const std::string&
                                  " with several groups of ranks (allowed: an algorithm)");
     }
     return Make(hosts, algorithm.empty() ? m_algorithm : algorithm);
+}
+
+std::vector<PlannedChoice>
+ClusterPlan::GetChoices() const
+{
+    // Groups of as many ranks may be placed differently.
+    using Key = std::tuple<uint32_t, CollectiveOperation, uint64_t, std::string, double>;
+    std::map<Key, PlannedChoice> all;
+    for (const auto& chooser : m_choosers)
+    {
+        for (const PlannedChoice& one : chooser->GetChoices())
+        {
+            const double seconds = one.choice.candidates.front().seconds;
+            all.try_emplace({one.ranks, one.operation, one.bytes, one.choice.name, seconds}, one);
+        }
+    }
+    std::vector<PlannedChoice> choices;
+    for (const auto& [key, one] : all)
+    {
+        choices.push_back(one);
+    }
+    return choices;
 }
 
 const std::string&

@@ -63,6 +63,12 @@ class ClusterPlan
     /** @return parameters of the network, by which algorithms are chosen */
     const NetworkCost& GetNetworkCost() const;
 
+    /**
+     * @return the choices of algorithms that all planners have made so far, each once: by number of
+     *         ranks, operation and size
+     */
+    std::vector<PlannedChoice> GetChoices() const;
+
     /** @return the algorithm of the options, or the name in the schedule file */
     const std::string& GetAlgorithm() const;
 
@@ -78,6 +84,7 @@ class ClusterPlan
     std::string m_algorithm;     // of collectives on hosts
     std::string m_algorithmName; // from the options or the schedule file
     std::shared_ptr<CollectivePlanner> m_planner;
+    mutable std::vector<std::shared_ptr<CollectivePlanner>> m_choosers; // planners that choose
 };
 
 } // namespace ns3::training

@@ -9,6 +9,7 @@
 
 #include "ns3/in-network-communicator.h"
 #include "ns3/scheduled-communicator.h"
+#include "ns3/training-fabric.h"
 
 #include <cstdint>
 #include <string>
@@ -114,6 +115,44 @@ class InNetworkController
                                                              std::vector<std::string>& notes) = 0;
 
     std::vector<Ptr<InNetworkCommunicator>> m_workers;
+};
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * A controller whose jobs are set up and removed by one helper.
+ * @tparam Helper of the system, an InNetworkHelper
+ */
+template <typename Helper>
+class HelperController : public InNetworkController
+{
+  public:
+    /** @param fabric its switches aggregate; must outlive the simulation */
+    explicit HelperController(Fabric& fabric)
+        : m_fabric(fabric)
+    {
+    }
+
+    void RemoveJob(uint32_t number) override
+    {
+        m_helper.RemoveJob(number);
+    }
+
+  protected:
+    Fabric& m_fabric; ///< of all jobs
+    Helper m_helper;  ///< of all jobs
+
+  private:
+    /** Does the work of AddJob() by the helper, which has the number of the job. */
+    virtual std::vector<Ptr<InNetworkCommunicator>> InstallJob(const InNetworkJob& job,
+                                                               std::vector<std::string>& notes) = 0;
+
+    std::vector<Ptr<InNetworkCommunicator>> DoAddJob(const InNetworkJob& job,
+                                                     std::vector<std::string>& notes) override
+    {
+        m_helper.SetNextNumber(job.number);
+        return InstallJob(job, notes);
+    }
 };
 
 } // namespace ns3::training

@@ -78,6 +78,18 @@ class InNetworkHelper
         return found == m_programs.end() ? nullptr : found->second;
     }
 
+    /** @param number of a job that has ended: its slots are free */
+    void RemoveJob(uint32_t number)
+    {
+        for (const auto& [index, program] : m_programs)
+        {
+            if (program->HasJob(static_cast<uint8_t>(number)))
+            {
+                program->RemoveJob(static_cast<uint8_t>(number));
+            }
+        }
+    }
+
   protected:
     /**
      * @param system for messages

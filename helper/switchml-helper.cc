@@ -82,11 +82,11 @@ InstallSwitchMl(const InNetworkRequest& request)
 }
 
 /** Divides the slots of each pool among jobs. A job has the same range in all its switches. */
-class SwitchMlController : public InNetworkController
+class SwitchMlController : public HelperController<SwitchMlHelper>
 {
   public:
     explicit SwitchMlController(const InNetworkRequest& request)
-        : m_fabric(request.fabric),
+        : HelperController(request.fabric),
           m_slots(ChooseSlots(request)),
           m_message(GetMessagePackets(request.values))
     {
@@ -137,11 +137,6 @@ class SwitchMlController : public InNetworkController
         return m_helper.HasRoom(job.number, job.endpoints, job.slots);
     }
 
-    void RemoveJob(uint32_t number) override
-    {
-        m_helper.RemoveJob(number);
-    }
-
     InNetworkShare GetShare(uint32_t number) const override
     {
         const SwitchMlCounters counters = m_helper.GetCountersOf(number);
@@ -156,20 +151,17 @@ class SwitchMlController : public InNetworkController
     }
 
   private:
-    std::vector<Ptr<InNetworkCommunicator>> DoAddJob(const InNetworkJob& job,
-                                                     std::vector<std::string>& notes) override
+    std::vector<Ptr<InNetworkCommunicator>> InstallJob(const InNetworkJob& job,
+                                                       std::vector<std::string>& notes) override
     {
-        m_helper.SetNextNumber(job.number);
         const auto workers = m_helper.AddJob(m_fabric, job.endpoints, job.hosts, job.slots);
         m_slotsOf[job.number] = job.slots;
         notes.push_back(workers.front()->DescribeTimers());
         return {workers.begin(), workers.end()};
     }
 
-    Fabric& m_fabric;
-    uint32_t m_slots;   // of each pool
-    uint32_t m_message; // packets of a message; 0: UDP framing
-    SwitchMlHelper m_helper;
+    uint32_t m_slots;                       // of each pool
+    uint32_t m_message;                     // packets of a message; 0: UDP framing
     std::map<uint32_t, uint32_t> m_slotsOf; // by job
 };
 
@@ -258,18 +250,6 @@ SwitchMlHelper::HasRoom(uint32_t number,
         programs.push_back(GetProgram(node.switchIndex));
     }
     return uint64_t{FindSlots(programs, window)} + window <= programs.front()->GetSlots();
-}
-
-void
-SwitchMlHelper::RemoveJob(uint32_t number)
-{
-    for (const auto& [index, program] : GetPrograms())
-    {
-        if (program->HasJob(static_cast<uint8_t>(number)))
-        {
-            program->RemoveJob(static_cast<uint8_t>(number));
-        }
-    }
 }
 
 SwitchMlCounters

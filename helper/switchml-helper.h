@@ -63,9 +63,6 @@ class SwitchMlHelper : public InNetworkHelper<SwitchMlProgram, SwitchMlCommunica
      */
     bool HasRoom(uint32_t number, const std::vector<uint32_t>& endpoints, uint32_t window) const;
 
-    /** @param number of a job that has ended: its slots are free */
-    void RemoveJob(uint32_t number);
-
     /**
      * @param number of a job that has not been removed
      * @return its counters, over all switches

@@ -955,6 +955,12 @@ Cluster::GetNetworkCost() const
     return m_plan->GetNetworkCost();
 }
 
+std::vector<PlannedChoice>
+Cluster::GetChoices() const
+{
+    return m_plan->GetChoices();
+}
+
 std::shared_ptr<const CollectiveSchedule>
 Cluster::GetReferenceSchedule(CollectiveOperation operation, uint64_t bytes) const
 {

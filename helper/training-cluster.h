@@ -180,6 +180,12 @@ class Cluster
     const NetworkCost& GetNetworkCost() const;
 
     /**
+     * @return the choices of algorithms for `auto` so far, each once: by number of ranks, operation
+     *         and size
+     */
+    std::vector<PlannedChoice> GetChoices() const;
+
+    /**
      * @param operation a collective of all ranks
      * @param bytes size of the whole vector
      * @param matrix all-to-all-v: bytes from each rank to each

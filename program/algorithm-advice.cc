@@ -67,10 +67,7 @@ GetExpectedTime(const NetworkCost& network,
 
 /** @return AdviseAlgorithm(); the subject is what took the time */
 std::string
-Advise(const Cluster& cluster,
-       const std::string& subject,
-       const FinishedCollective& collective,
-       const std::string& option)
+Advise(const Cluster& cluster, const std::string& subject, const FinishedCollective& collective)
 {
     if (!IsComparable(cluster) || collective.lowerBound <= 0 ||
         collective.seconds < SLOW * collective.lowerBound)
@@ -102,8 +99,8 @@ Advise(const Cluster& cluster,
                       GetName(collective.operation).c_str(),
                       FormatBytes(collective.bytes).c_str());
         return subject + text + FormatMicroseconds(*usual) + " with " + current + ", " +
-               FormatMicroseconds(*expected) + " with " + best + " (see " + option + "=" +
-               AlgorithmChooser::NAME + ")";
+               FormatMicroseconds(*expected) + " with " + best +
+               " (see --collective=" + AlgorithmChooser::NAME + ")";
     }
     catch (const ConfigurationError&)
     {
@@ -114,21 +111,15 @@ Advise(const Cluster& cluster,
 } // namespace
 
 std::string
-AdviseAlgorithm(const Cluster& cluster,
-                const FinishedCollective& collective,
-                const std::string& option)
+AdviseAlgorithm(const Cluster& cluster, const FinishedCollective& collective)
 {
     return Advise(cluster,
                   GetName(collective.operation) + " of " + FormatBytes(collective.bytes),
-                  collective,
-                  option);
+                  collective);
 }
 
 std::string
-AdviseAlgorithm(const Cluster& cluster,
-                const JobPlan& plan,
-                const IterationRecord& mean,
-                const std::string& option)
+AdviseAlgorithm(const Cluster& cluster, const JobPlan& plan, const IterationRecord& mean)
 {
     FinishedCollective largest{CollectiveOperation::ALL_REDUCE,
                                0,
@@ -146,7 +137,32 @@ AdviseAlgorithm(const Cluster& cluster,
             largest.bytes = bytes;
         }
     }
-    return most > 0 ? Advise(cluster, "communication", largest, option) : "";
+    return most > 0 ? Advise(cluster, "communication", largest) : "";
+}
+
+JsonValue
+ListCandidates(const std::vector<PlannedChoice>& choices)
+{
+    auto rows = JsonValue::Array();
+    for (const PlannedChoice& one : choices)
+    {
+        for (const AlgorithmCandidate& candidate : one.choice.candidates)
+        {
+            const bool fits = candidate.unfit.empty();
+            auto row = JsonValue::Object();
+            row.Set("ranks", one.ranks)
+                .Set("operation", GetName(one.operation))
+                .Set("bytes", one.bytes)
+                .Set("algorithm", candidate.name)
+                .Set("is_chosen", candidate.name == one.choice.name)
+                .Set("expected_us", fits ? JsonValue(candidate.seconds * 1e6) : JsonValue())
+                .Set("latency_us", fits ? JsonValue(candidate.latency * 1e6) : JsonValue())
+                .Set("steps", fits ? JsonValue(uint64_t{candidate.steps}) : JsonValue())
+                .Set("unfit", candidate.unfit);
+            rows.Append(row);
+        }
+    }
+    return rows;
 }
 
 } // namespace ns3::training

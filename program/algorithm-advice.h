@@ -12,9 +12,11 @@
 #include "ns3/collective-operation.h"
 #include "ns3/iteration-record.h"
 #include "ns3/training-cluster.h"
+#include "ns3/training-json-writer.h"
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -38,12 +40,9 @@ struct FinishedCollective
  * more than MAX_ADVISED_RANKS ranks, whose schedules take long to build.
  * @param cluster that has run it
  * @param collective the collective
- * @param option that chooses the algorithm, such as --collective
  * @return one line; empty: none
  */
-std::string AdviseAlgorithm(const Cluster& cluster,
-                            const FinishedCollective& collective,
-                            const std::string& option);
+std::string AdviseAlgorithm(const Cluster& cluster, const FinishedCollective& collective);
 
 /**
  * @ingroup distributed-training-helper
@@ -52,13 +51,20 @@ std::string AdviseAlgorithm(const Cluster& cluster,
  * @param cluster that has run it
  * @param plan of the job
  * @param mean of its iterations
- * @param option that chooses the algorithm, such as --collective
  * @return one line; empty: none
  */
 std::string AdviseAlgorithm(const Cluster& cluster,
                             const JobPlan& plan,
-                            const IterationRecord& mean,
-                            const std::string& option);
+                            const IterationRecord& mean);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param choices of `auto`
+ * @return a JSON array with an object for each algorithm that was looked at for each collective:
+ *         ranks, operation, bytes, algorithm, is_chosen, unfit (why it cannot be chosen, or empty),
+ *         and, unless it is unfit, expected_us, latency_us and steps, otherwise null
+ */
+JsonValue ListCandidates(const std::vector<PlannedChoice>& choices);
 
 /// Largest number of ranks for which AdviseAlgorithm() compares algorithms.
 constexpr uint32_t MAX_ADVISED_RANKS = 256;

@@ -12,8 +12,10 @@
 
 #include "ns3/checkpoint-graph.h"
 #include "ns3/cluster-options.h"
+#include "ns3/collective-planner.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace ns3::training
 {
@@ -45,6 +47,7 @@ struct CheckpointSpans
     double loadS{0};       ///< what a restart adds to the first iteration, s
     bool isDrained{true};  ///< whether the drain has ended before the last iteration
     RunCost cost;          ///< of the simulation
+    std::vector<PlannedChoice> choices; ///< algorithm auto: its choices
 };
 
 /**

@@ -290,7 +290,7 @@ ClusterCommandLine::AddHostsTo(ProgramOptions& options)
 }
 
 void
-ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmOption)
+ClusterCommandLine::AddTo(ProgramOptions& options)
 {
     AddNetworkTo(options);
     AddTransportTo(options);
@@ -309,7 +309,7 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
         m_cluster.codec,
         [] { return DescribeCodecs("gradients are not coded", CodecHelper::GetKeys()); });
     AddBackgroundTo(options);
-    options.AddKind(algorithmOption,
+    options.AddKind("collective",
                     "collective",
                     "collective algorithm, or system that sums in the network",
                     m_cluster.algorithm,
@@ -317,18 +317,13 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
     for (const std::string name :
          {"elements-per-packet", "slots", "window", "framing", "message-packets"})
     {
-        options.AddRenamed(name,
-                           "--" + algorithmOption + "=SYSTEM:" + name + "=VALUE",
-                           algorithmOption);
+        options.AddRenamed(name, "--collective=SYSTEM:" + name + "=VALUE", "collective");
     }
-    options.AddRenamed(algorithmOption + "=tree",
-                       "--" + algorithmOption + "=sharp, or double-binary-tree for NCCL's tree",
-                       algorithmOption);
-    const std::string other = algorithmOption == "collective" ? "algorithm" : "collective";
-    options.AddRenamed(other, "--" + algorithmOption + "=VALUE", algorithmOption);
-    options.AddRenamed("servers",
-                       "--" + algorithmOption + "=parameter-server:servers=VALUE",
-                       algorithmOption);
+    options.AddRenamed("collective=tree",
+                       "--collective=sharp, or double-binary-tree for NCCL's tree",
+                       "collective");
+    options.AddRenamed("algorithm", "--collective=VALUE", "collective");
+    options.AddRenamed("servers", "--collective=parameter-server:servers=VALUE", "collective");
     AddHostsTo(options);
     options.AddUnsigned("segments",
                         "pipeline segments per chunk; 0: chosen by the algorithm",
@@ -336,8 +331,8 @@ ClusterCommandLine::AddTo(ProgramOptions& options, const std::string& algorithmO
                         0,
                         CollectiveSchedule::MAX_MESSAGES);
     options.AddString("schedule",
-                      "file with a schedule, JSON or MSCCL XML, in place of --" + algorithmOption +
-                          "; with --model also a pipeline schedule",
+                      "file with a schedule, JSON or MSCCL XML, in place of --collective; "
+                      "with --model also a pipeline schedule",
                       m_cluster.schedule);
     options.AddOutput("export-schedule",
                       "file for the schedule (of the largest size): MSCCL XML if it ends in .xml, "

@@ -63,9 +63,8 @@ class ClusterCommandLine
     /**
      * Adds options for all fields.
      * @param options of the program
-     * @param algorithmOption name of the option for the algorithm
      */
-    void AddTo(ProgramOptions& options, const std::string& algorithmOption);
+    void AddTo(ProgramOptions& options);
 
     /**
      * Refuses attributes that every Cluster sets, because a user's value would have no effect.

@@ -107,6 +107,10 @@ FlowMeasurement::FlowMeasurement(const Cluster& cluster, const FlowSettings& set
         throw ConfigurationError(what + " for " + FormatDouble(std::ceil(flows)) +
                                  " flows (allowed: up to " + FormatDouble(MAX_FLOWS) + ")");
     }
+    // Those after the measured ones start, but need not end.
+    const Time end = m_settings.warmUp + m_settings.duration;
+    m_expected =
+        flows * (m_arrivals ? end.GetSeconds() / (end + m_settings.duration).GetSeconds() : 1);
     CheckMemory(flows * BYTES_PER_FLOW, what);
     if (!m_cluster.IsRdma())
     {
@@ -145,6 +149,13 @@ void
 FlowMeasurement::SetHandler(std::function<void(const FlowRow&)> ended)
 {
     m_handler = std::move(ended);
+}
+
+double
+FlowMeasurement::GetExpectedBytes() const
+{
+    return m_arrivals ? m_expected * m_settings.sizes.GetMean()
+                      : static_cast<double>(m_listedBytes);
 }
 
 std::vector<uint64_t>

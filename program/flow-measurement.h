@@ -114,6 +114,15 @@ class FlowMeasurement
         return m_endedBytes;
     }
 
+    /** @return number of flows that must end, as listed or expected */
+    double GetExpectedFlows() const
+    {
+        return m_expected;
+    }
+
+    /** @return payload of these flows, bytes */
+    double GetExpectedBytes() const;
+
     /** @return sizes, bytes: each row holds a tenth of the flows that are expected, or listed */
     std::vector<uint64_t> GetBins() const;
 
@@ -145,6 +154,7 @@ class FlowMeasurement
     std::vector<Flow> m_flows;                                 // by number
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_turns; // RDMA: flows of a pair of hosts
     uint64_t m_listedBytes{0};
+    double m_expected{0}; // flows
     bool m_isDone{false}; // all measured flows have ended
     uint64_t m_measured{0};
     uint64_t m_measuredArrived{0}; // bytes of the measured flows

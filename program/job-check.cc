@@ -6,6 +6,8 @@
 
 #include "job-check.h"
 
+#include "run-cost.h"
+
 #include "ns3/graph-timing.h"
 #include "ns3/lower-bound.h"
 #include "ns3/shortest-paths.h"
@@ -67,14 +69,6 @@ constexpr Parallelism KINDS[] = {Parallelism::TENSOR,
                                  Parallelism::DATA,
                                  Parallelism::CONTEXT,
                                  Parallelism::EXPERT};
-
-/** @return part of a vector that each rank sends, on average and at least */
-double
-GetSentPart(CollectiveOperation operation, uint32_t size)
-{
-    const double others = (size - 1.0) / size;
-    return operation == CollectiveOperation::ALL_REDUCE ? 2 * others : others;
-}
 
 /** Adds a collective or a message to a list. */
 void
@@ -349,12 +343,10 @@ Checker::EstimateCost()
         }
     }
     m_check.packetHops *= m_graph->GetRanks() / static_cast<double>(m_typical.size());
-    // Measured: README, performance of the manual.
-    const double hopsPerSecond = m_cluster.transport == "tcp" ? 0.53e6 : 7.19e6;
-    constexpr double BASE = 18;       // MiB
-    constexpr double PER_RANK = 0.06; // MiB: host, NIC, tasks that are known ahead
-    m_check.cpuSeconds = m_check.packetHops / hopsPerSecond;
-    m_check.memoryOfRun = BASE + PER_RANK * m_graph->GetRanks();
+    const RunCost cost =
+        EstimateRunCost(m_check.packetHops, m_graph->GetRanks(), m_cluster.transport);
+    m_check.cpuSeconds = cost.cpuSeconds;
+    m_check.memoryOfRun = cost.peakMemoryMebibytes;
 }
 
 JobCheck
@@ -368,6 +360,13 @@ Checker::Run()
 }
 
 } // namespace
+
+double
+GetSentPart(CollectiveOperation operation, uint32_t size)
+{
+    const double others = (size - 1.0) / size;
+    return operation == CollectiveOperation::ALL_REDUCE ? 2 * others : others;
+}
 
 JsonValue
 JobCheck::ToJson() const
@@ -466,8 +465,8 @@ CheckJob(const JobPlan& plan, const ClusterOptions& cluster)
     }
     JobCheck check = Checker(plan.graph, nullptr, {0}, cluster).Run();
     check.parameters = plan.task->parameters;
-    constexpr uint64_t WEIGHT_AND_GRADIENT = 8;
-    check.memory = WEIGHT_AND_GRADIENT * check.parameters;
+    constexpr uint64_t WEIGHT = 4;
+    check.memory = (WEIGHT + plan.gradientBytes) * check.parameters;
     return check;
 }
 

@@ -74,6 +74,14 @@ struct JobCheck
 
 /**
  * @ingroup distributed-training-helper
+ * @param operation a collective
+ * @param size number of ranks
+ * @return part of the whole vector that each rank sends, on average and at least
+ */
+double GetSentPart(CollectiveOperation operation, uint32_t size);
+
+/**
+ * @ingroup distributed-training-helper
  * @param plan who has which part of a model
  * @param rates of computations
  * @param cluster its network; its number of ranks does not count
@@ -88,7 +96,7 @@ JobCheck CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
  * @ingroup distributed-training-helper
  * @param plan of a job whose ranks all do the same steps
  * @param cluster its network
- * @return likewise; memory: weights and gradients of 4 bytes
+ * @return likewise; memory: weights of 4 bytes, and gradients
  * @throw ConfigurationError if the ranks do different steps
  */
 JobCheck CheckJob(const JobPlan& plan, const ClusterOptions& cluster);

@@ -7,7 +7,9 @@
 #include "job-plan.h"
 
 #include "ns3/collective-operation.h"
+#include "ns3/in-network-system.h"
 #include "ns3/loop-graph.h"
+#include "ns3/nic-algorithm.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
@@ -35,6 +37,33 @@ namespace
 /// Ranks of a job whose collectives are looked at before it runs.
 constexpr uint32_t MAX_LOOKED_AT = 64;
 
+/** @return bytes of a gradient of a workload on the network */
+uint32_t
+GetGradientBytes(const TrainingRunOptions& options)
+{
+    const uint64_t bytes = options.model.parallel.gradientBytes;
+    if (bytes == 0 || bytes == DEFAULT_GRADIENT_BYTES)
+    {
+        return DEFAULT_GRADIENT_BYTES;
+    }
+    const auto refuse = [bytes](bool isWrong, const std::string& rest) {
+        if (isWrong)
+        {
+            throw ConfigurationError("gradient bytes", std::to_string(bytes), rest);
+        }
+    };
+    const ClusterOptions& cluster = options.cluster;
+    refuse(bytes != 2, " (allowed: 2, 4)");
+    refuse(options.IsReal(), " with payload real (allowed: 4, or codec fp16)");
+    refuse(cluster.codec != ClusterOptions().codec || cluster.nic != ClusterOptions().nic,
+           " with a codec (allowed: 4, as codecs code float32)");
+    refuse(
+        IsInNetwork(cluster.algorithm) || IsInNic(cluster.algorithm),
+        " with collective " + cluster.algorithm +
+            " (allowed: 4, or collectives on hosts, as others have number formats of their own)");
+    return static_cast<uint32_t>(bytes);
+}
+
 /** Makes a job of a workload that is known by name, or of a training inside the job. */
 JobPlan
 MakeLoop(const TrainingRunOptions& options)
@@ -47,10 +76,12 @@ MakeLoop(const TrainingRunOptions& options)
     request.bucket = options.bucket;
     request.overlap = options.overlap;
     request.byLayer = options.gradientPriority == "layer";
+    request.gradientBytes = GetGradientBytes(options);
     request.ranks = static_cast<uint32_t>(cluster.ranks);
     request.serverRanks =
         BuildTopology(cluster.topology, request.ranks, cluster.rate, cluster.delay).shape.groupSize;
     JobPlan plan;
+    plan.gradientBytes = request.gradientBytes;
     plan.training = MakeGradientTraining(options.gradients,
                                          {request.ranks, request.batch, RngSeedManager::GetRun()});
     const auto layers = plan.training ? plan.training->GetLayers() : std::vector<LayerShape>();
@@ -148,6 +179,12 @@ MakeFromFile(TrainingRunOptions& options)
         throw ConfigurationError("gradient priority",
                                  "layer",
                                  " with a trace (allowed: none, as a trace has its own order)");
+    }
+    if (options.model.parallel.gradientBytes != 0)
+    {
+        throw ConfigurationError("gradient bytes",
+                                 std::to_string(options.model.parallel.gradientBytes),
+                                 " with a trace (allowed: none, as a trace has its own sizes)");
     }
     const uint64_t ranks = IsOpen(options.cluster.ranks) ? 0 : options.cluster.ranks;
     FormatResult file =

@@ -46,6 +46,7 @@ struct JobPlan
     GraphSummary summary;           ///< an iteration of rank 0
     Time compute;                   ///< compute time of rank 0 in an iteration
     uint64_t parameters{0};         ///< of a transformer; 0: not known
+    uint64_t gradientBytes{4};      ///< size of a gradient of a workload on the network, bytes
     /// Collectives of any rank, by groups of the graph.
     std::vector<std::set<CollectiveOperation>> operations;
     bool hasMessages{false};  ///< whether ranks send messages

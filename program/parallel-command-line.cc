@@ -247,6 +247,7 @@ ParallelJobOptions::CheckGiven(const ProgramOptions& options) const
             others.push_back(value.name);
         }
         others.erase(others.begin()); // the model itself
+        others.erase(std::find(others.begin(), others.end(), "gradient-bytes"));
         allowed = " without a transformer (allowed: with --model)";
     }
     for (const std::string& name : others)

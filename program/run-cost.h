@@ -10,6 +10,7 @@
 #include "ns3/training-fabric.h"
 
 #include <cstdint>
+#include <string>
 
 namespace ns3::training
 {
@@ -40,6 +41,16 @@ struct RunCost
  *         call it (see Processes)
  */
 RunCost GetRunCost(const Fabric& fabric);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param packetHops frames on all links, without acknowledgements
+ * @param ranks that are simulated
+ * @param transport of the packets
+ * @return what such a simulation takes, about: CPU time by the rates that the manual states, memory
+ *         by the number of ranks; no events
+ */
+RunCost EstimateRunCost(double packetHops, uint64_t ranks, const std::string& transport);
 
 } // namespace ns3::training
 

@@ -8,6 +8,7 @@
 
 #include "job-lower-bound.h"
 #include "path-figures.h"
+#include "progress-line.h"
 #include "shared-job-sums.h"
 #include "shared-results.h"
 
@@ -467,12 +468,74 @@ SharedSimulation::DescribeUnfinished() const
     return names.empty() ? "" : "; jobs that have not ended: " + names;
 }
 
+double
+SharedSimulation::GetWork() const
+{
+    double work = 0;
+    for (std::size_t i = 0; i < m_jobs.size(); i++)
+    {
+        work += m_jobs[i].work * static_cast<double>(m_options.jobs[i].training.iterations);
+    }
+    return work;
+}
+
+double
+SharedSimulation::GetCompleteWork() const
+{
+    double work = 0;
+    for (const Job& job : m_jobs)
+    {
+        work +=
+            job.measured ? job.work * static_cast<double>(job.measured->GetResults().size()) : 0;
+    }
+    return work;
+}
+
+WorkEstimate
+SharedSimulation::EstimateWork()
+{
+    bool isKnown = WorkEstimate::IsWanted() && !m_controller;
+    for (std::size_t i = 0; i < m_jobs.size() && isKnown; i++)
+    {
+        TrainingRunOptions job = m_options.jobs[i].training;
+        const uint64_t ranks = m_jobs[i].plan.graph->GetRanks();
+        job.cluster = m_options.cluster;
+        job.cluster.ranks = ranks;
+        try
+        {
+            m_jobs[i].work = CheckJob(job).packetHops;
+        }
+        catch (const ConfigurationError&) // a trace, or no network for so few ranks
+        {
+            isKnown = false;
+        }
+        isKnown = isKnown && m_jobs[i].work > 0;
+    }
+    for (Job& job : m_jobs)
+    {
+        job.work = isKnown ? job.work : 1;
+    }
+    return WorkEstimate(GetWork(),
+                        isKnown ? 1 : 0,
+                        m_options.cluster,
+                        m_jobs.size() == 1 ? "job " + m_options.jobs[0].name
+                                           : std::to_string(m_jobs.size()) + " jobs");
+}
+
 SharedRunResult
 SharedSimulation::Run()
 {
     SharedRunResult result;
     try
     {
+        WorkEstimate estimate = EstimateWork();
+        estimate.Show();
+        const ProgressLine progress(m_cluster.GetFabric(), [&] {
+            const double complete = GetCompleteWork();
+            return estimate.GetFraction(complete,
+                                        GetWork() - complete,
+                                        static_cast<double>(m_cluster.GetFabric().GetPacketHops()));
+        });
         m_guard.Run();
         result.mismatch = GetMismatch();
     }
@@ -512,6 +575,7 @@ SharedSimulation::Run()
             }
         }
     }
+    result.choices = m_cluster.GetChoices();
     result.cost = GetRunCost(m_cluster.GetFabric());
     return result;
 }

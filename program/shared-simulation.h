@@ -10,6 +10,7 @@
 #include "guarded-run.h"
 #include "job-plan.h"
 #include "shared-run-options.h"
+#include "work-estimate.h"
 
 #include "ns3/host-allocator.h"
 #include "ns3/training-application.h"
@@ -65,6 +66,7 @@ class SharedSimulation
         std::vector<Ptr<InNetworkCommunicator>> workers;    // likewise; empty: hosts sum
         std::vector<std::string> notes;                     // of its switches
         SharedJobResult result;
+        double work{1}; // of an iteration: its packet-hops, if those of all jobs are known
     };
 
     std::vector<Job> MakePlans() const;
@@ -88,6 +90,9 @@ class SharedSimulation
     std::string DescribeUnfinished() const;
     std::vector<SharedJobResult> EndResults();
     std::string GetMismatch() const;
+    WorkEstimate EstimateWork();
+    double GetWork() const;
+    double GetCompleteWork() const;
 
     SimulationScope m_scope;
     const SharedRunOptions& m_options;

@@ -141,7 +141,7 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
     options.Group("Output");
     options.AddJson(json);
     RunFilesOptions::AddTo(options);
-    clusterOptions.AddTo(options, "collective");
+    clusterOptions.AddTo(options);
     options.AddToDescription("measured", DescribeFields(GetIterationQuantities()));
     options.Reserve("ns3::training::TrainingApplication::ComputeJitter", "compute-jitter");
     options.Reserve("ns3::training::TrainingApplication::Gradients", "gradients");

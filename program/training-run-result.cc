@@ -6,6 +6,7 @@
 
 #include "training-run-result.h"
 
+#include "algorithm-advice.h"
 #include "run-warnings.h"
 #include "training-program.h"
 
@@ -96,7 +97,10 @@ TrainingRunResult::ToJson() const
     {
         reasons.Set(collective, choice);
     }
-    document.Set("iterations", list).Set("choices", reasons).Set("inputs", inputs);
+    document.Set("iterations", list)
+        .Set("choices", reasons)
+        .Set("candidates", ListCandidates(planned))
+        .Set("inputs", inputs);
     AddFailure(document, failure);
     document.Set("configuration", configuration).Set("version", GetVersion());
     return document;

@@ -18,6 +18,7 @@
 #include "tcp-figures.h"
 #include "uec-figures.h"
 
+#include "ns3/collective-planner.h"
 #include "ns3/iteration-record.h"
 #include "ns3/result-store.h"
 #include "ns3/training-json-writer.h"
@@ -43,6 +44,7 @@ struct TrainingRunResult
     /// Algorithm auto: its choices and their reasons, by size of the collectives of all ranks in
     /// bytes; those of other operations than all-reduce by operation and size.
     std::vector<std::pair<std::string, std::string>> choices;
+    std::vector<PlannedChoice> planned; ///< algorithm auto: choices of all groups, with candidates
     std::optional<InNetworkFigures> inNetwork;   ///< if all-reduces are offloaded to the network
     std::optional<LifeFigures> life;             ///< with checkpoints or failures
     std::string inputs;                          ///< what was given rather than simulated, one line

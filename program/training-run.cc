@@ -838,12 +838,13 @@ TrainingRun::Run()
         result.derivedCollectives += replay->GetDerived();
     }
     result.choices = m_choices;
+    result.planned = m_cluster->GetChoices();
     result.cost = GetRunCost(m_cluster->GetFabric());
     result.inNetwork = GetInNetworkFigures(*m_cluster);
     result.inputs = DescribeInputs();
     result.fallback = FormatFallback(*m_cluster);
     result.warnings = GetWarnings(*m_cluster);
-    const std::string advice = AdviseAlgorithm(*m_cluster, m_plan, result.mean, "--collective");
+    const std::string advice = AdviseAlgorithm(*m_cluster, m_plan, result.mean);
     if (!advice.empty())
     {
         result.warnings.push_back(advice);

@@ -8,12 +8,17 @@
 #define DISTRIBUTED_TRAINING_WORK_ESTIMATE_H
 
 #include "job-check.h"
+#include "run-cost.h"
 #include "training-run-options.h"
 #include "training-run.h"
 
+#include "ns3/collective-operation.h"
+#include "ns3/training-cluster.h"
+
 #include <cstdint>
-#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ns3::training
 {
@@ -28,10 +33,30 @@ JobCheck CheckJob(const TrainingRunOptions& options);
 
 /**
  * @ingroup distributed-training-helper
+ * @param cluster with a network
+ * @param operation a collective of all ranks
+ * @param bytes size of the whole vector, or sum of the sizes of several collectives
+ * @return packet-hops of its data, about; 0: not known, as switches or NICs sum, or codecs code
+ */
+double EstimateCollective(const Cluster& cluster, CollectiveOperation operation, double bytes);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param cluster with a network
+ * @param ends sources and destinations of messages, or a sample of them
+ * @param bytes of all messages
+ * @return packet-hops of their data, about
+ */
+double EstimateMessages(const Cluster& cluster,
+                        const std::vector<std::pair<uint32_t, uint32_t>>& ends,
+                        double bytes);
+
+/**
+ * @ingroup distributed-training-helper
  *
- * How far the simulation of a job is, by the packet-hops of its iterations. An iteration is
- * expected to take as many as the mean of those before it, the first one as many as CheckJob()
- * estimates.
+ * What a simulation will take, and how far it is, by its packet-hops. Work that is to come is
+ * expected to take as many as the work that is complete has taken, and at first as many as were
+ * estimated. It is for people: without a terminal on standard error nothing is estimated.
  */
 class WorkEstimate
 {
@@ -39,14 +64,36 @@ class WorkEstimate
     /// CPU time above which Describe() has a line, s.
     static constexpr double LONG_SECONDS = 20;
 
+    /** @return whether standard error is a terminal */
+    static bool IsWanted();
+
     /**
-     * @param options of a job; the estimate of its first iteration is made if standard error is a
-     *        terminal, where it is shown
+     * @param work of the whole run, in any unit, such as iterations or bytes; more than 0
+     * @param packetHops that a unit of work takes, without acknowledgements; 0: not known
+     * @param cluster that is simulated
+     * @param what the work, for Describe()
      */
+    WorkEstimate(double work,
+                 double packetHops,
+                 const ClusterOptions& cluster,
+                 const std::string& what);
+
+    /** @param options of a job: its work is its iterations */
     explicit WorkEstimate(const TrainingRunOptions& options);
 
     /** @return packet-hops, CPU time and memory of the whole run, one line; empty if it is short */
     std::string Describe() const;
+
+    /** Prints Describe() on standard error, once among all processes, if that is a terminal. */
+    void Show() const;
+
+    /**
+     * @param complete work that is complete
+     * @param next work that is in progress, which ends before more is complete
+     * @param hops packet-hops so far
+     * @return completed part of the run, 0 to 1; it does not fall
+     */
+    double GetFraction(double complete, double next, double hops);
 
     /**
      * @param run of the job
@@ -55,11 +102,13 @@ class WorkEstimate
     double GetFraction(const TrainingRun& run);
 
   private:
-    uint64_t m_iterations;
-    std::optional<JobCheck> m_check; // none: unknown
-    double m_complete{0};            // iterations that were complete at the last call
-    double m_completeHops{0};        // packet-hops until then
-    double m_fraction{0};            // of the last call
+    double m_work;
+    double m_packetHops; // of a unit, as estimated; 0: not known
+    RunCost m_cost;      // of the whole run
+    std::string m_what;
+    double m_complete{0};     // work that was complete at the last call
+    double m_completeHops{0}; // packet-hops until then
+    double m_fraction{0};     // of the last call
 };
 
 } // namespace ns3::training

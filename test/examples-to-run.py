@@ -6,7 +6,7 @@
 cpp_examples = [
     ("training-job --workload=alexnet --ranks=4 --iterations=1 --warmup=0", "True", "False"),
     ("collective-benchmark --operation=all-reduce --ranks=4 --bytes=1M", "True", "False"),
-    ("collective-benchmark --ranks=4 --algorithm=ring --print-schedule", "True", "False"),
+    ("collective-benchmark --ranks=4 --collective=ring --print-schedule", "True", "False"),
     ("checkpoint-times --ranks=3 --workload=alexnet --bytes=1M", "True", "False"),
     ("disaggregated-serving --count=5", "True", "False"),
     ("fabric-benchmark --workload=W1 --bytes=1MB", "True", "False"),

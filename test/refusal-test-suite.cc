@@ -196,7 +196,7 @@ class RanksOfTopologyTestCase : public TestCase
         ClusterOptions cluster;
         ProgramOptions options("test", "a test");
         ClusterCommandLine commandLine(cluster);
-        commandLine.AddTo(options, "collective");
+        commandLine.AddTo(options);
         options.Parse(arguments);
         commandLine.FollowTopology(options);
         NS_TEST_EXPECT_MSG_EQ(cluster.ranks, ranks, (arguments.empty() ? "" : arguments[0]));
@@ -263,8 +263,7 @@ class AlgorithmAdviceTestCase : public RefusalTest
             const double bound = cluster.GetLowerBound(CollectiveOperation::ALL_REDUCE, BYTES);
             advice =
                 AdviseAlgorithm(cluster,
-                                {CollectiveOperation::ALL_REDUCE, BYTES, multiple * bound, bound},
-                                "--collective");
+                                {CollectiveOperation::ALL_REDUCE, BYTES, multiple * bound, bound});
         }
         Simulator::Destroy();
         return advice;

@@ -868,7 +868,7 @@ class RefusedClusterTest : public TestCase
             ClusterOptions cluster;
             ProgramOptions options("test", "test");
             ClusterCommandLine commandLine(cluster); // the options refer to it
-            commandLine.AddTo(options, "algorithm");
+            commandLine.AddTo(options);
             options.Parse(arguments);
             Cluster made(cluster);
         }
@@ -914,19 +914,19 @@ class RefusedClusterTest : public TestCase
                       {"--transport=tcp", "--recovery=selective-repeat"});
         ExpectRefusal("--path=schedule with the algorithm ring (", {"--path=schedule"});
         ExpectRefusal("--fault=host99:down: 'host99' (", {"--fault=host99:down"});
-        ExpectRefusal("--algorithm=rings; did you mean ring?", {"--algorithm=rings"});
-        ExpectRefusal("17 parameter servers", {"--algorithm=parameter-server:servers=17"});
-        ExpectRefusal("--servers=2: written as --algorithm=parameter-server:servers=2 (",
+        ExpectRefusal("--collective=rings; did you mean ring?", {"--collective=rings"});
+        ExpectRefusal("17 parameter servers", {"--collective=parameter-server:servers=17"});
+        ExpectRefusal("--servers=2: written as --collective=parameter-server:servers=2 (",
                       {"--servers=2"});
-        ExpectRefusal("--slots=64: written as --algorithm=SYSTEM:slots=64 (", {"--slots=64"});
-        ExpectRefusal("--framing=rdma: written as --algorithm=SYSTEM:framing=rdma (",
+        ExpectRefusal("--slots=64: written as --collective=SYSTEM:slots=64 (", {"--slots=64"});
+        ExpectRefusal("--framing=rdma: written as --collective=SYSTEM:framing=rdma (",
                       {"--framing=rdma"});
-        ExpectRefusal("--algorithm=tree: written as --algorithm=sharp, or double-binary-tree",
-                      {"--algorithm=tree"});
-        ExpectRefusal("--algorithm=switchml:slots=0: 'slots=0' (",
-                      {"--algorithm=switchml:slots=0"});
+        ExpectRefusal("--collective=tree: written as --collective=sharp, or double-binary-tree",
+                      {"--collective=tree"});
+        ExpectRefusal("--collective=switchml:slots=0: 'slots=0' (",
+                      {"--collective=switchml:slots=0"});
         ExpectRefusal("'switchml:message-packets=2': message-packets (allowed with framing=rdma)",
-                      {"--algorithm=switchml:message-packets=2"});
+                      {"--collective=switchml:message-packets=2"});
         ExpectField("mtu", "mtu 255 (allowed: ", [](ClusterOptions& cluster) {
             cluster.mtu = 255;
         });

@@ -83,7 +83,7 @@ def assert_refused(process, *texts):
 
 def test_collective_algorithm(library):
     file = library("collective-algorithm")
-    name = "--algorithm=recursive-tripling"
+    name = "--collective=recursive-tripling"
     options = [name, "--ranks=9", "--payload=real", "--bytes=4,64K"]
     rows = run_json("collective-benchmark", *options, libraries=[file])["rows"]
     assert [row["verified"] for row in rows] == [True, True]
@@ -130,7 +130,7 @@ def test_path_choice(library):
 
     def get_time(path):
         options = ["--topology=leaf-spine:leaves=2,spines=2", "--ranks=4", "--bytes=64M"]
-        options += ["--operation=all-to-all", "--algorithm=pairwise", f"--path={path}"]
+        options += ["--operation=all-to-all", "--collective=pairwise", f"--path={path}"]
         return run_json("collective-benchmark", *options, libraries=[file])["rows"][0]["time_us"]
 
     first = get_time("single")
@@ -145,7 +145,7 @@ def test_host_model(library):
     file = library("host-model")
 
     def get_time(host_model):
-        options = ["--ranks=4", "--bytes=64", "--algorithm=ring", f"--host-model={host_model}"]
+        options = ["--ranks=4", "--bytes=64", "--collective=ring", f"--host-model={host_model}"]
         return run_json("collective-benchmark", *options, libraries=[file])["rows"][0]["time_us"]
 
     # A ring of 4 has 6 steps, one hop each; frames may wait for acknowledgements, or no longer.
@@ -163,7 +163,7 @@ def test_topology(library):
             f"--topology={topology}",
             "--ranks=6",
             "--bytes=8M",
-            "--algorithm=ring",
+            "--collective=ring",
             *options,
         ]
         return run_json("collective-benchmark", *options, libraries=[file])
@@ -215,7 +215,7 @@ def test_switch_program(library, tmp_path):
 
     def sum_up(keys="", *more):
         options = ["--ranks=5", "--payload=real", "--bytes=4,50K", *more]
-        options += [f"--algorithm=adder{keys}"]
+        options += [f"--collective=adder{keys}"]
         document = run_json("collective-benchmark", *options, libraries=libraries)
         assert [row["verified"] for row in document["rows"]] == [True, True]
         return document
@@ -242,11 +242,11 @@ def test_switch_program(library, tmp_path):
     libraries.append(library("workload"))
     iterations = run_json("training-job", *job, "--payload=real", libraries=libraries)["iterations"]
     assert all(iteration["verified"] for iteration in iterations)
-    wrong = run("collective-benchmark", "--algorithm=adder:slots=1", libraries=libraries)
-    assert_refused(wrong, "--algorithm=adder:slots=1", "2 to 1048576")
-    wrong = run("collective-benchmark", "--algorithm=adder", "--ranks=65", libraries=libraries)
+    wrong = run("collective-benchmark", "--collective=adder:slots=1", libraries=libraries)
+    assert_refused(wrong, "--collective=adder:slots=1", "2 to 1048576")
+    wrong = run("collective-benchmark", "--collective=adder", "--ranks=65", libraries=libraries)
     assert_refused(wrong, "adder with 65 workers", "up to 64")
-    assert_refused(run("collective-benchmark", "--algorithm=adder"), "--algorithm=adder")
+    assert_refused(run("collective-benchmark", "--collective=adder"), "--collective=adder")
 
 
 def test_extensions_are_complete():
@@ -257,14 +257,14 @@ def test_extensions_are_complete():
 
 def test_several_extensions_at_once(library):
     libraries = [library("topology"), library("collective-algorithm")]
-    options = ["--topology=switch-chain", "--algorithm=recursive-tripling", "--ranks=9"]
+    options = ["--topology=switch-chain", "--collective=recursive-tripling", "--ranks=9"]
     rows = run_json("collective-benchmark", *options, "--bytes=1K", libraries=libraries)["rows"]
     assert rows[0]["algorithm"] == "recursive-tripling"
 
 
 def test_python_names_extensions_by_the_environment(library, monkeypatch):
     libraries = [str(library("topology")), str(library("collective-algorithm"))]
-    options = {"topology": "switch-chain", "algorithm": "recursive-tripling", "ranks": 9}
+    options = {"topology": "switch-chain", "collective": "recursive-tripling", "ranks": 9}
     with pytest.raises(ValueError, match="switch-chain"):
         dt.CollectiveBenchmark(**options).run()
     monkeypatch.setenv(VARIABLE, os.pathsep.join(libraries))

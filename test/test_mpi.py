@@ -56,7 +56,7 @@ RUNS = {
         "collective-benchmark",
         "--ranks=16",
         "--topology=torus:4x4",
-        "--algorithm=multitree",
+        "--collective=multitree",
         "--path=schedule",
         "--bytes=64K",
         "--payload=real",
@@ -65,7 +65,7 @@ RUNS = {
         "collective-benchmark",
         "--ranks=16",
         "--topology=local-switch-torus:2x2,nodes=4,switches=2",
-        "--algorithm=hou",
+        "--collective=hou",
         "--port-pairs=stripe",
         "--bytes=64K",
     ],
@@ -73,13 +73,13 @@ RUNS = {
         "collective-benchmark",
         "--ranks=16",
         "--topology=rail-optimized:servers=4,gpus=4",
-        "--algorithm=hierarchical",
+        "--collective=hierarchical",
         "--bytes=64K",
     ],
     "sums in the network": [
         "collective-benchmark",
         *LEAVES,
-        "--algorithm=switchml",
+        "--collective=switchml",
         "--bytes=256K",
         "--payload=real",
         "--loss=0.001",
@@ -87,7 +87,7 @@ RUNS = {
     "aggregation tree": [
         "collective-benchmark",
         *PODS,
-        "--algorithm=sharp",
+        "--collective=sharp",
         "--bytes=8,256K",
         "--payload=real",
         "--loss=0.001",
@@ -96,7 +96,7 @@ RUNS = {
         "collective-benchmark",
         "--ranks=7",
         "--topology=leaf-spine:leaves=4,hosts-per-leaf=2",
-        "--algorithm=atp:slots=1000",
+        "--collective=atp:slots=1000",
         "--bytes=256K",
         "--payload=real",
         "--loss=0.001",
@@ -123,7 +123,7 @@ RUNS = {
         "collective-benchmark",
         *PODS,
         "--transport=uec",
-        "--algorithm=parameter-server",
+        "--collective=parameter-server",
         "--bytes=1M",
         "--payload=real",
     ],
@@ -133,7 +133,7 @@ RUNS = {
         *PODS,
         "--transport=uec",
         "--congestion-control=nscc:receiver-credit=true",
-        "--algorithm=parameter-server",
+        "--collective=parameter-server",
         "--bytes=256K",
         "--loss=0.001",
         "--payload=real",
@@ -158,7 +158,7 @@ RUNS = {
     "ring of engines in NICs": [
         "collective-benchmark",
         *PODS,
-        "--algorithm=nic-ring",
+        "--collective=nic-ring",
         "--payload=real",
         "--loss=0.001",
         "--bytes=256K",
@@ -252,7 +252,7 @@ def test_packets_of_ultra_ethernet_are_trimmed_and_lost_across_the_border():
 
 
 def test_frames_of_an_extension_cross_the_border_of_processes():
-    words = ["collective-benchmark", *LEAVES, "--algorithm=adder", "--bytes=16K", "--payload=real"]
+    words = ["collective-benchmark", *LEAVES, "--collective=adder", "--bytes=16K", "--payload=real"]
     alone, shared = (get_json(n, *words, extension="switch-program") for n in (1, 2))
     assert alone["rows"][0]["verified"]
     assert shared == alone

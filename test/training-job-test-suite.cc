@@ -544,6 +544,13 @@ class GradientBucketsTestCase : public TestCase
         // More than 4 GiB.
         const auto large = MakeGradientBuckets({layer(1ULL << 33)});
         NS_TEST_EXPECT_MSG_EQ(large.at(0).bytes, 1ULL << 35, "32 GiB");
+        // Gradients of 2 bytes: twice as many in a bucket of the same cap.
+        const auto halves = MakeGradientBuckets(equal, 2 << 20, 2);
+        NS_TEST_ASSERT_MSG_EQ(halves.size(), 2, "1, 1 MiB");
+        NS_TEST_EXPECT_MSG_EQ(halves[0].layers.size(), 4, "the first cap");
+        NS_TEST_EXPECT_MSG_EQ(halves[0].bytes, 1 << 20, "first bucket");
+        NS_TEST_EXPECT_MSG_EQ(halves[1].bytes, 1 << 20, "second bucket");
+        NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets({layer(7)}, 1 << 20, 2).at(0).bytes, 14, "odd");
     }
 };
 

@@ -27,8 +27,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 # Keys of JSON documents that are not simulation results: cost, and the configuration.
 NOT_RESULTS = re.compile(
-    r"configuration|version|choices?|reason|unfit|fastest|ratio|published\w*|scheduler|default|"
-    r"packets_per_ack|algbw_GBps|efficiency|(setup_)?cpu_s|wall_s|\w+_per_cpu_s|\w+_memory_MiB"
+    r"configuration|version|choices?|candidates|reason|unfit|fastest|ratio|published\w*|scheduler|"
+    r"default|packets_per_ack|algbw_GBps|efficiency|(setup_)?cpu_s|wall_s|\w+_per_cpu_s|\w+_memory_MiB"
 )
 
 # Numbers computed from simulated times. Compilers may round them differently.

@@ -40,16 +40,19 @@ AlgorithmChooser::AlgorithmChooser(const NetworkCost& network)
 {
 }
 
-const std::optional<CollectiveCost>&
-AlgorithmChooser::GetCost(const std::string& name, CollectiveRequest request)
+AlgorithmCandidate
+AlgorithmChooser::Judge(const std::string& name, CollectiveRequest request)
 {
-    static const std::optional<CollectiveCost> none;
+    AlgorithmCandidate candidate;
+    candidate.name = name;
     const auto& entry = Registry<CollectiveAlgorithm>::Find(name);
     if (entry.searches && request.ranks > MAX_SEARCHED_RANKS)
     {
-        NS_LOG_LOGIC("not " << name << ", which searches too long for " << request.ranks
-                            << " ranks");
-        return none;
+        candidate.unfit = name + " among " + std::to_string(request.ranks) +
+                          " ranks searches too long (allowed: up to " +
+                          std::to_string(MAX_SEARCHED_RANKS) + ", for auto)";
+        NS_LOG_LOGIC("not " << candidate.unfit);
+        return candidate;
     }
     try
     {
@@ -64,20 +67,40 @@ AlgorithmChooser::GetCost(const std::string& name, CollectiveRequest request)
                                         request.root,
                                         request.segments,
                                         entry.dependsOnSize ? request.bytes : 0));
+        Judgement& judgement = found->second;
         if (isNew)
         {
-            found->second = CollectiveCost::Measure(*request.topology,
-                                                    request.hosts,
-                                                    m_network,
-                                                    BuildSchedule(name, request));
+            try
+            {
+                judgement.cost = CollectiveCost::Measure(*request.topology,
+                                                         request.hosts,
+                                                         m_network,
+                                                         BuildSchedule(name, request));
+                judgement.unfit =
+                    judgement.cost ? "" : name + " has too many messages for an estimate";
+            }
+            catch (const ConfigurationError& error)
+            {
+                judgement.unfit = error.what();
+            }
         }
-        return found->second;
+        candidate.unfit = judgement.unfit;
+        if (judgement.cost)
+        {
+            candidate.latency = judgement.cost->GetLatency(request.bytes);
+            candidate.seconds = candidate.latency + judgement.cost->GetTransfer(request.bytes);
+            candidate.steps = judgement.cost->GetSteps();
+        }
     }
     catch (const ConfigurationError& error)
     {
-        NS_LOG_LOGIC("not " << error.what());
-        return none;
+        candidate.unfit = error.what();
     }
+    if (!candidate.unfit.empty())
+    {
+        NS_LOG_LOGIC("not " << candidate.unfit);
+    }
+    return candidate;
 }
 
 const AlgorithmChoice&
@@ -89,49 +112,37 @@ AlgorithmChooser::Choose(const CollectiveRequest& request)
     {
         return found->second;
     }
-
-    /** An algorithm and its expected time. */
-    struct Candidate
-    {
-        double seconds;
-        uint32_t steps;
-        std::string name;
-        double latency;
-    };
-
-    std::vector<Candidate> candidates;
+    std::vector<AlgorithmCandidate> candidates;
     for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())
     {
-        if (const auto& cost = GetCost(name, request))
-        {
-            const double latency = cost->GetLatency(request.bytes);
-            candidates.push_back(
-                {latency + cost->GetTransfer(request.bytes), cost->GetSteps(), name, latency});
-        }
+        candidates.push_back(Judge(name, request));
     }
-    if (candidates.empty())
+    std::sort(candidates.begin(), candidates.end(), [](const auto& a, const auto& b) {
+        const bool isUnfit[] = {!a.unfit.empty(), !b.unfit.empty()};
+        return std::tie(isUnfit[0], a.seconds, a.steps, a.name) <
+               std::tie(isUnfit[1], b.seconds, b.steps, b.name);
+    });
+    if (candidates.empty() || !candidates.front().unfit.empty())
     {
         m_choices.erase(found);
         throw ConfigurationError("auto: no algorithm for " + GetName(request.operation) +
                                  " among " + std::to_string(request.ranks) + " ranks");
     }
-    std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-        return std::tie(a.seconds, a.steps, a.name) < std::tie(b.seconds, b.steps, b.name);
-    });
-    const Candidate& best = candidates.front();
+    const AlgorithmCandidate& best = candidates.front();
     std::string reason = best.name + " for " + GetName(request.operation) + " of " +
                          FormatBytes(request.bytes) + " among " + std::to_string(request.ranks) +
                          " ranks: " + FormatMicroseconds(best.seconds) + " expected (" +
                          std::to_string(best.steps) + " steps: latency " +
                          FormatMicroseconds(best.latency) + ", transfer " +
                          FormatMicroseconds(best.seconds - best.latency) + ")";
-    for (std::size_t i = 1; i < candidates.size() && i <= MAX_NAMED; i++)
+    for (std::size_t i = 1; i < candidates.size() && i <= MAX_NAMED && candidates[i].unfit.empty();
+         i++)
     {
         reason += (i == 1 ? "; next " : ", ") + candidates[i].name + " " +
                   FormatMicroseconds(candidates[i].seconds);
     }
     NS_LOG_INFO(reason);
-    found->second = {best.name, reason};
+    found->second = {best.name, reason, candidates};
     return found->second;
 }
 

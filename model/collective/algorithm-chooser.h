@@ -14,15 +14,28 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <vector>
 
 namespace ns3::training
 {
+
+/** An algorithm that could be chosen for a collective. */
+struct AlgorithmCandidate
+{
+    std::string name;  ///< algorithm name
+    std::string unfit; ///< why it cannot be chosen, one line; empty: it can
+    double seconds{0}; ///< expected time
+    double latency{0}; ///< part of it that does not depend on the size, s
+    uint32_t steps{0}; ///< messages that wait for each other
+};
 
 /** The algorithm chosen for a collective. */
 struct AlgorithmChoice
 {
     std::string name;   ///< algorithm name
     std::string reason; ///< one line: its expected time and the times of the runners-up
+    /// All registered algorithms: those that fit by rising expected time, then the others by name.
+    std::vector<AlgorithmCandidate> candidates;
 };
 
 /**
@@ -54,11 +67,17 @@ class AlgorithmChooser
     /// Operation, algorithm, root, segments, and bytes if the plan depends on them.
     using PlanKey = std::tuple<CollectiveOperation, std::string, uint32_t, uint32_t, uint64_t>;
 
-    const std::optional<CollectiveCost>& GetCost(const std::string& name,
-                                                 CollectiveRequest request);
+    /** Cost of an algorithm, or why there is none. */
+    struct Judgement
+    {
+        std::optional<CollectiveCost> cost;
+        std::string unfit;
+    };
+
+    AlgorithmCandidate Judge(const std::string& name, CollectiveRequest request);
 
     NetworkCost m_network;
-    std::map<PlanKey, std::optional<CollectiveCost>> m_costs; // none: unsupported or too large
+    std::map<PlanKey, Judgement> m_costs;
     std::map<std::tuple<CollectiveOperation, uint64_t, uint32_t>, AlgorithmChoice> m_choices;
 };
 

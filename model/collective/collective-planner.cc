@@ -103,6 +103,18 @@ CollectivePlanner::Explain(CollectiveOperation operation, uint64_t bytes, uint32
                : "";
 }
 
+std::vector<PlannedChoice>
+CollectivePlanner::GetChoices() const
+{
+    std::vector<PlannedChoice> choices;
+    for (const auto& [collective, choice] : m_chosen)
+    {
+        const auto& [operation, bytes] = collective;
+        choices.push_back({operation, bytes, m_request.ranks, *choice});
+    }
+    return choices;
+}
+
 bool
 CollectivePlanner::IsVerifying() const
 {
@@ -123,7 +135,12 @@ CollectivePlanner::Get(CollectiveOperation operation, uint64_t bytes, uint32_t r
         return m_known;
     }
     CollectiveRequest request = MakeRequest(operation, bytes, HasRoot(operation) ? root : 0);
-    const std::string name = m_chooser ? m_chooser->Choose(request).name : m_algorithm;
+    const AlgorithmChoice* choice = m_chooser ? &m_chooser->Choose(request) : nullptr;
+    if (choice)
+    {
+        m_chosen.try_emplace({operation, bytes}, choice);
+    }
+    const std::string name = choice ? choice->name : m_algorithm;
     const auto& algorithm = Find(name);
     CheckRequest(algorithm, request);
     if (request.segments == 0)

@@ -17,10 +17,20 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
 {
+
+/** A collective for which an algorithm has been chosen. */
+struct PlannedChoice
+{
+    CollectiveOperation operation; ///< what it does
+    uint64_t bytes;                ///< size of the whole vector
+    uint32_t ranks;                ///< number of ranks
+    AlgorithmChoice choice;        ///< among all algorithms
+};
 
 /**
  * @ingroup distributed-training-collective
@@ -81,6 +91,9 @@ class CollectivePlanner
      */
     std::string Explain(CollectiveOperation operation, uint64_t bytes, uint32_t root);
 
+    /** @return the choices by AlgorithmChooser for Get() so far, by operation and size */
+    std::vector<PlannedChoice> GetChoices() const;
+
     /** @return the planned paths of the messages; empty: any paths */
     std::vector<RankPath> GetPaths() const;
 
@@ -110,6 +123,8 @@ class CollectivePlanner
     std::shared_ptr<const CollectiveSchedule> m_known; // the fixed schedule, or null
     mutable std::map<std::string, Choice<CollectiveAlgorithm>> m_algorithms; // used so far
     std::map<PlanKey, std::shared_ptr<const CollectiveSchedule>> m_plans;
+    /// Choices of m_chooser that Get() has used, by operation and size.
+    std::map<std::pair<CollectiveOperation, uint64_t>, const AlgorithmChoice*> m_chosen;
 };
 
 } // namespace ns3::training

@@ -12,7 +12,7 @@ namespace ns3::training
 {
 
 std::vector<GradientBucket>
-MakeGradientBuckets(const std::vector<Layer>& layers, uint64_t capBytes)
+MakeGradientBuckets(const std::vector<Layer>& layers, uint64_t capBytes, uint32_t gradientBytes)
 {
     std::vector<GradientBucket> buckets;
     GradientBucket open;
@@ -23,7 +23,7 @@ MakeGradientBuckets(const std::vector<Layer>& layers, uint64_t capBytes)
         {
             continue;
         }
-        open.bytes += layers[index].GetGradientBytes();
+        open.bytes += gradientBytes * layers[index].parameters;
         open.readyLayer = index;
         const uint64_t cap = buckets.empty() ? std::min(FIRST_BUCKET_BYTES, capBytes) : capBytes;
         if (open.bytes >= cap)

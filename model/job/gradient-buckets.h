@@ -22,7 +22,7 @@ namespace ns3::training
  */
 struct GradientBucket
 {
-    uint64_t bytes{0};            ///< size of its float32 gradients
+    uint64_t bytes{0};            ///< size of its gradients
     std::vector<uint32_t> layers; ///< indices in LayeredModel::layers, in backward order
     uint32_t readyLayer{0};       ///< layer whose backward pass computes its last gradient
 };
@@ -32,6 +32,9 @@ constexpr uint64_t FIRST_BUCKET_BYTES = 1ULL << 20;
 
 /** @ingroup distributed-training-job Default cap of a bucket (PyTorch: 25 MiB). */
 constexpr uint64_t DEFAULT_BUCKET_BYTES = 25ULL << 20;
+
+/** @ingroup distributed-training-job Default size of a gradient, float32, bytes. */
+constexpr uint32_t DEFAULT_GRADIENT_BYTES = 4;
 
 /**
  * @ingroup distributed-training-job
@@ -46,10 +49,12 @@ constexpr uint64_t DEFAULT_BUCKET_BYTES = 25ULL << 20;
  *
  * @param layers the layers in forward order
  * @param capBytes cap of every bucket but the first, bytes; 0: one bucket per layer
+ * @param gradientBytes size of a gradient, bytes
  * @return the buckets in the order in which they become ready
  */
 std::vector<GradientBucket> MakeGradientBuckets(const std::vector<Layer>& layers,
-                                                uint64_t capBytes = DEFAULT_BUCKET_BYTES);
+                                                uint64_t capBytes = DEFAULT_BUCKET_BYTES,
+                                                uint32_t gradientBytes = DEFAULT_GRADIENT_BYTES);
 
 } // namespace ns3::training
 

@@ -50,8 +50,11 @@ MakeModel(const WorkloadEntry& entry, const WorkloadRequest& request)
 TrainingTask
 MakeModelTask(const LayeredModel& model, const WorkloadRequest& request, const std::string& on)
 {
-    TrainingTask task =
-        MakeDataParallelTask(model, request.bucket, request.overlap, request.byLayer);
+    TrainingTask task = MakeDataParallelTask(model,
+                                             request.bucket,
+                                             request.overlap,
+                                             request.byLayer,
+                                             request.gradientBytes);
     const bool isSmall = task.parameters < 100000;
     std::array<char, 80> text{};
     std::snprintf(text.data(),
@@ -145,7 +148,11 @@ MakeModelWorkload(const std::string& help, const std::vector<LayerShape>& layers
 }
 
 TrainingTask
-MakeDataParallelTask(const LayeredModel& model, uint64_t bucket, bool overlap, bool byLayer)
+MakeDataParallelTask(const LayeredModel& model,
+                     uint64_t bucket,
+                     bool overlap,
+                     bool byLayer,
+                     uint32_t gradientBytes)
 {
     TrainingTask task;
     task.name = model.name;
@@ -160,7 +167,7 @@ MakeDataParallelTask(const LayeredModel& model, uint64_t bucket, bool overlap, b
         passed += model.layers[layer].backward;
         readyAt[layer] = passed;
     }
-    const auto buckets = MakeGradientBuckets(model.layers, bucket);
+    const auto buckets = MakeGradientBuckets(model.layers, bucket, gradientBytes);
     if (byLayer)
     {
         task.communicators[0].byPriority = true;
@@ -215,6 +222,14 @@ MakeTrainingTask(const std::string& workload, WorkloadRequest request)
                                      "layer",
                                      " with workload " + workload +
                                          " (allowed: with workloads whose layers are trained data "
+                                         "parallel)");
+        }
+        if (request.gradientBytes != DEFAULT_GRADIENT_BYTES)
+        {
+            throw ConfigurationError("gradient bytes",
+                                     std::to_string(request.gradientBytes),
+                                     " with workload " + workload +
+                                         " (allowed: 4, or workloads whose layers are trained data "
                                          "parallel)");
         }
         return choice.entry->task(request);

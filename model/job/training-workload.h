@@ -47,9 +47,10 @@ struct WorkloadRequest
     uint64_t bucket{DEFAULT_BUCKET_BYTES}; ///< data parallel: cap of a gradient bucket, bytes
     bool overlap{true};                    ///< data parallel: reduce during the backward pass
     bool byLayer{false};                   ///< data parallel: layers wait for their own bucket
-    uint32_t ranks{1};                     ///< number of ranks
-    uint32_t serverRanks{1};               ///< ranks per server or package of the topology
-    KeyValues values;                      ///< keys of the workload; set by MakeTrainingTask()
+    uint32_t gradientBytes{DEFAULT_GRADIENT_BYTES}; ///< data parallel: size of a gradient, bytes
+    uint32_t ranks{1};                              ///< number of ranks
+    uint32_t serverRanks{1};                        ///< ranks per server or package of the topology
+    KeyValues values; ///< keys of the workload; set by MakeTrainingTask()
 };
 
 /**
@@ -106,12 +107,14 @@ WorkloadEntry MakeModelWorkload(const std::string& help, const std::vector<Layer
  *        only, updates its parameters, and goes on. Of waiting buckets the one that is needed first
  *        is reduced next; one in progress is not interrupted (ByteScheduler, Peng et al., SOSP
  *        2019)
+ * @param gradientBytes size of a gradient on the network, bytes
  * @return the steps of a rank
  */
 TrainingTask MakeDataParallelTask(const LayeredModel& model,
                                   uint64_t bucket,
                                   bool overlap,
-                                  bool byLayer = false);
+                                  bool byLayer = false,
+                                  uint32_t gradientBytes = DEFAULT_GRADIENT_BYTES);
 
 /**
  * @ingroup distributed-training-job

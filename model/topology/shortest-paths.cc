@@ -135,6 +135,7 @@ ShortestPaths::GetPaths() const
             const auto& link = m_topology.links[i];
             Path path = paths[TopologyGraph::GetPeer(link, node)];
             path.links++;
+            path.first = i;
             path.rate = std::min(path.rate, link.rate.GetBitRate());
             path.delay += link.delay;
             path.secondsPerBit += 1 / static_cast<double>(link.rate.GetBitRate());

@@ -45,6 +45,7 @@ class ShortestPaths
         uint64_t rate{std::numeric_limits<uint64_t>::max()}; ///< rate of its slowest link, bit/s
         Time delay;                                          ///< propagation delay of all links
         double secondsPerBit{0};                             ///< sum of 1 / rate over all links
+        uint32_t first{0};                                   ///< its first link, see GetNextLinks()
     };
 
     /**

@@ -8,6 +8,9 @@
 
 #include "ns3/fabric-frame.h"
 
+#include <algorithm>
+#include <numeric>
+
 namespace ns3::training
 {
 
@@ -31,7 +34,6 @@ IdlePaths::GetTime(uint32_t source, uint32_t destination, uint64_t bytes)
     {
         m_paths.Search(destination);
         found->second = m_paths.GetPaths();
-        found->second.resize(m_topology.hosts);
     }
     const ShortestPaths::Path& path = found->second[source];
     const uint64_t packets = (bytes + m_packet.payload - 1) / m_packet.payload;
@@ -51,8 +53,49 @@ IdlePaths::GetTime(uint32_t source, uint32_t destination, uint64_t bytes)
     {
         return delay + (last + more) * path.secondsPerBit;
     }
-    return delay + (full + more) * path.secondsPerBit +
-           (static_cast<double>(packets - 2) * full + last) / static_cast<double>(path.rate);
+    FollowRoute(source, destination);
+    return delay + GetTransmission({full + more, full, last, packets});
+}
+
+void
+IdlePaths::FollowRoute(uint32_t source, uint32_t destination)
+{
+    const std::vector<ShortestPaths::Path>& paths = m_found.at(destination);
+    m_links.clear();
+    for (uint32_t node = source; node != destination;)
+    {
+        const auto& link = m_topology.links[paths[node].first];
+        m_links.push_back(1 / static_cast<double>(link.rate.GetBitRate()));
+        node = TopologyGraph::GetPeer(link, node);
+    }
+}
+
+double
+IdlePaths::GetTransmission(const Bits& bits) const
+{
+    double longest = 0;
+    double before = 0; // first packet, up to link c
+    for (std::size_t c = 0; c < m_links.size(); c++)
+    {
+        before += bits.first * m_links[c];
+        double after = bits.last * std::accumulate(m_links.begin() + c, m_links.end(), 0.0);
+        if (bits.packets == 2)
+        {
+            longest = std::max(longest, before + after);
+            continue;
+        }
+        double between = 0;
+        double slowest = 0;
+        for (std::size_t k = c; k < m_links.size(); k++)
+        {
+            between += bits.full * m_links[k];
+            slowest = std::max(slowest, m_links[k]);
+            const double more = static_cast<double>(bits.packets - 3) * bits.full * slowest;
+            longest = std::max(longest, before + between + more + after);
+            after -= bits.last * m_links[k];
+        }
+    }
+    return longest;
 }
 
 } // namespace ns3::training

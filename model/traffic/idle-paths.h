@@ -31,7 +31,7 @@ struct FlowHeaders
  *
  * Completion times of flows on an idle network: from the first bit at the sender to the last bit at
  * the receiver, at full rate, over the best route. Switches store and forward packets. All packets
- * have the headers of a full one, and the first one those of its flow.
+ * have the headers of a full one, and the first one also those of its flow.
  */
 class IdlePaths
 {
@@ -51,20 +51,39 @@ class IdlePaths
      * @param source host
      * @param destination another host
      * @param bytes of a flow, at least 1
-     * @return its completion time, s. If n packets go over links of rates r, all full (F bits) but
-     *         the last one (L bits), and the first one H bits longer: sum(delays) + (F + H)
-     *         sum(1 / r) + ((n - 2) F + L) / min(r), and sum(delays) + (L + H) sum(1 / r) if n is
-     *         1. This is exact if the last link is a slowest one
+     * @return its completion time, s: the delays of the links and switches, and the transmission
+     *         of its packets. If n packets go over links of w s/bit, all full (F bits) but the last
+     *         one (L bits), and the first one H bits longer, the transmission takes the maximum,
+     *         over all links c and k not before c, of (F + H) sum(w up to c) + F (sum(w from c to
+     *         k) + (n - 3) max(w from c to k)) + L sum(w from k on): the longest chain of packets
+     *         that wait for each other or for their links. Two packets: c = k, without F; one
+     *         packet: (L + H) sum(w)
      */
     double GetTime(uint32_t source, uint32_t destination, uint64_t bytes);
 
   private:
+    /** Bits of the packets of a flow. */
+    struct Bits
+    {
+        double first;     // of the first packet
+        double full;      // of each one between
+        double last;      // of the last one
+        uint64_t packets; // number of all
+    };
+
+    /** @return time that the packets take on the links, whose s/bit are in m_links */
+    double GetTransmission(const Bits& bits) const;
+
+    /** Lists the links of the route between two hosts in m_links. */
+    void FollowRoute(uint32_t source, uint32_t destination);
+
     const TopologyGraph& m_topology;
     PacketSize m_packet;
     FlowHeaders m_headers;
     double m_pipelineDelay; // s
     ShortestPaths m_paths;
-    std::map<uint32_t, std::vector<ShortestPaths::Path>> m_found; // by destination, then source
+    std::map<uint32_t, std::vector<ShortestPaths::Path>> m_found; // by destination, then node
+    std::vector<double> m_links;                                  // of a route, s/bit
 };
 
 } // namespace ns3::training

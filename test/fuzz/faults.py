@@ -94,7 +94,7 @@ def make(rng, describe):
     if "number-format" in algorithm:
         engine = "none"
     arguments = ["--ranks=8", f"--topology={topology}", f"--operation={operation}", *transport]
-    arguments += [f"--algorithm={algorithm}", f"--bytes={rng.choice(['8', '1000', '64K', '300K'])}"]
+    arguments += [f"--collective={algorithm}", f"--bytes={rng.choice(['8', '1000', '64K', '300K'])}"]
     arguments += ["--warmup=0", "--payload=real", "--json=-", f"--RngRun={rng.randrange(1, 1000)}"]
     if engine != "none":
         arguments.append(f"--nic={engine}")

@@ -21,7 +21,7 @@ SEEDS = {
     "network.yml": [*COLLECTIVE, "--ranks=4", "--topology=astra-network:FILE"],
     "server.xml": [*COLLECTIVE, "--ranks=4", "--topology=nccl:FILE"],
     "fabric.yml": [*COLLECTIVE, "--ranks=4", "--topology=infragraph:FILE"],
-    "graph.xml": [*COLLECTIVE, "--ranks=4", "--algorithm=nccl-graph:graph=tree,file=FILE"],
+    "graph.xml": [*COLLECTIVE, "--ranks=4", "--collective=nccl-graph:graph=tree,file=FILE"],
     "system.json": [*JOB, "--ranks=4", "--workload=workload.csv", "--system=FILE"],
     # They may ask for years: cases read them only.
     **{name: ["training-job", "--workload=FILE", "--json=-"] for name in TRACES},

@@ -29,7 +29,8 @@ class BenchmarkResult(Result):
 
     def to_frame(self) -> pandas.DataFrame:
         """Return the rows, each with the configuration and the cost of the whole run."""
-        frame = super().to_frame().drop(columns=["bytes", "algorithm", "operation"])
+        frame = super().to_frame()
+        frame = frame.drop(columns=["bytes", "algorithm", "operation"], errors="ignore")
         return self.rows.merge(frame, how="cross")
 
     def __repr__(self) -> str:
@@ -44,7 +45,8 @@ class BenchmarkResult(Result):
             "verified": "{}",
         }
         lines = [
-            f"BenchmarkResult: {values['operation']}, {values['algorithm']}, {values['ranks']} ranks, "
+            f"BenchmarkResult: {values['operation']}, {values.get('algorithm', 'every algorithm')}, "
+            f"{values['ranks']} ranks, "
             f"{values['topology']}, {values['rate']}, {values['transport']} "
             f"({values['congestion-control']})",
             "".join(f"{name:>15}" for name in columns),

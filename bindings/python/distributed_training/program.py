@@ -440,6 +440,8 @@ class Program(Generic[R]):
         progress: bool,
     ) -> tuple[int, bytes, str]:
         """Run a command; return its exit status, standard output and standard error."""
+        if _is_orphan():  # otherwise a pool would start its waiting runs, one after the other
+            raise RuntimeError("the process that made this pool of workers has ended")
         with ErrorStream(progress) as errors:
             child = subprocess.Popen(
                 command,

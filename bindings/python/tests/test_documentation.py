@@ -92,6 +92,9 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert set(read_names("results.rst", "json-repeat")) == set(derived) - set(job_json)
     for iteration in job_json["iterations"]:
         assert list(iteration) == read_names("results.rst", "json-iterations")
+    auto = program_json("training-job", f"--workload={WORKLOAD}", "--collective=auto")
+    for row in auto["candidates"]:
+        assert list(row) == read_names("results.rst", "json-candidates")
     assert list(benchmark_json) == read_names("results.rst", "json-collective-benchmark")
     for row in benchmark_json["rows"]:
         assert list(row) == read_names("results.rst", "json-rows")
@@ -149,7 +152,7 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     for row in trees_json["rows"]:
         assert list(row) == read_names("results.rst", "json-multitree-allreduce-rows")
     sums = program_json(
-        "collective-benchmark", "--algorithm=switchml", "--ranks=2", "--bytes=8", "--payload=real"
+        "collective-benchmark", "--collective=switchml", "--ranks=2", "--bytes=8", "--payload=real"
     )
     assert list(sums["in_network"]) == read_names("results.rst", "json-in-network")
     over_tcp = program_json("collective-benchmark", "--transport=tcp", "--ranks=2", "--bytes=8")

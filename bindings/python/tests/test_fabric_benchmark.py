@@ -292,13 +292,13 @@ def test_a_slow_host_is_not_taken_for_losses(program_json):
     result = program_json(
         "collective-benchmark",
         *["--ranks=8", "--topology=leaf-spine:leaves=4,spines=2", "--operation=all-to-all"],
-        *["--algorithm=direct", "--bytes=2M", "--warmup=0", "--recovery=selective-repeat"],
+        *["--collective=direct", "--bytes=2M", "--warmup=0", "--recovery=selective-repeat"],
         "--fault=host2:receive-rate=1Gbps",
     )
     go_back_n = program_json(
         "collective-benchmark",
         *["--ranks=8", "--topology=leaf-spine:leaves=4,spines=2", "--operation=all-to-all"],
-        *["--algorithm=direct", "--bytes=2M", "--warmup=0"],
+        *["--collective=direct", "--bytes=2M", "--warmup=0"],
         "--fault=host2:receive-rate=1Gbps",
     )
     assert result["rows"][0]["time_us"] < 3 * go_back_n["rows"][0]["time_us"]

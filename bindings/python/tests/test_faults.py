@@ -83,7 +83,7 @@ def test_a_system_in_the_network_that_may_not_be_replaced_ends_with_one_line(pro
         "--ranks=4",
         "--bytes=4M",
         "--warmup=0",
-        f"--algorithm={system}",
+        f"--collective={system}",
         "--fault=switch0:down,from=50us",
         "--ns3::training::InNetworkCommunicator::OnFailure=error",
         "--json=-",
@@ -100,7 +100,7 @@ def test_a_stuck_run_ends_with_frames_kept_out_of_order(program):
     """The frames are freed when the program ends, after its static objects."""
     process = program(
         "collective-benchmark",
-        "--algorithm=atp",
+        "--collective=atp",
         "--topology=local-switch-torus:2x2",
         "--bytes=256",
         "--payload=real",

@@ -505,7 +505,7 @@ def test_a_name_from_a_file_is_printable(program, tmp_path):
 
 
 def test_long_values_are_shortened(program):
-    for option in ("--ranks=", "--topology=", "--bytes=", "--algorithm=", "--"):
+    for option in ("--ranks=", "--topology=", "--bytes=", "--collective=", "--"):
         line = get_line(program("collective-benchmark", option + "9" * 100000), 2)
         assert len(line) < 5000 and "[...]" in line
 
@@ -523,7 +523,7 @@ def test_long_values_are_shortened(program):
             "*:duplicate=1: makes",
         ),
         (
-            [*BENCHMARK, "--algorithm=switch-ps", "--ns3::training::SwitchPsCommunicator::Cores=9999"],
+            [*BENCHMARK, "--collective=switch-ps", "--ns3::training::SwitchPsCommunicator::Cores=9999"],
             "Cores=9999",
         ),
     ],

@@ -102,7 +102,7 @@ def test_many_slots_lose_nothing_in_a_lossless_class(program_json, topology, slo
     result = program_json(
         "collective-benchmark",
         *["--ranks=8", f"--topology={topology}", "--bytes=8M", "--warmup=0"],
-        f"--algorithm=nvls:slots={slots},elements-per-packet=512",
+        f"--collective=nvls:slots={slots},elements-per-packet=512",
         "--ns3::training::SwitchDevice::RegisterMemory=1000000000",
     )
     assert result["warnings"] == []
@@ -110,7 +110,7 @@ def test_many_slots_lose_nothing_in_a_lossless_class(program_json, topology, slo
     few = program_json(
         "collective-benchmark",
         *["--ranks=8", f"--topology={topology}", "--bytes=8M", "--warmup=0"],
-        "--algorithm=nvls:slots=512,elements-per-packet=512",
+        "--collective=nvls:slots=512,elements-per-packet=512",
         "--ns3::training::SwitchDevice::RegisterMemory=1000000000",
     )
     # With a slot for every packet all reads precede all writes.
@@ -125,7 +125,7 @@ def test_many_slots_lose_nothing_in_a_lossless_class(program_json, topology, slo
 def test_no_sum_in_the_network_is_faster_than_its_bound(program_json, algorithm, ranks):
     result = program_json(
         "collective-benchmark",
-        *[f"--ranks={ranks}", "--bytes=4M", "--warmup=0", f"--algorithm={algorithm}"],
+        *[f"--ranks={ranks}", "--bytes=4M", "--warmup=0", f"--collective={algorithm}"],
         "--ns3::training::SwitchDevice::RegisterMemory=1000000000",
     )
     assert 0.1 < result["rows"][0]["efficiency"] <= 1

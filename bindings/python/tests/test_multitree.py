@@ -104,7 +104,7 @@ def test_trees(program, topology, digest, variants):
         order, stop = variant.split()
         process = program(
             "collective-benchmark",
-            f"--algorithm=multitree:order={order},stop={stop}",
+            f"--collective=multitree:order={order},stop={stop}",
             f"--topology={topology}",
             "--print-trees",
         )
@@ -116,7 +116,7 @@ def test_trees(program, topology, digest, variants):
 def test_trees_of_some_ranks(program):
     process = program(
         "collective-benchmark",
-        "--algorithm=multitree",
+        "--collective=multitree",
         "--topology=single-switch",
         "--ranks=3",
         "--print-trees",
@@ -127,12 +127,12 @@ def test_trees_of_some_ranks(program):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["--print-trees"], "--algorithm=ring (allowed: multitree)"),
-        (["--order=id"], "--order=id: written as --algorithm=multitree:order=id (allowed: "),
-        (["--stop=last"], "--stop=last: written as --algorithm=multitree:stop=last (allowed: "),
-        (["--algorithm=multitree:order=none", "--print-trees"], "'order=none' (allowed: "),
+        (["--print-trees"], "--collective=ring (allowed: multitree)"),
+        (["--order=id"], "--order=id: written as --collective=multitree:order=id (allowed: "),
+        (["--stop=last"], "--stop=last: written as --collective=multitree:stop=last (allowed: "),
+        (["--collective=multitree:order=none", "--print-trees"], "'order=none' (allowed: "),
         (
-            ["--algorithm=multitree", "--print-trees", "--topology=torus:2x2", "--ranks=5"],
+            ["--collective=multitree", "--print-trees", "--topology=torus:2x2", "--ranks=5"],
             "(allowed: 1 to 4",
         ),
     ],

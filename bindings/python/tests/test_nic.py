@@ -132,10 +132,10 @@ def test_engines_that_code_nothing_are_reported(program, program_name):
         (["--nic=inceptionn"], "payload virtual"),
         (["--nic=powersgd"], "powersgd"),
         (["--nic=nothing"], "nothing"),
-        (["--nic=inceptionn:ratio=4", "--algorithm=switchml"], "switchml"),
-        (["--nic=fp16", "--algorithm=nic-ring:number-format=float16"], "number-format"),
-        (["--algorithm=nic-ring:number-format=fp4"], "fp4"),
-        (["--algorithm=nic-multitree:table-entries=1", "--topology=torus:2x2"], "table"),
+        (["--nic=inceptionn:ratio=4", "--collective=switchml"], "switchml"),
+        (["--nic=fp16", "--collective=nic-ring:number-format=float16"], "number-format"),
+        (["--collective=nic-ring:number-format=fp4"], "fp4"),
+        (["--collective=nic-multitree:table-entries=1", "--topology=torus:2x2"], "table"),
     ],
 )
 def test_engines_that_cannot_work_are_refused_by_one_line(program, tmp_path, words, part):

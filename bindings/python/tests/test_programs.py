@@ -121,9 +121,9 @@ def test_schedule_files(program, tmp_path):
         assert result.configuration["resolved"]["algorithm"] == "allpairs"
     job = dt.TrainingJob(**{**SMALL, "payload": "real", "schedule": xml, "segments": 2}).run()
     assert job.iterations["verified"].all()
-    times = [dt.CollectiveBenchmark(algorithm="ring", **options).run().rows["time_us"][0]]
+    times = [dt.CollectiveBenchmark(collective="ring", **options).run().rows["time_us"][0]]
     for file in (tmp_path / "ring.json", tmp_path / "ring.xml"):
-        dt.CollectiveBenchmark(algorithm="ring", export_schedule=file, **options).run()
+        dt.CollectiveBenchmark(collective="ring", export_schedule=file, **options).run()
         times.append(dt.CollectiveBenchmark(schedule=file, **options).run().rows["time_us"][0])
     assert times == [times[0]] * 3
     listing = program("collective-benchmark", "--ranks=2", "--bytes=8", "--print-schedule")
@@ -137,10 +137,21 @@ def test_schedule_files(program, tmp_path):
         dt.CollectiveBenchmark(export_schedule="no/schedule.json", **options).run()
 
 
+def check_candidates(candidates, names):
+    """Each collective has all algorithms, and the fastest one that fits is chosen."""
+    for _, rows in candidates.groupby(["ranks", "operation", "bytes"]):
+        assert set(rows["algorithm"]) == names and len(rows) == len(names)
+        fit = rows[rows["unfit"] == ""]
+        assert fit["expected_us"].is_monotonic_increasing and (fit["expected_us"] > 0).all()
+        assert (fit["latency_us"] <= fit["expected_us"]).all() and (fit["steps"] >= 1).all()
+        assert rows[rows["unfit"] != ""]["expected_us"].isna().all()
+        assert list(rows["is_chosen"]) == [True] + [False] * (len(rows) - 1)
+
+
 def test_auto_and_sweep(tmp_path):
     options = {"ranks": 8, "topology": "torus:2x4", "bytes": ["64", "256K"]}
     sweep = dt.CollectiveBenchmark(sweep="algorithms", **options).run()
-    auto = dt.CollectiveBenchmark(algorithm="auto", **options).run()
+    auto = dt.CollectiveBenchmark(collective="auto", **options).run()
     for fastest, row in zip(sweep.data["fastest"], auto.data["rows"]):
         assert row["algorithm"] == fastest["auto"]
         assert row["time_us"] == pytest.approx(fastest["auto_time_us"], rel=0.01)
@@ -153,6 +164,15 @@ def test_auto_and_sweep(tmp_path):
     job = dt.TrainingJob(**{**SMALL, "collective": "auto", "payload": "real"}).run()
     assert job.iterations["verified"].all()
     assert job.choices and all("expected" in text for text in job.choices.values())
+    check_candidates(auto.candidates, set(sweep.rows["algorithm"]) | set(unfit))
+    for _, size in auto.candidates.groupby("bytes"):
+        assert set(size["algorithm"][size["unfit"] != ""]) == set(unfit)
+    check_candidates(job.candidates, set(auto.candidates["algorithm"]))
+    assert dt.TrainingJob(**SMALL).run().candidates.empty
+    jobs = [{"workload": SMALL["workload"], "ranks": 2, "iterations": 1}]
+    shared = dt.SharedCluster(jobs=jobs, ranks=4, collective="auto").run()
+    check_candidates(shared.candidates, set(auto.candidates["algorithm"]))
+    assert set(shared.candidates["ranks"]) == {2}
     with pytest.raises(ValueError, match="--sweep=sizes .allowed: algorithms"):
         dt.CollectiveBenchmark(sweep="sizes").run()
     with pytest.raises(ValueError, match="--sweep with --print-schedule .* .allowed: without"):
@@ -388,7 +408,7 @@ def test_runs_give_means_and_keep_each_run(tmp_path):
     assert list(result.iterations.loc[6].index) == [0, 1, 2, 3]
     assert list(dt.read_results(path, "run")["seed"]) == [5, 6, 7]
 
-    options = {"ranks": 8, "topology": "leaf-spine", "algorithm": "direct", "bytes": ["64K", "1M"]}
+    options = {"ranks": 8, "topology": "leaf-spine", "collective": "direct", "bytes": ["64K", "1M"]}
     result = dt.CollectiveBenchmark(**options, runs=3).run()
     rows = [dt.CollectiveBenchmark(**options, run=run).run().rows for run in (1, 2, 3)]
     for size in (0, 1):
@@ -458,7 +478,7 @@ def test_inputs_are_said(program):
 def test_queue_pairs_spread_flows():
     # In the step between the leaves, four flows are hashed to four spines.
     options = {"ranks": 8, "topology": "leaf-spine:leaves=2,spines=4,hosts-per-leaf=4"}
-    options |= {"algorithm": "recursive-doubling", "bytes": "1M", "runs": 10}
+    options |= {"collective": "recursive-doubling", "bytes": "1M", "runs": 10}
     one = dt.CollectiveBenchmark(**options).run().rows
     split = dt.CollectiveBenchmark(**options, queue_pairs=8, split=True).run().rows
     assert split["time_us"][0] < 0.8 * one["time_us"][0]
@@ -599,7 +619,11 @@ except KeyboardInterrupt:
 
 
 def find_with(text):
-    """Return the ids of the processes whose arguments contain a text, without zombies."""
+    """Return the ids of the processes whose arguments contain a text, without zombies.
+
+    A program tries ns-3's arguments in a child that it forks, which has the same arguments for some
+    milliseconds.
+    """
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
@@ -613,11 +637,19 @@ def describe(processes):
     return "".join(Path(f"/proc/{process}/status").read_text() for process in processes)
 
 
-def wait_until(condition):
+def wait_until(condition, hold_s=1.0):
+    """Wait until a condition has held for a while without a break; return whether it has."""
     deadline = time.monotonic() + 120  # a loaded machine takes half a minute to start Python
-    while not condition() and time.monotonic() < deadline:
+    held_since = None
+    while (now := time.monotonic()) < deadline:
+        if not condition():
+            held_since = None
+        elif held_since is None:
+            held_since = now
+        elif now - held_since >= hold_s:
+            return True
         time.sleep(0.05)
-    return condition()
+    return False
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends the children")
@@ -733,11 +765,15 @@ def test_progress_is_shown_on_a_terminal(environment):
     assert shown.endswith("\r\x1b[K")  # and is erased at the end
 
 
-def interrupt_long_job(build, is_terminal):
-    """Start a long job, interrupt it after the first progress, or a while; return standard error."""
-    ours, theirs = pty.openpty() if is_terminal else os.pipe()
+def interrupt_long_run(build, arguments, until):
+    """Start a long run on a terminal, interrupt it when a text is shown; return what is shown.
+
+    Without a text standard error is a pipe, and the run lasts for a while.
+    """
+    ours, theirs = pty.openpty() if until else os.pipe()
+    name, *options = arguments
     process = subprocess.Popen(
-        [build.get_program("training-job"), "--ranks=16", "--iterations=10000"],
+        [build.get_program(name), *options],
         env=build.get_environment(),
         stdout=subprocess.DEVNULL,
         stderr=theirs,
@@ -745,9 +781,9 @@ def interrupt_long_job(build, is_terminal):
     os.close(theirs)
     shown = b""
     deadline = time.monotonic() + 60
-    while is_terminal and b"s left" not in shown and time.monotonic() < deadline:
+    while until and until.encode() not in shown and time.monotonic() < deadline:
         shown += os.read(ours, 65536)
-    if not is_terminal:
+    if not until:
         time.sleep(3)
     process.send_signal(signal.SIGINT)
     with contextlib.suppress(OSError):  # of a terminal whose other end is closed
@@ -759,7 +795,8 @@ def interrupt_long_job(build, is_terminal):
 
 
 def test_a_long_run_is_estimated_on_a_terminal(build, program_json):
-    shown = interrupt_long_job(build, True)
+    arguments = ["training-job", "--ranks=16", "--iterations=10000"]
+    shown = interrupt_long_run(build, arguments, "s left")
     match = re.match(
         r"estimate: (\S+) packet-hops, (\d+) s of CPU, (\d+) MiB for 10001 iterations", shown
     )
@@ -767,7 +804,67 @@ def test_a_long_run_is_estimated_on_a_terminal(build, program_json):
     # Acknowledgements are not estimated.
     assert float(match[1]) / 10001 == pytest.approx(one["packet_hops"], rel=0.2)
     assert re.search(r"\d+ %  simulated .* s left", shown)
-    assert re.fullmatch(r"training-job: interrupted .*\n", interrupt_long_job(build, False))
+    shown = interrupt_long_run(build, arguments, "")
+    assert re.fullmatch(r"training-job: interrupted .*\n", shown)
+
+
+@pytest.mark.parametrize(
+    "program_name, short, long, times, what",
+    [
+        ("collective-benchmark", ["--bytes=4M"], ["--bytes=8G"], 2048, "1 sizes, 2 times each"),
+        ("fabric-benchmark", ["--bytes=4M"], ["--bytes=16G"], 4096, "16 messages"),
+        ("flow-benchmark", ["--duration=2ms"], ["--duration=4s"], 2000, r"\d+ flows"),
+    ],
+)
+def test_other_long_runs_are_estimated(build, program_json, program_name, short, long, times, what):
+    common = ["--ranks=16", "--topology=fat-tree:k=4"]
+    common += ["--flow-sizes=fixed:bytes=1M"] if program_name == "flow-benchmark" else []
+    # A line of progress would change what fabric-benchmark measures.
+    until = "MiB for" if program_name == "fabric-benchmark" else "s left"
+    shown = interrupt_long_run(build, [program_name, *common, *long], until)
+    match = re.match(rf"estimate: (\S+) packet-hops, (\d+) s of CPU, (\d+) MiB for {what}", shown)
+    one = program_json(program_name, *common, *short)
+    hops = one["packet_hops"] if "packet_hops" in one else one["data_packet_hops"]
+    assert float(match[1]) / times == pytest.approx(hops, rel=0.3)
+
+
+def test_a_long_run_of_jobs_is_estimated(build, program_json, tmp_path):
+    job = tmp_path / "job.toml"
+    job.write_text('workload = "resnet50"\nranks = 8\niterations = 10000\n')
+    jobs = ["shared-cluster", f"--job={job}", f"--job={job}", "--ranks=16"]
+    shown = interrupt_long_run(build, jobs, "s left")
+    match = re.match(r"estimate: (\S+) packet-hops, (\d+) s of CPU, (\d+) MiB for 2 jobs", shown)
+    one = program_json("training-job", "--ranks=8", "--iterations=1", "--warmup=0")
+    assert float(match[1]) / 20000 == pytest.approx(one["packet_hops"], rel=0.2)
+    assert re.search(r"\d+ %  simulated .* s left", shown)
+
+
+def test_gradients_of_two_bytes(tmp_path):
+    """A ring sends 2 (n - 1) times the bytes of a vector, whatever n divides."""
+    sent = {}
+    for gradient_bytes in (None, 4, 2):
+        path = tmp_path / f"{gradient_bytes}.sqlite"
+        job = dt.TrainingJob(
+            workload="resnet50",
+            ranks=3,
+            iterations=1,
+            warmup=0,
+            gradient_bytes=gradient_bytes,
+            results=path,
+        )
+        job.run()
+        sent[gradient_bytes] = int(dt.read_results(path, "message")["bytes"].sum())
+    parameters = 25557032
+    assert sent == {None: 16 * parameters, 4: 16 * parameters, 2: 8 * parameters}
+    for arguments, text in [
+        ({"gradient_bytes": 3}, "--gradient-bytes=3 .allowed: 2, 4"),
+        ({"gradient_bytes": 2, "payload": "real"}, "--gradient-bytes=2 with payload real .allowed"),
+        ({"gradient_bytes": 2, "codec": "fp16"}, "--gradient-bytes=2 with a codec .allowed: 4"),
+        ({"gradient_bytes": 2, "collective": "sharp"}, "--gradient-bytes=2 with collective sharp"),
+        ({"gradient_bytes": 2, "workload": "dlrm-hybrid-parallel"}, "--gradient-bytes=2 with work"),
+    ]:
+        with pytest.raises(ValueError, match=text):
+            dt.TrainingJob(ranks=4, **arguments).run()
 
 
 def test_errors_are_the_same_on_a_terminal(environment):

@@ -183,7 +183,7 @@ def test_pauses_are_in_the_sentence(program, tmp_path):
         ("training-job", [*JOB[:1], "--ranks=2", "--transport=tcp"]),
         ("collective-benchmark", ["--ranks=1", "--bytes=1K"]),
         ("collective-benchmark", ["--ranks=3", "--bytes=0,4K"]),
-        ("collective-benchmark", ["--ranks=4", "--algorithm=switchml", "--bytes=1M"]),
+        ("collective-benchmark", ["--ranks=4", "--collective=switchml", "--bytes=1M"]),
     ],
 )
 def test_odd_runs(program, tmp_path, name, words):
@@ -534,7 +534,7 @@ def test_a_large_network_is_shown_by_layers(program, tmp_path):
         "--topology=leaf-spine:leaves=20,spines=4,hosts-per-leaf=20",
         "--bytes=40K",
     ]
-    words += ["--algorithm=recursive-doubling", "--warmup=0", f"--report={tmp_path}/run.html"]
+    words += ["--collective=recursive-doubling", "--warmup=0", f"--report={tmp_path}/run.html"]
     process = program("collective-benchmark", *words)
     assert process.returncode == 0, process.stderr
     assert os.path.getsize(tmp_path / "run.html") < 20e6
