@@ -65,6 +65,17 @@ void
 CheckReachable(const TopologyGraph& topology)
 {
     const std::vector<std::set<uint32_t>> parts = FindParts(topology);
+    std::map<uint32_t, uint32_t> hostsOf; // number of hosts by part
+    for (const auto& ofHost : parts)
+    {
+        for (uint32_t part : ofHost)
+        {
+            if (++hostsOf[part] == topology.hosts)
+            {
+                return; // all hosts meet there
+            }
+        }
+    }
     const auto meet = [&parts](uint32_t a, uint32_t b) {
         return std::any_of(parts[a].begin(), parts[a].end(), [&](uint32_t part) {
             return parts[b].count(part) > 0;
@@ -72,10 +83,6 @@ CheckReachable(const TopologyGraph& topology)
     };
     for (uint32_t to = 0; to < topology.hosts; to++)
     {
-        if (parts[to].size() == 1 && parts[to] == parts[0] && to > 0)
-        {
-            continue; // same component as host 0
-        }
         for (uint32_t from = 0; from < topology.hosts; from++)
         {
             if (from != to && !meet(from, to))

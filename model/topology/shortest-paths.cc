@@ -6,12 +6,12 @@
 
 #include "shortest-paths.h"
 
+#include "topology-twins.h"
+
 #include "ns3/training-setup-progress.h"
 
 #include <algorithm>
-#include <functional>
-#include <queue>
-#include <set>
+#include <map>
 #include <tuple>
 #include <utility>
 
@@ -20,28 +20,60 @@ namespace ns3::training
 
 ShortestPaths::ShortestPaths(const TopologyGraph& topology)
     : m_topology(topology),
-      m_first(topology.GetNodes() + 1, 0),
-      m_links(2 * topology.links.size())
+      m_all(MakeAdjacency(topology, false)),
+      m_switches(MakeAdjacency(topology, true))
 {
+}
+
+ShortestPaths::Adjacency
+ShortestPaths::MakeAdjacency(const TopologyGraph& topology, bool switchesOnly)
+{
+    const auto isLeftOut = [&](const TopologyGraph::Link& link) {
+        return switchesOnly && std::min(link.a, link.b) < topology.hosts;
+    };
+    Adjacency adjacency;
+    adjacency.first.assign(topology.GetNodes() + 1, 0);
     for (const auto& link : topology.links)
     {
-        m_first[link.a + 1]++;
-        m_first[link.b + 1]++;
+        adjacency.first[link.a + 1] += !isLeftOut(link);
+        adjacency.first[link.b + 1] += !isLeftOut(link);
     }
     for (uint32_t node = 0; node < topology.GetNodes(); node++)
     {
-        m_first[node + 1] += m_first[node];
+        adjacency.first[node + 1] += adjacency.first[node];
     }
-    std::vector<uint32_t> next(m_first.begin(), m_first.end() - 1);
+    adjacency.edges.resize(adjacency.first.back());
+    std::vector<uint32_t> next(adjacency.first.begin(), adjacency.first.end() - 1);
     for (uint32_t i = 0; i < topology.links.size(); i++)
     {
-        m_links[next[topology.links[i].a]++] = i;
-        m_links[next[topology.links[i].b]++] = i;
+        const auto& link = topology.links[i];
+        if (isLeftOut(link))
+        {
+            continue;
+        }
+        const bool isGrid = link.dimension != TopologyGraph::NO_DIMENSION;
+        const auto down = static_cast<uint16_t>(isGrid ? 2 * (link.dimension + 1) : 0);
+        const auto up = static_cast<uint16_t>(isGrid ? down + 1 : 0);
+        adjacency.edges[next[link.a]++] = {link.b, i, link.cost, up};
+        adjacency.edges[next[link.b]++] = {link.a, i, link.cost, down};
     }
+    return adjacency;
 }
 
 void
 ShortestPaths::Search(uint32_t destination, const LinkFilter& usable)
+{
+    SearchIn(m_all, destination, usable);
+}
+
+void
+ShortestPaths::SearchSwitches(uint32_t destination, const LinkFilter& usable)
+{
+    SearchIn(m_switches, destination, usable);
+}
+
+void
+ShortestPaths::SearchIn(const Adjacency& adjacency, uint32_t destination, const LinkFilter& usable)
 {
     m_destination = destination;
     m_usable = usable;
@@ -65,19 +97,18 @@ ShortestPaths::Search(uint32_t destination, const LinkFilter& usable)
             {
                 continue;
             }
-            for (uint32_t at = m_first[node]; at < m_first[node + 1]; at++)
+            for (uint32_t at = adjacency.first[node]; at < adjacency.first[node + 1]; at++)
             {
-                const auto& link = m_topology.links[m_links[at]];
-                const uint32_t peer = TopologyGraph::GetPeer(link, node);
-                const uint32_t sum = cost + link.cost;
-                if (sum < m_costs[peer] && (!m_usable || m_usable(m_links[at])))
+                const Edge& edge = adjacency.edges[at];
+                const uint32_t sum = cost + edge.cost;
+                if (sum < m_costs[edge.peer] && (!m_usable || m_usable(edge.link)))
                 {
-                    m_costs[peer] = sum;
+                    m_costs[edge.peer] = sum;
                     if (m_frontier.size() <= sum)
                     {
                         m_frontier.resize(sum + 1);
                     }
-                    m_frontier[sum].push_back(peer);
+                    m_frontier[sum].push_back(edge.peer);
                 }
             }
         }
@@ -93,31 +124,32 @@ ShortestPaths::GetNextLinks(uint32_t node, std::vector<uint32_t>& next) const
     {
         return;
     }
+    // Switches on the way to a switch: hosts need not be looked at, as they do not forward.
+    const bool isInside = std::min(node, m_destination) >= m_topology.hosts;
+    const Adjacency& adjacency = isInside ? m_switches : m_all;
     // Dimension-order routing in a grid: only the links of the highest dimension, up before down.
-    std::pair<uint32_t, bool> best{0, false};
-    for (uint32_t at = m_first[node]; at < m_first[node + 1]; at++)
+    uint16_t best = 0;
+    for (uint32_t at = adjacency.first[node]; at < adjacency.first[node + 1]; at++)
     {
-        const auto& link = m_topology.links[m_links[at]];
-        const uint32_t peer = TopologyGraph::GetPeer(link, node);
-        if (!Forwards(peer) || !IsReached(peer) || m_costs[node] != m_costs[peer] + link.cost ||
-            (m_usable && !m_usable(m_links[at])))
+        const Edge& edge = adjacency.edges[at];
+        if (m_costs[edge.peer] == UNREACHED || m_costs[node] != m_costs[edge.peer] + edge.cost ||
+            !Forwards(edge.peer) || (m_usable && !m_usable(edge.link)))
         {
             continue;
         }
-        if (link.dimension != TopologyGraph::NO_DIMENSION)
+        if (edge.preference > 0)
         {
-            const std::pair<uint32_t, bool> preference{link.dimension + 1, link.a == node};
-            if (preference < best)
+            if (edge.preference < best)
             {
                 continue;
             }
-            if (preference > best)
+            if (edge.preference > best)
             {
                 next.clear();
-                best = preference;
+                best = edge.preference;
             }
         }
-        next.push_back(m_links[at]);
+        next.push_back(edge.link);
     }
 }
 
@@ -210,19 +242,11 @@ ShortestPaths::GetDistinctHosts(uint32_t ranks) const
     {
         return {0};
     }
-    std::set<std::vector<std::tuple<uint32_t, uint64_t, int64_t>>> seen;
+    const std::vector<uint32_t> twinOf = FindTwins(m_topology, 0, ranks);
     std::vector<uint32_t> distinct;
     for (uint32_t host = 0; host < ranks; host++)
     {
-        std::vector<std::tuple<uint32_t, uint64_t, int64_t>> key;
-        for (uint32_t at = m_first[host]; at < m_first[host + 1]; at++)
-        {
-            const auto& link = m_topology.links[m_links[at]];
-            key.emplace_back(TopologyGraph::GetPeer(link, host),
-                             link.rate.GetBitRate(),
-                             link.delay.GetTimeStep());
-        }
-        if (seen.insert(key).second)
+        if (twinOf[host] == host)
         {
             distinct.push_back(host);
         }
@@ -230,40 +254,60 @@ ShortestPaths::GetDistinctHosts(uint32_t ranks) const
     return distinct;
 }
 
-Time
-ShortestPaths::GetDiameter(uint32_t ranks, bool ranksForward) const
+int64_t
+ShortestPaths::GetFarthest(uint32_t root, uint32_t ranks, bool ranksForward) const
 {
-    int64_t longest = 0;
-    for (uint32_t root : GetDistinctHosts(ranks))
+    constexpr int64_t FAR = std::numeric_limits<int64_t>::max();
+    std::vector<int64_t> delays(m_topology.GetNodes(), FAR);
+    // As SearchIn(), with delays instead of costs. Most networks have few different delays, and so
+    // few buckets.
+    std::map<int64_t, std::vector<uint32_t>> frontier;
+    delays[root] = 0;
+    frontier[0] = {root};
+    while (!frontier.empty())
     {
-        constexpr int64_t FAR = std::numeric_limits<int64_t>::max();
-        std::vector<int64_t> delays(m_topology.GetNodes(), FAR);
-        using Entry = std::pair<int64_t, uint32_t>; // delay, node
-        std::priority_queue<Entry, std::vector<Entry>, std::greater<>> waiting;
-        delays[root] = 0;
-        waiting.emplace(0, root);
-        while (!waiting.empty())
+        const int64_t delay = frontier.begin()->first;
+        std::vector<uint32_t>& nodes = frontier.begin()->second;
+        for (std::size_t i = 0; i < nodes.size(); i++) // grows if delays are 0
         {
-            const auto [delay, node] = waiting.top();
-            waiting.pop();
+            const uint32_t node = nodes[i];
             const bool isEnd = node < m_topology.hosts && !(ranksForward && node < ranks);
             if (delay > delays[node] || (isEnd && node != root))
             {
                 continue;
             }
-            for (uint32_t at = m_first[node]; at < m_first[node + 1]; at++)
+            for (uint32_t at = m_all.first[node]; at < m_all.first[node + 1]; at++)
             {
-                const auto& link = m_topology.links[m_links[at]];
-                const uint32_t peer = TopologyGraph::GetPeer(link, node);
-                const int64_t sum = delay + link.delay.GetTimeStep();
-                if (sum < delays[peer])
+                const Edge& edge = m_all.edges[at];
+                const int64_t sum = delay + m_topology.links[edge.link].delay.GetTimeStep();
+                if (sum < delays[edge.peer])
                 {
-                    delays[peer] = sum;
-                    waiting.emplace(sum, peer);
+                    delays[edge.peer] = sum;
+                    frontier[sum].push_back(edge.peer);
                 }
             }
         }
-        longest = std::max(longest, *std::max_element(delays.begin(), delays.begin() + ranks));
+        frontier.erase(frontier.begin());
+    }
+    return *std::max_element(delays.begin(), delays.begin() + ranks);
+}
+
+Time
+ShortestPaths::GetDiameter(uint32_t ranks, bool ranksForward) const
+{
+    const std::vector<uint32_t> roots = GetDistinctHosts(ranks);
+    if (roots.size() > 1)
+    {
+        const TopologyGraph merged = MergeTwins(m_topology, ranks);
+        if (merged.GetNodes() < m_topology.GetNodes())
+        {
+            return ShortestPaths(merged).GetDiameter(merged.hosts, ranksForward);
+        }
+    }
+    int64_t longest = 0;
+    for (uint32_t root : roots)
+    {
+        longest = std::max(longest, GetFarthest(root, ranks, ranksForward));
     }
     return TimeStep(longest);
 }
@@ -271,9 +315,17 @@ ShortestPaths::GetDiameter(uint32_t ranks, bool ranksForward) const
 ShortestPaths::Path
 ShortestPaths::GetLongestPath(uint32_t ranks)
 {
+    const std::vector<uint32_t> roots = GetDistinctHosts(ranks);
+    if (roots.size() > 1)
+    {
+        const TopologyGraph merged = MergeTwins(m_topology, ranks);
+        if (merged.GetNodes() < m_topology.GetNodes())
+        {
+            return ShortestPaths(merged).GetLongestPath(merged.hosts);
+        }
+    }
     Path longest;
     longest.rate = 0;
-    const std::vector<uint32_t> roots = GetDistinctHosts(ranks);
     SetupProgress progress("longest path", roots.size());
     for (uint32_t root : roots)
     {

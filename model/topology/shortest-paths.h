@@ -56,6 +56,13 @@ class ShortestPaths
     void Search(uint32_t destination, const LinkFilter& usable = nullptr);
 
     /**
+     * Finds the routes from all switches to one, and no routes from hosts, which takes less time.
+     * @param destination destination node, a switch
+     * @param usable filter of the links that paths may use; null: all links
+     */
+    void SearchSwitches(uint32_t destination, const LinkFilter& usable = nullptr);
+
+    /**
      * @param node a node of the topology
      * @return whether the last search found a route from the node
      */
@@ -110,17 +117,37 @@ class ShortestPaths
   private:
     static constexpr uint32_t UNREACHED = std::numeric_limits<uint32_t>::max();
 
+    /** A link as a node sees it. */
+    struct Edge
+    {
+        uint32_t peer;
+        uint32_t link; ///< index of the link
+        uint32_t cost;
+        uint16_t preference; ///< in a grid: highest dimension first, then up before down; else 0
+    };
+
+    /** Links of nodes, in ascending order; those of node i: edges[first[i]] to edges[first[i + 1]].
+     */
+    struct Adjacency
+    {
+        std::vector<uint32_t> first;
+        std::vector<Edge> edges;
+    };
+
+    static Adjacency MakeAdjacency(const TopologyGraph& topology, bool switchesOnly);
+
     bool Forwards(uint32_t node) const
     {
         return node >= m_topology.hosts || node == m_destination;
     }
 
+    void SearchIn(const Adjacency& adjacency, uint32_t destination, const LinkFilter& usable);
     bool IsTorus() const;
+    int64_t GetFarthest(uint32_t root, uint32_t ranks, bool ranksForward) const;
 
     const TopologyGraph& m_topology;
-    // Links of node i: m_links[m_first[i]] to m_links[m_first[i + 1]], in ascending order.
-    std::vector<uint32_t> m_first;
-    std::vector<uint32_t> m_links;
+    Adjacency m_all;
+    Adjacency m_switches; // links between switches only
     uint32_t m_destination{0};
     LinkFilter m_usable;
     std::vector<uint32_t> m_costs;

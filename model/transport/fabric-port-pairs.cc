@@ -25,8 +25,7 @@ constexpr uint32_t MAX_NUMBERS = (1 << 24) - 1;
 
 FabricPortPairs::FabricPortPairs(const Fabric& fabric, uint32_t ranks)
     : m_fabric(fabric),
-      m_ranks(ranks),
-      m_paths(fabric.topology)
+      m_ranks(ranks)
 {
     bool differ = false;
     for (const auto& link : fabric.topology.links)
@@ -172,12 +171,16 @@ FabricPortPairs::GetPathOfSwitches(uint32_t from, uint32_t to)
         {
             m_found.clear();
         }
-        m_paths.Search(to);
-        const auto rates = m_rate > 0 ? std::vector<ShortestPaths::Path>() : m_paths.GetPaths();
+        if (!m_paths)
+        {
+            m_paths = std::make_unique<ShortestPaths>(topology);
+        }
+        m_paths->SearchSwitches(to);
+        const auto rates = m_rate > 0 ? std::vector<ShortestPaths::Path>() : m_paths->GetPaths();
         std::vector<Path> paths;
         for (uint32_t node = topology.hosts; node < topology.GetNodes(); node++)
         {
-            paths.push_back({m_paths.IsReached(node) ? m_paths.GetCost(node) : FAR,
+            paths.push_back({m_paths->IsReached(node) ? m_paths->GetCost(node) : FAR,
                              m_rate > 0 ? m_rate : rates[node].rate});
         }
         found = m_found.emplace(to, std::move(paths)).first;

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <vector>
 
 namespace ns3::training
@@ -59,7 +60,7 @@ class FabricPortPairs : public PortPairTable
     const Fabric& m_fabric;
     uint32_t m_ranks;
     uint64_t m_rate{0}; // common rate of all links between switches; 0 if they differ
-    ShortestPaths m_paths;
+    std::unique_ptr<ShortestPaths> m_paths;        // null until one is needed
     std::map<uint32_t, std::vector<Path>> m_found; // by destination switch, then source switch
 };
 
