@@ -174,6 +174,7 @@ PROGRAMS = [
     dt.NcclTables,
     dt.SharedCluster,
     dt.SwitchParameterServer,
+    dt.TcpBenchmark,
     dt.TopologyCodesign,
     dt.TrainingJob,
 ]
