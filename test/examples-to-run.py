@@ -27,6 +27,7 @@ cpp_examples = [
     ),
     ("switch-barrier --ranks=8 --rounds=100 --loss=0.01", "True", "False"),
     ("switch-parameter-server --part=descent", "True", "False"),
+    ("tcp-benchmark --flows=1 --bytes=100K --pairs=1", "True", "False"),
     ("topology-codesign --nodes=4", "True", "False"),
     ("mixed-traffic --ranks=3 --bytes=100K --duration=5ms", "True", "False"),
     ("multitree-allreduce --part=sizes --topology=torus:4x4 --bytes=32K", "True", "False"),

@@ -9,13 +9,14 @@
 #include "frame-wire-format.h"
 
 #include "ns3/log.h"
-#include "ns3/pcap-file.h"
 #include "ns3/simulator.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-output-file.h"
 #include "ns3/training-processes.h"
 
+#include <algorithm>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <stdexcept>
 #include <sys/resource.h>
@@ -29,7 +30,15 @@ NS_LOG_COMPONENT_DEFINE("TrainingFabricPcap");
 namespace
 {
 
+/// Header of a capture file: number that tells nanoseconds and byte order, version, link type.
+constexpr uint32_t MAGIC_NANOSECONDS = 0xa1b23c4d;
+constexpr uint16_t MAJOR_VERSION = 2;
+constexpr uint16_t MINOR_VERSION = 4;
 constexpr uint32_t DLT_EN10MB = 1;
+/// Longest packet that is recorded, bytes; longer ones are cut.
+constexpr uint32_t SNAPSHOT_BYTES = 65535;
+/// Size of the buffer of a file before it is written: a system call costs as much as many packets.
+constexpr std::size_t BUFFER_BYTES = 1 << 15;
 /// File descriptors reserved for other open files of the program.
 constexpr rlim_t OTHER_FILES = 64;
 constexpr int64_t NANOSECONDS = 1000000000;
@@ -50,6 +59,74 @@ CanOpen(rlim_t files)
     limit.rlim_cur = files;
     return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
+
+/** A capture file in the byte order of this machine. */
+class CaptureFile
+{
+  public:
+    /** @param path created, or emptied */
+    explicit CaptureFile(const std::string& path)
+        : m_file(path, std::ios::binary | std::ios::trunc)
+    {
+        Put(MAGIC_NANOSECONDS);
+        Put(MAJOR_VERSION);
+        Put(MINOR_VERSION);
+        Put(uint32_t{0}); // time zone
+        Put(uint32_t{0}); // accuracy of time stamps
+        Put(SNAPSHOT_BYTES);
+        Put(DLT_EN10MB);
+        Flush();
+    }
+
+    /**
+     * Records a packet.
+     * @param time of its transmission or arrival, ns
+     * @param bytes on the wire
+     */
+    void Write(int64_t time, const WireBytes& bytes)
+    {
+        const auto all = static_cast<uint32_t>(bytes.size());
+        const uint32_t recorded = std::min(all, SNAPSHOT_BYTES);
+        Put(static_cast<uint32_t>(time / NANOSECONDS));
+        Put(static_cast<uint32_t>(time % NANOSECONDS));
+        Put(recorded);
+        Put(all);
+        m_buffer.append(reinterpret_cast<const char*>(bytes.data()), recorded);
+        if (m_buffer.size() >= BUFFER_BYTES)
+        {
+            Flush();
+        }
+    }
+
+    /** Writes the rest. */
+    void Close()
+    {
+        Flush();
+        m_file.close();
+    }
+
+    /** @return whether anything could not be written */
+    bool HasFailed() const
+    {
+        return m_file.fail();
+    }
+
+  private:
+    template <typename T>
+    void Put(T number)
+    {
+        m_buffer.append(reinterpret_cast<const char*>(&number), sizeof(number));
+    }
+
+    void Flush()
+    {
+        m_file.write(m_buffer.data(), static_cast<std::streamsize>(m_buffer.size()));
+        m_buffer.clear();
+    }
+
+    std::ofstream m_file;
+    std::string m_buffer;
+};
 
 } // namespace
 
@@ -88,10 +165,9 @@ class FabricPcap::Files
         {
             Open();
         }
-        const int64_t now = Simulator::Now().GetNanoSeconds();
-        m_files[index].Write(static_cast<uint32_t>(now / NANOSECONDS),
-                             static_cast<uint32_t>(now % NANOSECONDS),
-                             ToPacket(frame));
+        m_bytes.clear();
+        PutFrame(m_bytes, frame);
+        m_files[index].Write(Simulator::Now().GetNanoSeconds(), m_bytes);
         Check(index);
     }
 
@@ -102,7 +178,7 @@ class FabricPcap::Files
         for (std::size_t i = 0; i < m_files.size() && !m_closed; i++)
         {
             m_files[i].Close();
-            if (failed.empty() && m_files[i].Fail())
+            if (failed.empty() && m_files[i].HasFailed())
             {
                 failed = m_paths[i];
             }
@@ -116,27 +192,22 @@ class FabricPcap::Files
     {
         for (std::size_t i = 0; i < m_paths.size(); i++)
         {
-            m_files.emplace_back();
-            m_files[i].Open(m_paths[i], std::ios::out);
+            m_files.emplace_back(m_paths[i]);
             Check(i);
-            m_files[i].Init(DLT_EN10MB,
-                            PcapFile::SNAPLEN_DEFAULT,
-                            PcapFile::ZONE_DEFAULT,
-                            false,
-                            true);
         }
     }
 
     void Check(std::size_t index)
     {
-        if (m_files[index].Fail())
+        if (m_files[index].HasFailed())
         {
             throw std::runtime_error("capture file '" + m_paths[index] + "' cannot be written");
         }
     }
 
     std::deque<std::string> m_paths;
-    std::deque<PcapFile> m_files; // a deque, because PcapFile is not movable
+    std::vector<CaptureFile> m_files;
+    WireBytes m_bytes; // of the frame being recorded
     bool m_closed{false};
 };
 

@@ -184,10 +184,9 @@ ReadIpv4(const WireBytes& bytes, const WireFormat::Match& own, Frame& frame)
 
 } // namespace
 
-Ptr<Packet>
-ToPacket(const Frame& frame)
+void
+PutFrame(WireBytes& out, const Frame& frame)
 {
-    WireBytes out;
     out.reserve(frame.bytes);
     switch (frame.kind)
     {
@@ -204,6 +203,13 @@ ToPacket(const Frame& frame)
                     "a frame of " << frame.bytes << " bytes has contents of "
                                   << out.size() + FCS_BYTES);
     out.resize(frame.bytes - FCS_BYTES); // Ethernet padding
+}
+
+Ptr<Packet>
+ToPacket(const Frame& frame)
+{
+    WireBytes out;
+    PutFrame(out, frame);
     return Create<Packet>(out.data(), static_cast<uint32_t>(out.size()));
 }
 

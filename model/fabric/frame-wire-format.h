@@ -28,6 +28,14 @@ namespace ns3::training
 {
 
 /**
+ * Appends a frame's bytes, starting with the destination address, without frame check sequence.
+ * @param out empty buffer
+ * @param frame frame to convert; `bytes` must be large enough for its contents
+ * @throw ConfigurationError if its protocol has not registered a WireFormat
+ */
+void PutFrame(WireBytes& out, const Frame& frame);
+
+/**
  * @param frame frame to convert; `bytes` must be large enough for its contents
  * @return its bytes, starting with the destination address, without frame check sequence
  * @throw ConfigurationError if its protocol has not registered a WireFormat

@@ -225,7 +225,7 @@ HostDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumbe
     {
         return DropPacket(packet, DropReason::QUEUE_LIMIT);
     }
-    Frame* frame = MakeIpFrame(packet, m_endpoint, destination);
+    Frame* frame = MakeIpFrame(packet, header, m_endpoint, destination);
     frame->priority = m_ipPriority;
     m_port->Send(frame);
     return true;

@@ -39,6 +39,12 @@ MakeIpFrame(Ptr<Packet> packet, uint32_t source, uint32_t destination)
 {
     Ipv4Header header;
     packet->PeekHeader(header);
+    return MakeIpFrame(packet, header, source, destination);
+}
+
+Frame*
+MakeIpFrame(Ptr<Packet> packet, const Ipv4Header& header, uint32_t source, uint32_t destination)
+{
     Frame* frame = Frame::Allocate(FrameKind::IP);
     frame->source = source;
     frame->destination = destination;
@@ -65,19 +71,20 @@ GetTcpHeaderBytes(const Packet& packet)
 Ptr<Packet>
 GetIpPacket(const Frame& frame)
 {
+    if (frame.ecn != Ecn::CE)
+    {
+        return frame.packet;
+    }
     // The sender may still hold the packet in its retransmission buffer, so modify a copy.
     Ptr<Packet> packet = frame.packet->Copy();
-    if (frame.ecn == Ecn::CE)
+    Ipv4Header header;
+    packet->RemoveHeader(header);
+    header.SetEcn(Ipv4Header::ECN_CE);
+    if (Node::ChecksumEnabled())
     {
-        Ipv4Header header;
-        packet->RemoveHeader(header);
-        header.SetEcn(Ipv4Header::ECN_CE);
-        if (Node::ChecksumEnabled())
-        {
-            header.EnableChecksum(); // recompute it for the changed header
-        }
-        packet->AddHeader(header);
+        header.EnableChecksum(); // recompute it for the changed header
     }
+    packet->AddHeader(header);
     return packet;
 }
 

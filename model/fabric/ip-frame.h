@@ -9,6 +9,7 @@
 
 #include "fabric-frame.h"
 
+#include "ns3/ipv4-header.h"
 #include "ns3/packet.h"
 #include "ns3/ptr.h"
 
@@ -26,8 +27,22 @@ Frame* MakeIpFrame(Ptr<Packet> packet, uint32_t source, uint32_t destination);
 
 /**
  * @ingroup distributed-training-fabric
+ * @param packet as above
+ * @param header its IPv4 header
+ * @param source as above
+ * @param destination as above
+ * @return as above
+ */
+Frame* MakeIpFrame(Ptr<Packet> packet,
+                   const Ipv4Header& header,
+                   uint32_t source,
+                   uint32_t destination);
+
+/**
+ * @ingroup distributed-training-fabric
  * @param frame frame that carries a packet of the IP stack
- * @return the packet, with the ECN mark of the frame in its IPv4 header
+ * @return the packet, with the ECN mark of the frame in its IPv4 header; others may hold it, so it
+ *         must not be modified
  */
 Ptr<Packet> GetIpPacket(const Frame& frame);
 

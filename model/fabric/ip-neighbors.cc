@@ -10,10 +10,13 @@
 
 #include "ns3/ipv4-route.h"
 #include "ns3/ipv4-routing-protocol.h"
+#include "ns3/ipv4-routing-table-entry.h"
+#include "ns3/ipv4-static-routing.h"
 #include "ns3/ipv4.h"
 #include "ns3/node.h"
 #include "ns3/socket.h"
 
+#include <typeinfo>
 #include <utility>
 
 namespace ns3::training
@@ -21,6 +24,29 @@ namespace ns3::training
 
 namespace
 {
+
+/// Routes up to which looking at all of them is faster than asking for one.
+constexpr uint32_t MAX_ROUTES = 8;
+
+/** @return whether routing may find a gateway; false only if all its routes lead to neighbors */
+bool
+MayHaveGateway(const Ipv4RoutingProtocol& routing)
+{
+    if (typeid(routing) != typeid(Ipv4StaticRouting)) // a derived class may choose differently
+    {
+        return true;
+    }
+    const auto& table = static_cast<const Ipv4StaticRouting&>(routing);
+    const uint32_t routes = table.GetNRoutes();
+    for (uint32_t i = 0; i < routes && routes <= MAX_ROUTES; i++)
+    {
+        if (table.GetRoute(i).IsGateway())
+        {
+            return true;
+        }
+    }
+    return routes > MAX_ROUTES;
+}
 
 /** @return whether an address of a device, or of none if it is null, meets a condition */
 template <typename Condition>
@@ -63,7 +89,7 @@ IpNeighbors::FindNextHop(Ptr<FabricNetDevice> device, const Ipv4Header& header)
     }
     const auto ipv4 = device->GetNode()->GetObject<Ipv4>();
     const auto routing = ipv4 ? ipv4->GetRoutingProtocol() : nullptr;
-    if (routing)
+    if (routing && MayHaveGateway(*routing))
     {
         Socket::SocketErrno error;
         const auto route = routing->RouteOutput(nullptr, header, device, error);

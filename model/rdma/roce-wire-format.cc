@@ -6,12 +6,13 @@
 
 #include "roce-wire-format.h"
 
-#include "ns3/crc32.h"
 #include "ns3/endpoint-address.h"
 #include "ns3/fabric-wire-format.h"
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <zlib.h>
 
 namespace ns3::training
 {
@@ -189,6 +190,7 @@ PutRoce(WireBytes& out, const Frame& frame)
     const bool isData = frame.kind == FrameKind::ROCE_DATA;
     const uint8_t control = frame.kind == FrameKind::ROCE_CNP ? CNP : ACKNOWLEDGE;
     WireBytes transport;
+    transport.reserve(frame.bytes);
     PutBaseTransportHeader(transport, frame, isData ? frame.opcode : control, isData);
     PutExtensions(transport, frame);
     PutPacket(out, frame, std::move(transport));
@@ -277,16 +279,21 @@ GetInvariantCrc(const uint8_t* packet, uint32_t bytes)
     const uint8_t* const udp = packet + IPV4_BYTES;
     const uint32_t shim =
         GetNumber(udp + 2, 2) == TELEMETRY_UDP_PORT ? GetTelemetryBytes(udp[UDP_BYTES + 1]) : 0;
-    WireBytes covered(LINK_BYTES, 0xff);
-    covered.insert(covered.end(), packet, udp + UDP_BYTES);
-    covered.insert(covered.end(), udp + UDP_BYTES + shim, packet + bytes);
-    uint8_t* const ipv4 = covered.data() + LINK_BYTES;
+    const uint8_t* const transport = udp + UDP_BYTES + shim;
+    std::array<uint8_t, LINK_BYTES + IPV4_BYTES + UDP_BYTES + BTH_BYTES> headers;
+    std::fill_n(headers.begin(), LINK_BYTES, 0xff);
+    uint8_t* const ipv4 = headers.data() + LINK_BYTES;
+    std::copy(packet, udp + UDP_BYTES, ipv4);
+    std::copy(transport, transport + BTH_BYTES, ipv4 + IPV4_BYTES + UDP_BYTES);
     ipv4[1] = 0xff;                                     // type of service
     ipv4[8] = 0xff;                                     // time to live
     ipv4[10] = ipv4[11] = 0xff;                         // checksum
     ipv4[IPV4_BYTES + 6] = ipv4[IPV4_BYTES + 7] = 0xff; // checksum of UDP
     ipv4[IPV4_BYTES + UDP_BYTES + 4] = 0xff;            // FECN, BECN and reserved bits
-    return CRC32Calculate(covered.data(), static_cast<int>(covered.size()));
+    // zlib computes the CRC of Ethernet faster than ns-3, which takes one byte at a time.
+    const uLong crc = crc32(0, headers.data(), static_cast<uInt>(headers.size()));
+    const uint8_t* const rest = transport + BTH_BYTES;
+    return static_cast<uint32_t>(crc32(crc, rest, static_cast<uInt>(packet + bytes - rest)));
 }
 
 void

@@ -384,41 +384,51 @@ TcpTransport::Write(Sender& sender) const
     {
         Outgoing& message = sender.queue.front();
         const Part& part = message.part;
-        Ptr<Packet> packet = Create<Packet>();
         uint64_t sent = message.sent;
         uint64_t space = std::min<uint64_t>(sender.socket->GetTxAvailable(), MAX_WRITE);
         if (space < HEADER_BYTES + part.bytes - sent)
         {
             space -= space % sender.unit;
         }
+        if (space == 0)
+        {
+            return; // the socket calls back when it has space again
+        }
+        Ptr<Packet> packet;
         if (sent < HEADER_BYTES)
         {
             const auto header = WriteHeader(part);
             const uint64_t length = std::min<uint64_t>(space, HEADER_BYTES - sent);
             packet = Create<Packet>(header.data() + sent, static_cast<uint32_t>(length));
             sent += length;
+            space -= length;
         }
-        if (sent >= HEADER_BYTES)
+        const uint64_t length =
+            sent < HEADER_BYTES ? 0 : std::min(space, HEADER_BYTES + part.bytes - sent);
+        if (length > 0)
         {
+            const auto size = static_cast<uint32_t>(length);
             const uint64_t offset = sent - HEADER_BYTES;
-            const uint64_t length = std::min(space - packet->GetSize(), part.bytes - offset);
-            if (length > 0)
+            const auto contents =
+                part.payload
+                    ? Create<Packet>(part.payload->bytes.data() + part.offset + offset, size)
+                    : Create<Packet>(size);
+            if (part.typeOfService != 0)
             {
-                const auto size = static_cast<uint32_t>(length);
-                const auto contents =
-                    part.payload
-                        ? Create<Packet>(part.payload->bytes.data() + part.offset + offset, size)
-                        : Create<Packet>(size);
-                if (part.typeOfService != 0)
-                {
-                    contents->AddByteTag(
-                        GradientTag(static_cast<bool>(part.payload), part.typeOfService));
-                }
-                packet->AddAtEnd(contents);
-                sent += length;
+                contents->AddByteTag(
+                    GradientTag(static_cast<bool>(part.payload), part.typeOfService));
             }
+            if (packet)
+            {
+                packet->AddAtEnd(contents);
+            }
+            else
+            {
+                packet = contents;
+            }
+            sent += length;
         }
-        if (packet->GetSize() == 0 || sender.socket->Send(packet) < 0)
+        if (sender.socket->Send(packet) < 0)
         {
             return; // the socket calls back when it has space again
         }
@@ -470,10 +480,9 @@ TcpTransport::OnReadable(Ptr<Socket> socket)
 void
 TcpTransport::Consume(Receiver& receiver, Ptr<Packet> packet)
 {
-    while (packet->GetSize() > 0)
+    uint32_t taken = 0;
+    for (uint32_t size = packet->GetSize(); size > 0; size -= taken)
     {
-        const uint32_t size = packet->GetSize();
-        uint32_t taken = 0;
         if (receiver.headerBytes < HEADER_BYTES)
         {
             taken = std::min(size, HEADER_BYTES - receiver.headerBytes);
@@ -495,11 +504,7 @@ TcpTransport::Consume(Receiver& receiver, Ptr<Packet> packet)
             }
             receiver.received += taken;
         }
-        if (taken == size)
-        {
-            packet = Create<Packet>();
-        }
-        else
+        if (taken < size)
         {
             packet->RemoveAtStart(taken);
         }

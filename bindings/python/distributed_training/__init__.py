@@ -48,6 +48,7 @@ from .experiments import (
     NcclTables,
     SwitchBarrier,
     SwitchParameterServer,
+    TcpBenchmark,
     TopologyCodesign,
 )
 from .grids import read_grid
@@ -95,6 +96,7 @@ __all__ = [
     "SimulationStuck",
     "SwitchBarrier",
     "SwitchParameterServer",
+    "TcpBenchmark",
     "TABLES",
     "TopologyCodesign",
     "TrainingJob",

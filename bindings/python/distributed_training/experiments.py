@@ -106,6 +106,12 @@ class SwitchParameterServer(Program[Result]):
     name = "switch-parameter-server"
 
 
+class TcpBenchmark(Program[Result]):
+    """Speed of TCP: packet-hops per second of processor time, and those of plain ns-3."""
+
+    name = "tcp-benchmark"
+
+
 class TopologyCodesign(Program[Result]):
     """Figures of "Co-designing the topology/algorithm to accelerate distributed training"."""
 

@@ -206,6 +206,10 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     for part in ("rows", "trace"):
         for row in server_json[part]:
             assert list(row) == read_names("results.rst", f"json-switch-parameter-server-{part}")
+    speeds = program_json("tcp-benchmark", "--hops=2", "--flows=1", "--bytes=1K", "--pairs=1")
+    assert list(speeds) == read_names("results.rst", "json-tcp-benchmark")
+    for row in speeds["rows"]:
+        assert list(row) == read_names("results.rst", "json-tcp-benchmark-rows")
     codesign_json = program_json("topology-codesign", "--part=operations", "--nodes=4")
     assert list(codesign_json) == read_names("results.rst", "json-topology-codesign")
     codesign_json["tables"] = program_json("topology-codesign", "--part=tables")["tables"]
@@ -301,6 +305,7 @@ FILES = "files"  # likewise
         ("shared-cluster", ["shared-cluster"]),
         ("switch-barrier", ["switch-barrier"]),
         ("switch-parameter-server", ["switch-parameter-server"]),
+        ("tcp-benchmark", ["tcp-benchmark"]),
         ("topology-codesign", ["topology-codesign"]),
     ],
 )

@@ -194,6 +194,7 @@ PROGRAMS = [
     dt.NcclTables,
     dt.SharedCluster,
     dt.SwitchParameterServer,
+    dt.TcpBenchmark,
     dt.TopologyCodesign,
     dt.TrainingJob,
 ]
