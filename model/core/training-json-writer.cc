@@ -56,6 +56,13 @@ Utf8Length(const std::string& text, std::size_t at)
     return length;
 }
 
+/** @return whether a character is ASCII and stands for itself in a JSON string */
+bool
+IsPlain(char character)
+{
+    return character >= ' ' && character <= '~' && character != '"' && character != '\\';
+}
+
 } // namespace
 
 std::string
@@ -63,8 +70,20 @@ QuoteJson(const std::string& text)
 {
     constexpr const char* HEXADECIMAL = "0123456789abcdef";
     std::string quoted = "\"";
+    quoted.reserve(text.size() + 2);
     for (std::size_t at = 0; at < text.size();)
     {
+        std::size_t end = at;
+        while (end < text.size() && IsPlain(text[end]))
+        {
+            end++;
+        }
+        if (end > at)
+        {
+            quoted.append(text, at, end - at);
+            at = end;
+            continue;
+        }
         const char character = text[at];
         const std::size_t length = Utf8Length(text, at);
         if (character == '"' || character == '\\')
@@ -92,7 +111,8 @@ QuoteJson(const std::string& text)
         }
         at += length == 0 ? 1 : length;
     }
-    return quoted + '"';
+    quoted += '"';
+    return quoted;
 }
 
 JsonValue::JsonValue()
