@@ -196,9 +196,10 @@ class LoneFlowSlowdownTestCase : public TestCase
         NS_TEST_ASSERT_MSG_EQ(found.rows.size(), flows.size(), "every flow ends");
         for (const FlowRow& row : found.rows)
         {
+            // Packets that Ultra Ethernet sprays over links slower than the host's wait here and there.
             NS_TEST_EXPECT_MSG_EQ_TOL(row.slowdown,
                                       1,
-                                      1e-4,
+                                      (transport == "uec" ? 2e-3 : 1e-4),
                                       bytes << " bytes to host " << row.destination << ", "
                                             << transport << ", " << topology << ", MTU " << mtu);
         }

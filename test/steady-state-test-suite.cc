@@ -5,6 +5,7 @@
  */
 
 #include "ns3/bucket-scheduler.h"
+#include "ns3/config.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
 #include "ns3/state-visitor.h"
@@ -334,7 +335,9 @@ class SteadyStateTestSuite : public TestSuite
         add("a switch", true, [](Options&) {});
         add("two ranks", true, [](Options& options) { options.ranks = 2; });
         add("a fat tree", true, [](Options& options) { options.topology = "fat-tree:k=4"; });
-        add("links of a torus", true, [](Options& options) { options.topology = "torus:3x2"; });
+        add("a torus whose hosts are faster than its links", false, [](Options& options) {
+            options.topology = "torus:3x2";
+        });
         add("an oversubscribed network", true, [](Options& options) {
             options.topology = "leaf-spine:leaves=3,hosts-per-leaf=2,spines=1,uplink=40Gbps";
         });

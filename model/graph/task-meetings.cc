@@ -153,6 +153,10 @@ TaskMeetings::End(const GraphTask& task, uint64_t number, const std::shared_ptr<
     else if (task.kind == TaskKind::RECEIVE)
     {
         const auto found = m_sent.find({task.peer, trace->rank, task.tag});
+        if (found == m_sent.end())
+        {
+            return; // the sender's part of the job is left out
+        }
         Note(found->second.front(), *trace);
         found->second.pop_front();
         if (found->second.empty())

@@ -70,10 +70,10 @@ RdmaQueuePair::Visit(StateVisitor& visitor)
     visitor.Same(next % m_port.GetSettings().ackInterval);
     visitor.Count(m_window.highestPsn);
     visitor.Count(m_ackRequestedPsn);
-    visitor.Count(m_window.unackedPsn, m_requests.empty() ? StateVisitor::NONE : m_oldestEnd);
+    visitor.Count(m_window.unackedPsn, m_requests && !m_requests->empty() ? m_oldestEnd : StateVisitor::NONE);
     visitor.CountIf(repeats, m_ackedBytes);
     visitor.CountIf(repeats, m_receivedAcks);
-    visitor.Same(m_requests.size());
+    visitor.Same(m_requests ? m_requests->size() : 0);
     for (uint64_t same : {m_requestFirst, m_requestEnd, m_doorbellPsn, m_postedPsn, m_oldestEnd})
     {
         visitor.Same(same);
