@@ -16,6 +16,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
+#include <unordered_map>
+#include <utility>
 
 namespace ns3::training
 {
@@ -33,36 +36,15 @@ struct Rail
     uint32_t count;
 };
 
-/** @return the endpoints with their indices */
-std::vector<Rail>
-CountRails(const Fabric& fabric, const std::vector<uint32_t>& endpoints)
-{
-    std::map<uint32_t, uint32_t> counts; // number of endpoints by host
-    std::vector<Rail> rails;
-    for (uint32_t endpoint : endpoints)
-    {
-        const bool isHost = endpoint < fabric.devices.size();
-        rails.push_back({endpoint, isHost ? counts[fabric.hostOfEndpoint[endpoint]]++ : 0, 1});
-    }
-    for (Rail& rail : rails)
-    {
-        if (rail.endpoint < fabric.devices.size())
-        {
-            rail.count = counts[fabric.hostOfEndpoint[rail.endpoint]];
-        }
-    }
-    return rails;
-}
-
 /** @return the ports for one rail; the rails of a host at one switch share the equal-cost ports */
 ForwardingTable::Group
-GetShare(const ForwardingTable::Group& ports, const Rail& rail)
+GetShare(const ForwardingTable::Group& ports, uint32_t number, uint32_t count)
 {
-    const std::size_t shares = std::min<std::size_t>(ports.size(), rail.count);
+    const std::size_t shares = std::min<std::size_t>(ports.size(), count);
     ForwardingTable::Group share;
     for (std::size_t i = 0; i < ports.size(); i++)
     {
-        if (i % shares == rail.number % shares)
+        if (i % shares == number % shares)
         {
             share.push_back(ports[i]);
         }
@@ -70,7 +52,11 @@ GetShare(const ForwardingTable::Group& ports, const Rail& rail)
     return share;
 }
 
-/** Sets routes of all switches, over the links that are up. */
+/**
+ * Divides endpoints into classes, and sets routes of all switches, over the links that are up. The
+ * endpoints at a switch are one class. If hosts have several rails there, the rails of the same
+ * number are a class.
+ */
 class Router
 {
   public:
@@ -92,16 +78,69 @@ class Router
     Router(const Router&) = delete;
     Router& operator=(const Router&) = delete;
 
+    /** Finds the endpoints and their classes, as ResetTables() tells the tables. */
+    void FindClasses()
+    {
+        const TopologyGraph& topology = m_fabric.topology;
+        m_switches.resize(topology.switches);
+        for (uint32_t endpoint = 0; endpoint < m_fabric.devices.size(); endpoint++)
+        {
+            const uint32_t last = m_fabric.GetLastSwitch(endpoint);
+            if (last != Fabric::NO_SWITCH)
+            {
+                m_switches[last].rails.push_back({endpoint, 0, 1});
+            }
+        }
+        m_classes = std::make_shared<DestinationClasses>();
+        const std::size_t endpoints = m_fabric.devices.size() + m_fabric.addressedSwitches.size();
+        m_classes->classOf.assign(endpoints, DestinationClasses::NONE);
+        m_classes->placeOf.assign(endpoints, 0);
+        for (Switch& last : m_switches)
+        {
+            CountRails(last.rails);
+            last.firstClass = m_classes->count;
+            for (std::size_t place = 0; place < last.rails.size(); place++)
+            {
+                const Rail& rail = last.rails[place];
+                const uint32_t number = last.firstClass + last.GetClass(rail);
+                const bool isUp = m_isUp[m_fabric.linkOfEndpoint[rail.endpoint]];
+                m_classes->classOf[rail.endpoint] = isUp ? number : DestinationClasses::NONE;
+                m_classes->placeOf[rail.endpoint] = static_cast<uint32_t>(place);
+            }
+            m_classes->count += static_cast<uint32_t>(last.classes.size());
+        }
+        for (std::size_t endpoint = m_fabric.devices.size(); endpoint < endpoints; endpoint++)
+        {
+            m_classes->classOf[endpoint] = m_classes->count++;
+        }
+    }
+
+    /** Forgets the routes of all switches, and tells them the classes. */
+    void ResetTables()
+    {
+        for (uint32_t i = 0; i < m_fabric.topology.switches; i++)
+        {
+            const Switch& own = m_switches[i];
+            m_fabric.devicesOfSwitches[i]->GetTable().Reset(
+                m_classes,
+                own.firstClass,
+                static_cast<uint32_t>(own.classes.size()),
+                static_cast<uint32_t>(own.rails.size()));
+        }
+    }
+
     /**
-     * Sets the routes to the endpoints at one switch.
+     * Sets the routes to the hosts at one switch, after FindClasses(), and to endpoints of the
+     * switch itself.
      * @param index index of the switch
-     * @param endpoints endpoints at the switch
+     * @param endpoints of the switch itself
      */
     void SetRoutes(uint32_t index, const std::vector<uint32_t>& endpoints)
     {
+        static const Switch NOBODY;
         const TopologyGraph& topology = m_fabric.topology;
-        m_paths.Search(topology.hosts + index, m_usable);
-        const std::vector<Rail> rails = CountRails(m_fabric, endpoints);
+        const Switch& last = m_switches.empty() ? NOBODY : m_switches[index];
+        m_paths.SearchSwitches(topology.hosts + index, m_usable);
         for (uint32_t i = 0; i < topology.switches; i++)
         {
             const uint32_t node = topology.hosts + i;
@@ -112,28 +151,61 @@ class Router
                 m_group.push_back(GetPort(link, node));
             }
             ForwardingTable& table = m_fabric.devicesOfSwitches[i]->GetTable();
-            for (const Rail& rail : rails)
+            for (uint32_t endpoint : endpoints)
             {
-                const uint32_t endpoint = rail.endpoint;
-                const bool isHost = endpoint < m_fabric.devices.size();
-                const uint32_t last = isHost ? m_fabric.linkOfEndpoint[endpoint] : Fabric::NO_LINK;
-                if (isHost && !m_isUp[last])
-                {
-                    table.Set(endpoint, {});
-                }
-                else if (isHost && i == index)
-                {
-                    table.Set(endpoint, {GetPort(last, node)});
-                }
-                else
-                {
-                    table.Set(endpoint, rail.count > 1 ? GetShare(m_group, rail) : m_group);
-                }
+                table.SetClass(table.GetClasses()->classOf[endpoint], m_group);
             }
+            for (uint32_t number = 0; i != index && number < last.classes.size(); number++)
+            {
+                const auto& [rail, count] = last.classes[number];
+                table.SetClass(last.firstClass + number,
+                               count > 1 ? GetShare(m_group, rail, count) : m_group);
+            }
+        }
+        ForwardingTable& table = m_fabric.devicesOfSwitches[index]->GetTable();
+        for (std::size_t place = 0; place < last.rails.size(); place++)
+        {
+            const uint32_t link = m_fabric.linkOfEndpoint[last.rails[place].endpoint];
+            table.SetPlace(static_cast<uint32_t>(place), {GetPort(link, topology.hosts + index)});
         }
     }
 
   private:
+    /** A switch, and the endpoints at it. */
+    struct Switch
+    {
+        uint32_t firstClass{0};
+        std::vector<Rail> rails;                            // ascending
+        std::vector<std::pair<uint32_t, uint32_t>> classes; // number and count of their rails
+
+        /** @return number of the rail's class at this switch, a new one if there is none */
+        uint32_t GetClass(const Rail& rail)
+        {
+            const std::pair key(rail.number, rail.count);
+            const auto found = std::find(classes.begin(), classes.end(), key);
+            const auto number = static_cast<uint32_t>(found - classes.begin());
+            if (found == classes.end())
+            {
+                classes.push_back(key);
+            }
+            return number;
+        }
+    };
+
+    /** Sets the indices of endpoints at a switch. */
+    void CountRails(std::vector<Rail>& rails) const
+    {
+        std::unordered_map<uint32_t, uint32_t> counts; // number of endpoints by host
+        for (Rail& rail : rails)
+        {
+            rail.number = counts[m_fabric.hostOfEndpoint[rail.endpoint]]++;
+        }
+        for (Rail& rail : rails)
+        {
+            rail.count = counts[m_fabric.hostOfEndpoint[rail.endpoint]];
+        }
+    }
+
     uint16_t GetPort(uint32_t link, uint32_t node) const
     {
         return m_ports[link][m_fabric.topology.links[link].a == node ? 0 : 1];
@@ -144,6 +216,8 @@ class Router
     std::vector<bool> m_isUp;                     // by link
     std::vector<std::array<uint16_t, 2>> m_ports; // by link and end
     ShortestPaths::LinkFilter m_usable;           // null: all links are up
+    std::vector<Switch> m_switches;               // after FindClasses()
+    std::shared_ptr<DestinationClasses> m_classes;
     std::vector<uint32_t> m_next;
     ForwardingTable::Group m_group;
 };
@@ -156,32 +230,43 @@ Fabric::GetEndName(uint32_t link, uint32_t end) const
     return topology.GetName(end == 0 ? topology.links[link].a : topology.links[link].b);
 }
 
+uint32_t
+Fabric::GetLastSwitch(uint32_t endpoint) const
+{
+    const uint32_t link = linkOfEndpoint[endpoint];
+    const uint32_t last =
+        link == NO_LINK ? 0
+                        : TopologyGraph::GetPeer(topology.links[link], hostOfEndpoint[endpoint]);
+    return last >= topology.hosts ? last - topology.hosts : NO_SWITCH;
+}
+
 void
 Fabric::UpdateRoutes()
 {
     NS_LOG_INFO("computes the routes of " << topology.switches << " switches");
-    std::vector<std::vector<uint32_t>> endpointsOf(topology.switches);
+    std::vector<bool> isLast(topology.switches, false);
     for (uint32_t endpoint = 0; endpoint < devices.size(); endpoint++)
     {
         const uint32_t host = hostOfEndpoint[endpoint];
-        const uint32_t link = linkOfEndpoint[endpoint];
-        const uint32_t last =
-            link == NO_LINK ? 0 : TopologyGraph::GetPeer(topology.links[link], host);
-        if (last >= topology.hosts && (host < routedHosts || otherRoutedHosts.count(host) > 0))
+        const uint32_t last = GetLastSwitch(endpoint);
+        if (last != NO_SWITCH && (host < routedHosts || otherRoutedHosts.count(host) > 0))
         {
-            endpointsOf[last - topology.hosts].push_back(endpoint);
+            isLast[last] = true;
         }
     }
+    std::map<uint32_t, std::vector<uint32_t>> endpointsOf; // of switches themselves
     for (uint32_t i = 0; i < addressedSwitches.size(); i++)
     {
         endpointsOf[addressedSwitches[i]].push_back(static_cast<uint32_t>(devices.size()) + i);
     }
     Router router(*this);
+    router.FindClasses();
+    router.ResetTables();
     SetupProgress progress("routes", topology.switches);
-    for (uint32_t index = topology.switches; index-- > 0;) // so that a table has its size at once
+    for (uint32_t index = 0; index < topology.switches; index++)
     {
         progress.Advance();
-        if (!endpointsOf[index].empty())
+        if (isLast[index] || endpointsOf.count(index) > 0)
         {
             router.SetRoutes(index, endpointsOf[index]);
         }
@@ -196,20 +281,14 @@ Fabric::RouteTo(uint32_t host)
         return;
     }
     Router router(*this);
-    std::map<uint32_t, std::vector<uint32_t>> endpointsOf; // by switch
+    router.FindClasses();
     for (const auto& device : rails[host])
     {
-        const uint32_t link = linkOfEndpoint[device->GetEndpoint()];
-        const uint32_t last =
-            link == NO_LINK ? 0 : TopologyGraph::GetPeer(topology.links[link], host);
-        if (last >= topology.hosts)
+        const uint32_t last = GetLastSwitch(device->GetEndpoint());
+        if (last != NO_SWITCH)
         {
-            endpointsOf[last - topology.hosts].push_back(device->GetEndpoint());
+            router.SetRoutes(last, {});
         }
-    }
-    for (const auto& [index, endpoints] : endpointsOf)
-    {
-        router.SetRoutes(index, endpoints);
     }
 }
 
@@ -280,6 +359,13 @@ Fabric::AddressSwitch(uint32_t index)
     if (found == addressedSwitches.end())
     {
         addressedSwitches.push_back(index);
+        DestinationClasses& classes = *devicesOfSwitches[index]->GetTable().GetClasses();
+        classes.classOf.push_back(classes.count++);
+        classes.placeOf.push_back(0);
+        for (const auto& device : devicesOfSwitches)
+        {
+            device->GetTable().SetDestination(endpoint);
+        }
         Router(*this).SetRoutes(index, {endpoint});
     }
     return endpoint;

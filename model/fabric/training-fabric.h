@@ -35,6 +35,8 @@ struct Fabric
 {
     /// Value in place of a link: no link.
     static constexpr uint32_t NO_LINK = std::numeric_limits<uint32_t>::max();
+    /// Value in place of the index of a switch: no switch.
+    static constexpr uint32_t NO_SWITCH = std::numeric_limits<uint32_t>::max();
 
     TopologyGraph topology;               ///< its description
     NodeContainer hosts;                  ///< a node for each host
@@ -55,6 +57,12 @@ struct Fabric
      * @return name of the node at that end, such as "host3" or "switch1", for tables
      */
     std::string GetEndName(uint32_t link, uint32_t end) const;
+
+    /**
+     * @param endpoint endpoint of a host
+     * @return index of the switch at the other end of its link; NO_SWITCH if there is none
+     */
+    uint32_t GetLastSwitch(uint32_t endpoint) const;
 
     /**
      * Recomputes the routes of all switches, to the hosts that have any, over the links that are
