@@ -14,7 +14,7 @@ namespace ns3::training
 namespace
 {
 
-using Waiting = std::deque<WaitingCollective>;
+using Waiting = std::vector<WaitingCollective>;
 
 std::size_t
 PickFirst(const Waiting&)

@@ -12,8 +12,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -41,7 +41,7 @@ struct CollectiveOrder
     /// and announces its choice.
     bool isAgreed;
     /// Picks from a non-empty list in issue order; returns a position in the list.
-    std::size_t (*pick)(const std::deque<WaitingCollective>& waiting);
+    std::size_t (*pick)(const std::vector<WaitingCollective>& waiting);
 };
 
 } // namespace ns3::training

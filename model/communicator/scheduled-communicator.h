@@ -22,7 +22,6 @@
 #include "ns3/message-coding.h"
 #include "ns3/traced-callback.h"
 
-#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -259,7 +258,7 @@ class ScheduledCommunicator : public Communicator
     uint64_t m_rendezvousBytes;
     uint64_t m_issued{0};
     TurnOrder m_order;
-    std::deque<Active> m_queue; // the collectives in m_order
+    std::list<Active> m_queue; // the collectives in m_order
     std::list<Active> m_active;
     std::map<std::pair<uint32_t, uint64_t>, Early> m_early; // by peer and tag
     MessageGrants m_grants;

@@ -10,9 +10,10 @@
 #include "collective-order.h"
 
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -73,8 +74,8 @@ class TurnOrder
     std::string m_name;
     const CollectiveOrder* m_order{nullptr};
     uint32_t m_rank{0};
-    std::deque<WaitingCollective> m_waiting; // in issue order
-    std::deque<uint64_t> m_turns;            // announced by rank 0, numbers from tags
+    std::vector<WaitingCollective> m_waiting; // in issue order
+    std::list<uint64_t> m_turns;              // announced by rank 0, numbers from tags
 };
 
 } // namespace ns3::training

@@ -159,9 +159,19 @@ HostDevice::SetEndpoint(uint32_t endpoint)
 {
     m_endpoint = endpoint;
     m_port = Create<FabricPort>(*this, GetNode()->GetId(), static_cast<uint16_t>(GetIfIndex()));
-    m_receiveBuffer = std::make_unique<HostReceiveBuffer>(*m_port,
-                                                          m_receiving,
-                                                          [this](Frame* frame) { Deliver(frame); });
+}
+
+HostReceiveBuffer&
+HostDevice::UseReceiveBuffer()
+{
+    if (!m_receiveBuffer)
+    {
+        m_receiveBuffer =
+            std::make_unique<HostReceiveBuffer>(*m_port, m_receiving, [this](Frame* frame) {
+                Deliver(frame);
+            });
+    }
+    return *m_receiveBuffer;
 }
 
 void
@@ -277,7 +287,7 @@ HostDevice::GetPauseResponse(uint64_t bitsPerSecond) const
 uint64_t
 HostDevice::GetHeldBytes(uint16_t, uint8_t priority) const
 {
-    return m_receiveBuffer->GetHeldBytes(priority);
+    return m_receiveBuffer ? m_receiveBuffer->GetHeldBytes(priority) : 0;
 }
 
 void
@@ -301,7 +311,7 @@ HostDevice::SetReceiveRate(DataRate rate)
 {
     NS_LOG_INFO("endpoint " << m_endpoint << " processes received frames at " << rate);
     m_receiving.rate = rate;
-    if (rate.GetBitRate() == 0)
+    if (rate.GetBitRate() == 0 && m_receiveBuffer)
     {
         m_receiveBuffer->Drain();
     }
@@ -346,7 +356,7 @@ HostDevice::Receive(Frame* frame, FabricPort&)
     }
     else
     {
-        m_receiveBuffer->Receive(frame, Time(0));
+        UseReceiveBuffer().Receive(frame, Time(0));
     }
 }
 
@@ -373,13 +383,14 @@ HostDevice::ReceiveByProgram(Frame* frame)
 void
 HostDevice::StartReceive(Frame* frame, Time service)
 {
-    if (m_receiving.rate.GetBitRate() == 0 && service.IsZero() && m_receiveBuffer->IsEmpty())
+    const bool isIdle = !m_receiveBuffer || m_receiveBuffer->IsEmpty();
+    if (m_receiving.rate.GetBitRate() == 0 && service.IsZero() && isIdle)
     {
         Deliver(frame);
     }
     else
     {
-        m_receiveBuffer->Receive(frame, service);
+        UseReceiveBuffer().Receive(frame, service);
     }
 }
 

@@ -124,6 +124,7 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
     void DoDispose() override;
     void SetWeights(std::string weights);
     std::string GetWeights() const;
+    HostReceiveBuffer& UseReceiveBuffer();
     void ReceiveByProgram(Frame* frame);
     void StartReceive(Frame* frame, Time service);
     bool SendByProgram(Frame& frame);
@@ -140,8 +141,8 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
     uint64_t m_ipQueueLimit;
     Ptr<NicProgram> m_program;
     HostReceiveBuffer::Settings m_receiving;
-    std::unique_ptr<HostReceiveBuffer> m_receiveBuffer;
-    Time m_pauseResponse; // negative: limit of the standard
+    std::unique_ptr<HostReceiveBuffer> m_receiveBuffer; // null: nothing has waited there
+    Time m_pauseResponse;                               // negative: limit of the standard
     TracedCallback<Ptr<const Packet>> m_macTxTrace;
     TracedCallback<Ptr<const Packet>> m_macTxDropTrace;
     TracedCallback<Ptr<const Packet>> m_macRxTrace;

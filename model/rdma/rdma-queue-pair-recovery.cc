@@ -194,7 +194,10 @@ RdmaQueuePair::Close()
     m_resends = false;
     m_doorbellPsn = m_window.nextPsn; // stops sending
     Simulator::Cancel(m_timer);
-    m_requests.clear();
+    if (m_requests)
+    {
+        m_requests->clear();
+    }
     m_onCompletion = nullptr;
     m_onError = nullptr;
     m_receiver.SetMessageHandler(nullptr);

@@ -138,9 +138,13 @@ RdmaQueuePair::Post(WorkRequest request, bool isSend)
     m_counters.postedMessages++;
     const uint64_t mtu = m_port.GetSettings().mtu;
     const uint64_t packets = std::max<uint64_t>(1, (request.bytes + mtu - 1) / mtu);
-    m_oldestEnd += m_requests.empty() ? packets : 0;
+    if (!m_requests)
+    {
+        m_requests = std::make_unique<std::deque<PostedRequest>>();
+    }
+    m_oldestEnd += m_requests->empty() ? packets : 0;
     m_reportsSent |= static_cast<bool>(request.sent);
-    m_requests.push_back({std::move(request), isSend, m_postedPsn, packets});
+    m_requests->push_back({std::move(request), isSend, m_postedPsn, packets});
     m_postedPsn += packets;
     const Time latency = m_port.GetSettings().GetPostLatency();
     if (latency.IsZero())
@@ -198,11 +202,11 @@ std::size_t
 RdmaQueuePair::FindRequest(uint64_t psn) const
 {
     const auto behind = std::upper_bound(
-        m_requests.begin(),
-        m_requests.end(),
+        m_requests->begin(),
+        m_requests->end(),
         psn,
         [](uint64_t wanted, const PostedRequest& request) { return wanted < request.firstPsn; });
-    return static_cast<std::size_t>(behind - m_requests.begin()) - 1;
+    return static_cast<std::size_t>(behind - m_requests->begin()) - 1;
 }
 
 bool
@@ -232,7 +236,7 @@ RdmaQueuePair::Fill(Frame& frame, uint64_t psn)
         SetTypeOfService(frame, m_requestService);
         return false;
     }
-    const PostedRequest& request = m_requests[FindRequest(psn)];
+    const PostedRequest& request = (*m_requests)[FindRequest(psn)];
     m_requestFirst = request.firstPsn;
     m_requestEnd = request.payload ? 0 : request.firstPsn + request.packets;
     m_requestMiddle = request.isSend ? SEND_MIDDLE : WRITE_MIDDLE;
@@ -322,7 +326,7 @@ RdmaQueuePair::MakeFrame(int64_t now)
         m_window.nextPsn++;
         if (last && m_reportsSent && psn == m_window.highestPsn)
         {
-            NotifySent(m_requests[FindRequest(psn)]);
+            NotifySent((*m_requests)[FindRequest(psn)]);
         }
         m_window.highestPsn = std::max(m_window.highestPsn, m_window.nextPsn);
     }
@@ -363,8 +367,9 @@ RdmaQueuePair::Prefetch() const
 {
     if (!IsInside(m_window.nextPsn))
     {
-        __builtin_prefetch(&m_requests);
-        __builtin_prefetch(reinterpret_cast<const char*>(&m_requests) + 64);
+        const auto* requests = reinterpret_cast<const char*>(m_requests.get());
+        __builtin_prefetch(requests);
+        __builtin_prefetch(requests + 64);
     }
 }
 
@@ -542,9 +547,9 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
         UpdateRecoveryState();
     }
     std::vector<uint64_t> signaled;
-    while (psn >= m_oldestEnd && !m_requests.empty())
+    while (psn >= m_oldestEnd && m_requests && !m_requests->empty())
     {
-        const PostedRequest& done = m_requests.front();
+        const PostedRequest& done = m_requests->front();
         m_ackedBytes -=
             done.packets * m_port.GetSettings().mtu - done.bytes; // the last packet may be short
         if (done.signaled && m_onCompletion)
@@ -555,8 +560,8 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
                                    << m_counters.completedMessages);
         m_port.NotifyCompletion(GetNumber(), m_counters.completedMessages);
         m_counters.completedMessages++;
-        m_requests.pop_front();
-        m_oldestEnd += m_requests.empty() ? 0 : m_requests.front().packets;
+        m_requests->pop_front();
+        m_oldestEnd += m_requests->empty() ? 0 : m_requests->front().packets;
     }
     return signaled;
 }

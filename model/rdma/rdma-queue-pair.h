@@ -210,10 +210,11 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     uint64_t m_inFlightLimit; // by the NIC, bytes of payload on the line
 
     RdmaReceiver m_receiver;
-    std::deque<PostedRequest> m_requests; // the oldest unacknowledged first
-    QueuePairCounters m_counters;         // without those derived from PSNs
-    int64_t m_roundTrip{0};               // selective: smoothed round-trip time, ps
-    int64_t m_variation{0};               // selective: smoothed deviation from it, ps
+    // The oldest unacknowledged first; null before the first, as many only receive.
+    std::unique_ptr<std::deque<PostedRequest>> m_requests;
+    QueuePairCounters m_counters; // without those derived from PSNs
+    int64_t m_roundTrip{0};       // selective: smoothed round-trip time, ps
+    int64_t m_variation{0};       // selective: smoothed deviation from it, ps
 
     Ptr<RdmaCongestionControl> m_congestionControl;
     std::unique_ptr<RdmaLossRecovery> m_recovery;
