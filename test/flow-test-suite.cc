@@ -196,7 +196,8 @@ class LoneFlowSlowdownTestCase : public TestCase
         NS_TEST_ASSERT_MSG_EQ(found.rows.size(), flows.size(), "every flow ends");
         for (const FlowRow& row : found.rows)
         {
-            // Packets that Ultra Ethernet sprays over links slower than the host's wait here and there.
+            // Packets that Ultra Ethernet sprays over links slower than the host's wait here and
+            // there.
             NS_TEST_EXPECT_MSG_EQ_TOL(row.slowdown,
                                       1,
                                       (transport == "uec" ? 2e-3 : 1e-4),

@@ -70,7 +70,8 @@ RdmaQueuePair::Visit(StateVisitor& visitor)
     visitor.Same(next % m_port.GetSettings().ackInterval);
     visitor.Count(m_window.highestPsn);
     visitor.Count(m_ackRequestedPsn);
-    visitor.Count(m_window.unackedPsn, m_requests && !m_requests->empty() ? m_oldestEnd : StateVisitor::NONE);
+    visitor.Count(m_window.unackedPsn,
+                  m_requests && !m_requests->empty() ? m_oldestEnd : StateVisitor::NONE);
     visitor.CountIf(repeats, m_ackedBytes);
     visitor.CountIf(repeats, m_receivedAcks);
     visitor.Same(m_requests ? m_requests->size() : 0);
