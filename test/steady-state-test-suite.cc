@@ -338,7 +338,7 @@ class SteadyStateTestSuite : public TestSuite
         add("a torus whose hosts are faster than its links", false, [](Options& options) {
             options.topology = "torus:3x2";
         });
-        add("an oversubscribed network", true, [](Options& options) {
+        add("an oversubscribed network", false, [](Options& options) {
             options.topology = "leaf-spine:leaves=3,hosts-per-leaf=2,spines=1,uplink=40Gbps";
         });
         add("without congestion control", true, [](Options& options) {
@@ -350,7 +350,7 @@ class SteadyStateTestSuite : public TestSuite
             options.delay = NanoSeconds(12345);
         });
         add("queue pairs in turns", true, [](Options& options) { options.queuePairs = 3; });
-        add("selective repeat", true, [](Options& options) {
+        add("selective repeat", false, [](Options& options) {
             options.recovery = "selective-repeat";
         });
         add("faults on one link", true, [](Options& options) {
