@@ -83,8 +83,10 @@ class Result:
     """simulator events"""
     packet_hops: int
     """frames sent over all links"""
+    skipped_packet_hops: int
+    """of these, packet-hops in periods of a steady state that were skipped"""
     packet_hops_per_cpu_s: float
-    """packet-hops per second of processor time"""
+    """simulated packet-hops per second of processor time"""
     cpu_s: float
     """processor time of the run, s"""
     peak_memory_MiB: float

@@ -19,6 +19,7 @@ DIFFERENT = {
     "bytes": "one size, or a list of sizes where a program measures several",
     "checkpoint": "how checkpoints are written, or how long training stands still for one",
     "collective": "an algorithm, and in programs with ranks also a system that sums in the network",
+    "congestion-control": "any, or only classes of ns-3's TCP",
     "decode": "instances of a serving system; or codecs decode",
     "flow-sizes": "any distribution, or one with published figures",
     "interval": "between checkpoints, which may be auto; or between samples",
