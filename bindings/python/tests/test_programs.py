@@ -786,7 +786,7 @@ def interrupt_long_run(build, arguments, until):
         shown += os.read(ours, 65536)
     if not until:
         time.sleep(3)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)  # a process in the background ignores SIGINT
     with contextlib.suppress(OSError):  # of a terminal whose other end is closed
         while block := os.read(ours, 65536):
             shown += block
