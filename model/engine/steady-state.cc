@@ -112,7 +112,7 @@ SteadyState::OnPeriod()
     {
         m_wait--;
     }
-    else if (!m_look.IsRunning())
+    else if (m_look.IsExpired())
     {
         const auto look = Create<BystanderCall<SteadyState>>(&SteadyState::Look, this);
         m_look = Simulator::Schedule(Time(0), Ptr<EventImpl>(look));

@@ -41,7 +41,7 @@ def test_numbers_are_those_of_the_program(program_json, transport):
     result = dt.TrainingJob(**SMALL, transport=transport).run()
     assert without_cost(result.data) == without_cost(expected)
     for name, value in without_cost(expected).items():
-        if name != "iterations":
+        if not isinstance(value, list) or name == "warnings":
             assert getattr(result, name) == value, name
     assert result.iterations.reset_index().to_dict("records") == expected["iterations"]
 

@@ -392,7 +392,7 @@ def test_experiments(program, tmp_path, name, words):
     plain = program(name, *words, "--json=-")
     process = program(name, *words, "--json=-", *files, f"--report={tmp_path}/run.html")
     assert process.returncode == 0, process.stderr
-    cost = ("cpu_s", "packet_hops_per_cpu_s", "peak_memory_MiB", "events", "configuration")
+    cost = ("cpu_s", "packet_hops_per_cpu_s", "skipped_packet_hops", "peak_memory_MiB", "events")
     left, right = (json.loads(each.stdout) for each in (plain, process))
     machine = re.compile("cpu|wall|setup|peak_M|MiB|events|configuration")
     for key in left:  # what is simulated is the same with and without records
