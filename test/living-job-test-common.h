@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_LIVING_JOB_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_LIVING_JOB_TEST_COMMON_H
 
+#include "ns3/bucket-scheduler.h"
 #include "ns3/life-figures.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/test.h"
@@ -60,6 +61,7 @@ class LifeTestCase : public TestCase
     {
         RngSeedManager::SetSeed(1);
         RngSeedManager::SetRun(1);
+        BucketScheduler::UseByDefault(); // newer ns-3 resets global values after a test case
         TrainingRunOptions options;
         options.workload = CreateTempDirFilename(std::to_string(getpid()) + "-life.goal");
         std::ofstream file(options.workload);
