@@ -108,6 +108,7 @@ WorkEstimate::WorkEstimate(double work,
     : m_work(work),
       m_packetHops(packetHops),
       m_cost(EstimateRunCost(work * packetHops, cluster.ranks, cluster.transport)),
+      m_skips(cluster.steadyState == "skip"),
       m_what(what)
 {
 }
@@ -131,8 +132,9 @@ WorkEstimate::Describe() const
     char text[100];
     std::snprintf(text,
                   sizeof(text),
-                  "estimate: %.3g packet-hops, %.0f s of CPU, %.0f MiB for ",
+                  "estimate: %.3g packet-hops, %s%.0f s of CPU, %.0f MiB for ",
                   m_work * m_packetHops,
+                  m_skips ? "up to " : "",
                   m_cost.cpuSeconds,
                   m_cost.peakMemoryMebibytes);
     return text + m_what;

@@ -104,7 +104,8 @@ class WorkEstimate
   private:
     double m_work;
     double m_packetHops; // of a unit, as estimated; 0: not known
-    RunCost m_cost;      // of the whole run
+    RunCost m_cost;      // of the whole run, every packet simulated
+    bool m_skips;        // steady states, which makes the run cheaper
     std::string m_what;
     double m_complete{0};     // work that was complete at the last call
     double m_completeHops{0}; // packet-hops until then
