@@ -44,12 +44,17 @@ struct Setting
     Time warmUp{0};
     Time duration{MilliSeconds(10)};
     std::string file; // empty: random flows
-    std::string results;
+    std::string end{"arrival"};
+    std::string preset{"none"};
+    RunFilesOptions files;
     std::string csv;
     bool listsFlows{false};
     std::string json;
 
     void AddTo(ProgramOptions& options);
+    void UsePreset(const ProgramOptions& options, ClusterOptions& cluster);
+    HpccExperiment::Slowdowns GetPublished(const ProgramOptions& options,
+                                           const ClusterOptions& cluster) const;
     void Check(const ProgramOptions& options, const ClusterOptions& cluster) const;
     FlowSettings MakeFlows(uint32_t hosts) const;
     std::string Describe() const;
@@ -84,11 +89,19 @@ Setting::AddTo(ProgramOptions& options)
                       "ones: their number, then lines of source, destination, priority, port, "
                       "bytes, start in s",
                       file);
+    options.AddChoice(
+        "flow-end",
+        "a flow ends when its last byte arrives, or, as in HPCC's simulator, when its "
+        "sender has the last acknowledgement (RDMA)",
+        end,
+        {"arrival", "acknowledgement"});
+    options.AddChoice("preset",
+                      "hpcc: the network, parameters and flows of HPCC's paper, with the published "
+                      "slowdowns beside ours; other options go before it",
+                      preset,
+                      {"none", "hpcc"});
     options.Group("Output");
-    options.AddOutput("results",
-                      "SQLite file to which the run and its flows are added",
-                      results,
-                      OutputKind::ANY);
+    files.AddTo(options);
     options.AddOutput("csv",
                       "CSV file with a row for each flow that has ended",
                       csv,
@@ -142,6 +155,61 @@ MakeCsvLine(const FlowRow& row)
 }
 
 void
+Setting::UsePreset(const ProgramOptions& options, ClusterOptions& cluster)
+{
+    if (preset == "none")
+    {
+        return;
+    }
+    const auto use = [&options](const char* name, auto& value, const auto& published) {
+        value = options.IsGiven(name) ? value : published;
+    };
+    const ClusterOptions network = HpccExperiment::GetNetwork();
+    // The published number of hosts is that of the published topology.
+    use("topology", cluster.ranks, options.IsGiven("ranks") ? cluster.ranks : network.ranks);
+    use("topology", cluster.topology, network.topology);
+    use("rate", cluster.rate, network.rate);
+    use("delay", cluster.delay, network.delay);
+    use("mtu", cluster.mtu, network.mtu);
+    use("warm-up", warmUp, MilliSeconds(5));
+    use("duration", duration, MilliSeconds(30));
+    if (cluster.transport == "rdma")
+    {
+        use("congestion-control", cluster.congestionControl, network.congestionControl);
+        use("flow-end", end, std::string("acknowledgement"));
+        HpccExperiment::SetAttributes(KeyValues::Split(cluster.congestionControl).GetName());
+    }
+}
+
+HpccExperiment::Slowdowns
+Setting::GetPublished(const ProgramOptions& options, const ClusterOptions& cluster) const
+{
+    // All that the published slowdowns depend on; the duration and seeds vary the sample.
+    for (const char* name : {"load",
+                             "pattern",
+                             "flow-file",
+                             "flow-end",
+                             "ranks",
+                             "topology",
+                             "rate",
+                             "delay",
+                             "mtu",
+                             "buffer",
+                             "path",
+                             "loss",
+                             "fault",
+                             "transport",
+                             "recovery"})
+    {
+        if (preset == "none" || options.IsGiven(name))
+        {
+            return {};
+        }
+    }
+    return HpccExperiment::GetPublished(sizes, cluster.congestionControl);
+}
+
+void
 Setting::Check(const ProgramOptions& options, const ClusterOptions& cluster) const
 {
     if (Processes::GetCount() > 1)
@@ -163,6 +231,11 @@ Setting::Check(const ProgramOptions& options, const ClusterOptions& cluster) con
     {
         throw ConfigurationError("--path=" + cluster.path +
                                  " (allowed: paths that are not pinned to a schedule)");
+    }
+    if (end == "acknowledgement" && cluster.transport != "rdma")
+    {
+        throw ConfigurationError("--flow-end=acknowledgement with --transport=" +
+                                 cluster.transport + " (allowed: with rdma)");
     }
     if (!file.empty())
     {
@@ -210,7 +283,8 @@ Setting::MakeFlows(uint32_t hosts) const
             load,
             Choose<FlowPatternEntry>(pattern),
             file.empty() ? warmUp : Time(0),
-            duration};
+            duration,
+            end == "acknowledgement"};
 }
 
 std::string
@@ -227,14 +301,13 @@ Setting::Describe() const
 class FlowOutput
 {
   public:
-    FlowOutput(const Setting& setting, const std::string& configuration)
+    FlowOutput(const Setting& setting, const Cluster& cluster, const std::string& configuration)
         : m_lists(setting.listsFlows)
     {
-        if (!setting.results.empty())
+        if (setting.files.IsGiven())
         {
-            m_store = std::make_unique<ResultStore>(
-                setting.results,
-                RunRow{"flow-benchmark", GetVersion(), RngSeedManager::GetRun(), configuration});
+            m_files =
+                std::make_unique<RunFiles>(setting.files, cluster, "flow-benchmark", configuration);
         }
         if (!setting.csv.empty())
         {
@@ -245,9 +318,9 @@ class FlowOutput
 
     void Add(const FlowRow& row)
     {
-        if (m_store)
+        if (m_files)
         {
-            m_store->AddFlow(row);
+            AddTo(*m_files, row);
         }
         if (m_csv)
         {
@@ -263,9 +336,10 @@ class FlowOutput
 
     void Close(const std::string& failure)
     {
-        if (m_store)
+        if (m_files)
         {
-            failure.empty() ? m_store->Finish() : m_store->Fail(failure);
+            m_files->Finish();
+            m_files->Close(failure);
         }
         if (m_csv)
         {
@@ -279,9 +353,23 @@ class FlowOutput
     }
 
   private:
+    static void AddTo(RunFiles& files, const FlowRow& row)
+    {
+        if (ResultStore* store = files.GetStore())
+        {
+            store->AddFlow(row);
+        }
+        MessageRow message;
+        message.source = row.source;
+        message.destination = row.destination;
+        message.tag = row.number;
+        message.bytes = row.bytes;
+        files.AddMessage(message, Seconds(row.startS), Seconds(row.endS));
+    }
+
     bool m_lists;
-    std::unique_ptr<ResultStore> m_store; // null: no file
-    std::unique_ptr<OutputFile> m_csv;    // null: no file
+    std::unique_ptr<RunFiles> m_files; // null: none
+    std::unique_ptr<OutputFile> m_csv; // null: no file
     JsonValue m_list{JsonValue::Array()};
 };
 
@@ -395,8 +483,10 @@ Measure(int argc, char* argv[])
     options.Reserve("ns3::training::MultiPortTransport::QueuePairs");
     options.Reserve("ns3::training::MultiPortTransport::Split");
     options.Parse(argc, argv);
+    setting.UsePreset(options, clusterOptions);
     commandLine.FollowTopology(options);
     setting.Check(options, clusterOptions);
+    setting.files.Check(clusterOptions.ranks);
     if (commandLine.ShowTopology())
     {
         return 0;
@@ -407,7 +497,7 @@ Measure(int argc, char* argv[])
     FlowMeasurement measurement(cluster, flows);
     commandLine.ExportTopology();
     const JsonValue configuration = GetConfiguration(options, cluster);
-    FlowOutput output(setting, configuration.Write());
+    FlowOutput output(setting, cluster, configuration.Write());
     ShowEstimate(cluster, measurement);
     measurement.SetHandler([&output](const FlowRow& row) { output.Add(row); });
     std::string failure;
@@ -427,6 +517,7 @@ Measure(int argc, char* argv[])
     const RunCost cost = GetRunCost(fabric);
     const PortCounters total = fabric.GetTotal();
     const auto warnings = GetWarnings(cluster);
+    const auto bins = measurement.GetStatistics().GetRows(measurement.GetBins());
     if (setting.json != "-" && failure.empty())
     {
         std::printf("%s, %u hosts, %s, %s, %s (%s): %llu flows measured of %llu\n%s",
@@ -440,6 +531,14 @@ Measure(int argc, char* argv[])
                     static_cast<unsigned long long>(measurement.GetStarted()),
                     FormatNotes(cluster.GetNotes()).c_str());
         Print(measurement);
+    }
+    // Prints, too.
+    const PublishedTable comparison =
+        HpccExperiment::Compare(failure.empty() ? bins : std::vector<FlowStatistics::Row>(),
+                                setting.GetPublished(options, clusterOptions),
+                                setting.json);
+    if (setting.json != "-" && failure.empty())
+    {
         std::printf("%llu packets marked, %llu dropped, %llu pauses, largest queue %llu bytes\n"
                     "%s%s\n%s",
                     static_cast<unsigned long long>(total.markedFrames),
@@ -452,11 +551,12 @@ Measure(int argc, char* argv[])
     }
     auto document = JsonValue::Object();
     auto rows = JsonValue::Array();
-    for (const auto& row : measurement.GetStatistics().GetRows(measurement.GetBins()))
+    for (const auto& row : bins)
     {
         rows.Append(ToJson(row));
     }
     document.Set("rows", rows)
+        .Set("published", comparison.GetRows())
         .Set("all", ToJson(measurement.GetStatistics().GetTotal()))
         .Set("flows", measurement.GetMeasured())
         .Set("all_flows", measurement.GetStarted())

@@ -34,6 +34,9 @@ constexpr double BYTES_PER_FLOW = 4000;
 constexpr uint64_t CONNECTION_NUMBERS = 1 << 23;
 /// Number of rows by size.
 constexpr uint32_t ROWS = 10;
+/// An acknowledgement on the line, without telemetry, bytes.
+constexpr uint32_t ACK_BYTES =
+    ROCE_BYTES + AETH_BYTES + Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
 /// RoCE pads the payload of a packet to a multiple of it, bytes.
 constexpr uint32_t ROCE_MULTIPLE = 4;
 
@@ -248,7 +251,9 @@ FlowMeasurement::Start(const HostPair& ends, uint64_t bytes)
     row.destination = ends.destination;
     row.bytes = bytes;
     row.startS = now.GetSeconds();
-    row.idleS = m_idle.GetTime(ends.source, ends.destination, bytes);
+    row.idleS = m_settings.isAcknowledged
+                    ? m_idle.GetAcknowledgedTime(ends.source, ends.destination, bytes, ACK_BYTES)
+                    : m_idle.GetTime(ends.source, ends.destination, bytes);
     row.isMeasured =
         !m_arrivals || (now >= m_settings.warmUp && now < m_settings.warmUp + m_settings.duration);
     m_flows.push_back({row, now, bytes});
@@ -285,8 +290,19 @@ FlowMeasurement::Write(uint64_t number)
                                                                           name,
                                                                           wayBack.rate,
                                                                           wayBack.pathRate);
-    receiver->SetMessageHandler(
-        [this, number](const RdmaMessage& message) { Arrive(number, message.bytes); });
+    if (m_settings.isAcknowledged)
+    {
+        sender->SetCompletionHandler([this, number, left = row.bytes](uint64_t) mutable {
+            const uint64_t bytes = std::min(left, MAX_REQUEST);
+            left -= bytes;
+            Arrive(number, bytes);
+        });
+    }
+    else
+    {
+        receiver->SetMessageHandler(
+            [this, number](const RdmaMessage& message) { Arrive(number, message.bytes); });
+    }
     sender->SetErrorHandler([this, number](const std::string& reason) {
         const FlowRow& flow = m_flows[number].row;
         m_run.Fail(flow.destination,
@@ -315,6 +331,10 @@ FlowMeasurement::Arrive(uint64_t number, uint64_t bytes)
     row.endS = Simulator::Now().GetSeconds();
     row.timeS = (Simulator::Now() - flow.start).GetSeconds();
     row.slowdown = row.timeS / row.idleS;
+    if (m_settings.isAcknowledged)
+    {
+        row.slowdown = std::max(1.0, row.slowdown); // the idle time is approximate
+    }
     m_ended++;
     m_endedBytes += row.bytes;
     m_handler(row);

@@ -42,6 +42,7 @@ struct FlowSettings
     Choice<FlowPatternEntry> pattern; ///< random flows: between which hosts
     Time warmUp;                      ///< random flows: time before those that are measured
     Time duration; ///< random flows: time in which measured ones start; others do for as long after
+    bool isAcknowledged{false}; ///< RDMA: whether a flow ends with its last acknowledgement
 };
 
 /**
@@ -50,7 +51,7 @@ struct FlowSettings
  * Flows between the hosts of a cluster, one per rank, and nothing else. With RDMA each flow is a
  * WRITE of a queue pair of its own, as in HPCC's simulator. With TCP and Ultra Ethernet it is a
  * message; hosts keep up to MAX_CONNECTIONS connections between two ports, and a flow takes the one
- * with the fewest messages. A flow ends when its last byte has arrived.
+ * with the fewest messages. A flow ends when its last byte has arrived, or when its sender knows.
  */
 class FlowMeasurement
 {

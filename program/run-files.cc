@@ -287,6 +287,10 @@ RunFiles::Record(const Cluster& cluster)
                                                timeline,
                                                Processes::GetCount() > 1 && options.IsGiven(),
                                                m_traceRanks);
+    for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
+    {
+        m_named.insert(rank);
+    }
     m_sampler = m_outputs.Sample(cluster, m_store.get());
 }
 

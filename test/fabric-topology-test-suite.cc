@@ -466,6 +466,12 @@ class FabricTopologyTestSuite : public TestSuite
         add(new FabricTopologyTestCase("leaf-spine:leaves=1,spines=3,hosts-per-leaf=4",
                                        2,
                                        {4, 4, 7, {{2, 3}}, 1}));
+        add(new FabricTopologyTestCase("pods",
+                                       320,
+                                       {320, 56, 480, {{2, 15}, {4, 48}, {6, 256}}, 4}));
+        add(new FabricTopologyTestCase("pods:pods=2,racks=3,aggregations=2,cores=1,uplink=1Tbps",
+                                       7,
+                                       {12, 12, 28, {{2, 1}, {4, 4}, {6, 6}}, 2}));
         add(new FabricTopologyTestCase("fat-tree:k=2", 2, {2, 5, 6, {{6, 1}}, 1}));
         add(new FabricTopologyTestCase("fat-tree", 16, {16, 20, 48, {{2, 1}, {4, 2}, {6, 12}}, 2}));
         add(new FabricTopologyTestCase("fat-tree:k=8",

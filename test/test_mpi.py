@@ -302,9 +302,9 @@ def test_what_cannot_be_shared_is_refused_in_one_line(words, allowed):
 
 
 def test_a_program_for_one_process_says_so():
-    process = run(2, "hpcc-fct")
+    process = run(2, "flow-benchmark")
     assert process.returncode == 2
-    assert re.fullmatch(r"hpcc-fct: --mpi=2 \(allowed: 1, .*\)\n", process.stderr)
+    assert re.fullmatch(r"flow-benchmark: --mpi=2 \(allowed: 1, .*\)\n", process.stderr)
 
 
 def test_no_comparison_in_several_processes():

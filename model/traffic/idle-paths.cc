@@ -26,8 +26,8 @@ IdlePaths::IdlePaths(const TopologyGraph& topology,
 {
 }
 
-double
-IdlePaths::GetTime(uint32_t source, uint32_t destination, uint64_t bytes)
+const ShortestPaths::Path&
+IdlePaths::FindPath(uint32_t source, uint32_t destination)
 {
     const auto [found, isNew] = m_found.try_emplace(destination);
     if (isNew)
@@ -35,7 +35,30 @@ IdlePaths::GetTime(uint32_t source, uint32_t destination, uint64_t bytes)
         m_paths.Search(destination);
         found->second = m_paths.GetPaths();
     }
-    const ShortestPaths::Path& path = found->second[source];
+    return found->second[source];
+}
+
+double
+IdlePaths::GetAcknowledgedTime(uint32_t source,
+                               uint32_t destination,
+                               uint64_t bytes,
+                               uint32_t ackBytes)
+{
+    const ShortestPaths::Path& path = FindPath(source, destination);
+    FollowRoute(source, destination);
+    const double full = 8.0 * (m_packet.payload + m_packet.headers);
+    const double roundTrip = 2 * path.delay.GetSeconds() + 2 * (path.links - 1) * m_pipelineDelay +
+                             (full + 8.0 * ackBytes) * path.secondsPerBit;
+    const uint64_t packets = (bytes + m_packet.payload - 1) / m_packet.payload;
+    const uint64_t onLine = bytes + packets * m_packet.headers + m_headers.first;
+    return roundTrip +
+           8.0 * static_cast<double>(onLine) * *std::max_element(m_links.begin(), m_links.end());
+}
+
+double
+IdlePaths::GetTime(uint32_t source, uint32_t destination, uint64_t bytes)
+{
+    const ShortestPaths::Path& path = FindPath(source, destination);
     const uint64_t packets = (bytes + m_packet.payload - 1) / m_packet.payload;
     const uint64_t rest = bytes - (packets - 1) * m_packet.payload;
     const auto getPad = [this](uint64_t payload) {

@@ -61,6 +61,20 @@ class IdlePaths
      */
     double GetTime(uint32_t source, uint32_t destination, uint64_t bytes);
 
+    /**
+     * As HPCC's simulator calculates it: an idle round trip of a full packet and an
+     * acknowledgement, and all packets at the rate of the slowest link.
+     * @param source host
+     * @param destination another host
+     * @param bytes of a flow, at least 1
+     * @param ackBytes acknowledgement on the line
+     * @return time until the sender has the last acknowledgement, s; about one packet too much
+     */
+    double GetAcknowledgedTime(uint32_t source,
+                               uint32_t destination,
+                               uint64_t bytes,
+                               uint32_t ackBytes);
+
   private:
     /** Bits of the packets of a flow. */
     struct Bits
@@ -73,6 +87,9 @@ class IdlePaths
 
     /** @return time that the packets take on the links, whose s/bit are in m_links */
     double GetTransmission(const Bits& bits) const;
+
+    /** @return the route between two hosts */
+    const ShortestPaths::Path& FindPath(uint32_t source, uint32_t destination);
 
     /** Lists the links of the route between two hosts in m_links. */
     void FollowRoute(uint32_t source, uint32_t destination);

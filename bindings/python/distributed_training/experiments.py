@@ -46,12 +46,6 @@ class GradientCodec(Program[Result]):
     name = "gradient-codec"
 
 
-class HpccFct(Program[Result]):
-    """Flow completion times under the congestion controls of the HPCC paper."""
-
-    name = "hpcc-fct"
-
-
 class Inceptionn(Program[Result]):
     """Published figures of INCEPTIONN, compared with simulated figures."""
 

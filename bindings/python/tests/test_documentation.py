@@ -109,10 +109,11 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(flow_json) == read_names("results.rst", "json-flow-benchmark")
     for row in (*flow_json["rows"], flow_json["all"]):
         assert list(row) == read_names("results.rst", "json-flow-benchmark-rows")
-    fct_json = program_json("hpcc-fct", "--scale=16", "--warm-up=0", "--duration=10us")
-    assert list(fct_json) == read_names("results.rst", "json-hpcc-fct")
-    for row in fct_json["rows"]:
-        assert list(row) == read_names("results.rst", "json-hpcc-fct-rows")
+    fct_json = program_json("flow-benchmark", "--preset=hpcc", "--warm-up=0", "--duration=10us")
+    assert list(fct_json) == read_names("results.rst", "json-flow-benchmark")
+    assert len(fct_json["published"]) == 10
+    for row in fct_json["published"]:
+        assert list(row) == read_names("results.rst", "json-flow-benchmark-published")
     serving_json = program_json("disaggregated-serving", "--count=1", "--prompt=8", "--output=2")
     assert list(serving_json) == read_names("results.rst", "json-disaggregated-serving")
     for row in serving_json["requests"]:
@@ -294,7 +295,6 @@ FILES = "files"  # likewise
         ("flow-benchmark", ["flow-benchmark-1", "flow-benchmark-2"]),
         ("fpga-ring", ["fpga-ring"]),
         ("gradient-codec", ["gradient-codec"]),
-        ("hpcc-fct", ["hpcc-fct"]),
         ("job-life", ["job-life-1", "job-life-2", "job-life-3", "job-life-4"]),
         ("job-validation", ["job-validation"]),
         ("inceptionn", ["inceptionn"]),
@@ -327,7 +327,7 @@ def test_options(describe, name, tables):
 
 
 def test_members_of_the_description(describe):
-    documents = [describe(name) for name in ("training-job", "collective-benchmark", "hpcc-fct")]
+    documents = [describe(name) for name in ("training-job", "collective-benchmark", "flow-benchmark")]
     alternatives = [a for d in documents for kind in d["kinds"].values() for a in kind]
     for table, objects in (
         ("describe", [documents[0]]),

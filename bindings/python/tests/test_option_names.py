@@ -21,7 +21,6 @@ DIFFERENT = {
     "collective": "an algorithm, and in programs with ranks also a system that sums in the network",
     "congestion-control": "any, or only classes of ns-3's TCP",
     "decode": "instances of a serving system; or codecs decode",
-    "flow-sizes": "any distribution, or one with published figures",
     "interval": "between checkpoints, which may be auto; or between samples",
     "jobs": "a number, or a file with their keys",
     "model": "a transformer, or also a workload",

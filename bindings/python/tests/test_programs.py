@@ -461,7 +461,7 @@ def test_inputs_are_said(program):
     for name, *words in [
         ["fabric-benchmark", "--ranks=2", "--bytes=1M"],
         ["fabric-benchmark", "--ranks=2", "--bytes=1M", "--runs=2"],
-        ["hpcc-fct", "--scale=16", "--warm-up=10us", "--duration=100us"],
+        ["flow-benchmark", "--preset=hpcc", "--ranks=20", "--warm-up=10us", "--duration=100us"],
         ["multitree-allreduce", "--part=sizes", "--topology=torus:2x2", "--bytes=1K"],
         ["nccl-tables", "--most=8"],
     ]:
@@ -658,7 +658,7 @@ def test_a_process_that_nobody_has_waited_for_has_ended(program, monkeypatch):
     with subprocess.Popen([sys.executable, "-c", ""]) as parent:
         os.waitid(os.P_PID, parent.pid, os.WEXITED | os.WNOWAIT)
         monkeypatch.setenv("DISTRIBUTED_TRAINING_PARENT", str(parent.pid))
-        assert program("hpcc-fct", "--scale=16").returncode == -signal.SIGKILL
+        assert program("flow-benchmark", "--preset=hpcc").returncode == -signal.SIGKILL
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends the children")

@@ -314,7 +314,7 @@ def test_refusals(program, tmp_path):
         tmp_path / "no/run.html": "there is no directory",
         tmp_path: "is a directory",
     }.items():
-        for name in ("training-job", "collective-benchmark", "shared-cluster", "hpcc-fct"):
+        for name in ("training-job", "collective-benchmark", "shared-cluster", "flow-benchmark"):
             process = program(name, f"--report={path}", f"--results={tmp_path}/r")
             line = get_line(process, 2)
             assert line.startswith(f"{name}: --report: ") and words in line, line
@@ -380,12 +380,13 @@ def test_a_killed_run_has_no_half_page(build, tmp_path, name):
 EXPERIMENTS = [
     ("in-network-aggregation", ["--part=sharp"]),
     ("fabric-benchmark", ["--ranks=4", "--bytes=100K", "--pattern=all-to-all"]),
-    ("hpcc-fct", ["--scale=16", "--warm-up=0s", "--duration=200us"]),
+    ("flow-benchmark", ["--ranks=8", "--flow-sizes=alistorage", "--duration=100us"]),
+    ("flow-benchmark", ["--preset=hpcc", "--ranks=20", "--warm-up=0s", "--duration=200us"]),
     ("switch-barrier", ["--ranks=3", "--rounds=5"]),
 ]
 
 
-@pytest.mark.parametrize("name, words", EXPERIMENTS, ids=[name for name, _ in EXPERIMENTS])
+@pytest.mark.parametrize("name, words", EXPERIMENTS)
 def test_experiments(program, tmp_path, name, words):
     """Programs without jobs record links, messages or collectives, and a timeline, too."""
     files = [f"--results={tmp_path}/r", f"--trace={tmp_path}/t.json", "--sample=10us"]
