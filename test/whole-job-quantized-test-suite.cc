@@ -4,22 +4,21 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "quantized-test-common.h"
+
 #include "ns3/boolean.h"
 #include "ns3/gradient-source.h"
 #include "ns3/graph-checker.h"
 #include "ns3/guarded-run.h"
 #include "ns3/job-check.h"
-#include "ns3/quantized-tensor.h"
 #include "ns3/scheduled-communicator.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
-#include "ns3/training-float-bits.h"
 #include "ns3/training-job-helper.h"
 #include "ns3/training-job.h"
 #include "ns3/training-run.h"
 #include "ns3/transformer-graph.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <fstream>
@@ -41,216 +40,10 @@ using namespace ns3::training;
 namespace
 {
 
-using Numbers = std::vector<float>;
-
 /// Seed of the numbers, the default of TrainingApplication.
 constexpr uint64_t SEED = 1;
 
-/** Numbers in code, and what they are decoded to. */
-struct Coded
-{
-    std::vector<uint32_t> words; ///< of the code, filled up with zeros
-    Numbers numbers;             ///< decoded
-    std::vector<double> half;    ///< by number, half a step of its block
-};
-
-/** @return code of numbers, of which each block begins with its largest magnitude */
-Coded
-Quantize(const Numbers& numbers, uint32_t bits, uint64_t block)
-{
-    const int32_t most = (1 << (bits - 1)) - 1;
-    Coded coded;
-    std::vector<bool> stream;
-    const auto put = [&stream](uint32_t field, uint32_t count) {
-        for (uint32_t bit = 0; bit < count; bit++)
-        {
-            stream.push_back((field >> bit & 1) != 0);
-        }
-    };
-    for (uint64_t first = 0; first < numbers.size(); first += block)
-    {
-        const uint64_t end = std::min<uint64_t>(first + block, numbers.size());
-        float largest = 0;
-        for (uint64_t i = first; i < end; i++)
-        {
-            largest = std::max(largest, std::fabs(numbers[i]));
-        }
-        put(ToBits(largest), 32);
-        for (uint64_t i = first; i < end; i++)
-        {
-            const double exact = largest == 0 ? 0 : double{numbers[i]} * most / largest;
-            const auto steps = static_cast<int32_t>(std::nearbyint(exact)); // there is no -0
-            put(static_cast<uint32_t>(steps), bits);
-            coded.numbers.push_back(static_cast<float>(double{largest} * steps / most));
-            coded.half.push_back(0.5 * largest / most);
-        }
-    }
-    coded.words.resize((stream.size() + 31) / 32);
-    for (std::size_t i = 0; i < stream.size(); i++)
-    {
-        coded.words[i / 32] |= uint32_t{stream[i]} << i % 32;
-    }
-    return coded;
-}
-
-/** @return whether no number errs by more than half a step, and the rounding to float32 */
-bool
-IsClose(const Coded& coded, const Numbers& numbers)
-{
-    for (std::size_t i = 0; i < numbers.size(); i++)
-    {
-        const double error = std::fabs(double{coded.numbers[i]} - numbers[i]);
-        if (error > coded.half[i] + std::ldexp(std::fabs(double{numbers[i]}), -23))
-        {
-            return false;
-        }
-    }
-    return coded.numbers.size() == numbers.size();
-}
-
-/** @return bits of numbers, so that -0 differs from 0 */
-std::vector<uint32_t>
-GetBits(const Numbers& numbers)
-{
-    std::vector<uint32_t> bits;
-    for (float number : numbers)
-    {
-        bits.push_back(ToBits(number));
-    }
-    return bits;
-}
-
-/** @return a part of some numbers */
-Numbers
-GetPart(const Numbers& numbers, uint64_t part, uint64_t count)
-{
-    const auto first = numbers.begin() + static_cast<std::ptrdiff_t>(part * count);
-    return {first, first + static_cast<std::ptrdiff_t>(count)};
-}
-
-/** Adds numbers to sums, which are empty at first. */
-void
-Add(Numbers& sums, const Numbers& numbers)
-{
-    const bool isFirst = sums.empty();
-    sums.resize(numbers.size());
-    for (std::size_t i = 0; i < numbers.size(); i++)
-    {
-        sums[i] = isFirst ? numbers[i] : sums[i] + numbers[i];
-    }
-}
-
-/** @return numbers of both signs, with zeros, whose magnitudes differ from block to block */
-Numbers
-MakeNumbers(uint64_t count, uint32_t seed)
-{
-    Numbers numbers;
-    for (uint64_t i = 0; i < count; i++)
-    {
-        const double wave = std::sin(static_cast<double>(i * (seed + 3)) + seed);
-        numbers.push_back(i % 5 == 4 ? 0.0F : static_cast<float>(wave * std::pow(10, i % 13)));
-    }
-    return numbers;
-}
-
 } // namespace
-
-/**
- * @ingroup distributed-training-whole-job-quantized-tests
- * Words of tensors of one to five ranks, with parts that fill no word and no block.
- */
-class QuantizedTensorTestCase : public TestCase
-{
-  public:
-    QuantizedTensorTestCase()
-        : TestCase("words of numbers in code, and numbers of words")
-    {
-    }
-
-  private:
-    void Check(const TaskCode& code, uint32_t ranks)
-    {
-        GraphTask task;
-        task.kind = TaskKind::COLLECTIVE;
-        task.code = std::make_shared<TaskCode>(code);
-        task.bytes = ranks * code.GetPartBytes();
-        const std::string what = std::to_string(code.count) + " numbers of " +
-                                 std::to_string(code.bits) + " bits, " + std::to_string(ranks) +
-                                 " ranks";
-        const uint64_t bits =
-            32 * ((code.count + code.block - 1) / code.block) + code.count * code.bits;
-        NS_TEST_EXPECT_MSG_EQ(code.GetPartBytes(), 4 * ((bits + 31) / 32), what);
-        std::vector<uint32_t> gathered;
-        Numbers all;
-        for (uint32_t place = 0; place < ranks; place++)
-        {
-            task.operation = CollectiveOperation::ALL_GATHER;
-            const QuantizedTensor gather(task, ranks, place);
-            NS_TEST_ASSERT_MSG_EQ(gather.GetCount(), code.count, what);
-            const auto own = MakeNumbers(code.count, place);
-            const Coded coded = Quantize(own, code.bits, code.block);
-            NS_TEST_EXPECT_MSG_EQ(IsClose(coded, own), true, what << ": within half a step");
-            const auto words = GetBits(gather.Encode(own));
-            std::vector<uint32_t> expected(words.size());
-            std::copy(coded.words.begin(),
-                      coded.words.end(),
-                      expected.begin() + static_cast<std::ptrdiff_t>(gathered.size()));
-            NS_TEST_EXPECT_MSG_EQ((words == expected), true, what << ": its part only");
-            gathered.insert(gathered.end(), coded.words.begin(), coded.words.end());
-            all.insert(all.end(), coded.numbers.begin(), coded.numbers.end());
-        }
-        Numbers words;
-        for (uint32_t word : gathered)
-        {
-            words.push_back(ToFloat(word));
-        }
-        const QuantizedTensor gather(task, ranks, 0);
-        NS_TEST_EXPECT_MSG_EQ((GetBits(gather.Decode(words)) == GetBits(all)), true, what);
-
-        task.operation = CollectiveOperation::ALL_TO_ALL;
-        for (uint32_t place = 0; place < ranks; place++)
-        {
-            const QuantizedTensor exchange(task, ranks, place);
-            NS_TEST_ASSERT_MSG_EQ(exchange.GetCount(), ranks * code.count, what);
-            // What comes from the other ranks is what this one sends, which is no matter here.
-            const auto own = MakeNumbers(ranks * code.count, place);
-            std::vector<uint32_t> expected;
-            Numbers sums;
-            for (uint32_t part = 0; part < ranks; part++)
-            {
-                const Coded coded = Quantize(GetPart(own, part, code.count), code.bits, code.block);
-                expected.insert(expected.end(), coded.words.begin(), coded.words.end());
-                Add(sums, coded.numbers);
-            }
-            const auto sent = exchange.Encode(own);
-            NS_TEST_EXPECT_MSG_EQ((GetBits(sent) == expected), true, what << ": all parts");
-            NS_TEST_EXPECT_MSG_EQ((GetBits(exchange.Decode(sent)) == GetBits(sums)),
-                                  true,
-                                  what << ": in the order of the senders");
-        }
-    }
-
-    void DoRun() override
-    {
-        for (uint32_t ranks : {1, 2, 3, 5})
-        {
-            for (uint32_t bits : {4, 8})
-            {
-                for (uint64_t count : {1, 2, 7, 8, 9, 64, 65, 1000})
-                {
-                    for (uint64_t block : {1, 3, 8, 64, 8000})
-                    {
-                        TaskCode code;
-                        code.bits = bits;
-                        code.block = block;
-                        code.count = count;
-                        Check(code, ranks);
-                    }
-                }
-            }
-        }
-    }
-};
 
 /**
  * @ingroup distributed-training-whole-job-quantized-tests
@@ -692,7 +485,6 @@ class QuantizedJobTestSuite : public TestSuite
     QuantizedJobTestSuite()
         : TestSuite("distributed-training-whole-job-quantized", TestSuite::Type::SYSTEM)
     {
-        AddTestCase(new QuantizedTensorTestCase);
         AddTestCase(new QuantizedJobTestCase);
         AddTestCase(new QuantizedTimesTestCase);
     }
