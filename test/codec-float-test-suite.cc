@@ -196,6 +196,8 @@ class RoundingCodecTest : public TestCase
                                        "block-float",
                                        "block-float:bits=2,block=32",
                                        "block-float:bits=24,block=1",
+                                       "int4",
+                                       "int4:block=7",
                                        "int8",
                                        "int8:block=0",
                                        "natural",
@@ -339,6 +341,13 @@ class RoundingDefinitionTest : public RefusalTest
         NS_TEST_EXPECT_MSG_EQ((Decode(*whole, Encode(*whole, steps), 6) == rounded),
                               true,
                               "steps of 1");
+        const auto few = MakeCodec("int4:block=6");
+        const std::vector<float> large{-7, 6, 0.5F, 1.5F, -2.4F, 0, 0, 0, 0};
+        const std::vector<float> halves{-7, 6, 0, 2, -2, 0, 0, 0, 0};
+        NS_TEST_EXPECT_MSG_EQ((Decode(*few, Encode(*few, large), 9) == halves),
+                              true,
+                              "steps of 1, and a block of zeros");
+        NS_TEST_EXPECT_MSG_EQ(Encode(*few, large).size(), 13, "two scales and nine halves");
 
         const auto dropped = MakeCodec("truncation:drop=16");
         const std::vector<float> some{1.5F, -3.14159274F, 1e-30F};
@@ -357,6 +366,7 @@ class RoundingDefinitionTest : public RefusalTest
 
         for (const std::string spec : {"fp8",
                                        "block-float",
+                                       "int4",
                                        "int8",
                                        "qsgd",
                                        "terngrad",

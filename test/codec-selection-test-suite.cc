@@ -206,6 +206,7 @@ class SelectionTest : public TestCase
                                              "qsgd:levels=4",
                                              "terngrad",
                                              "natural",
+                                             "int4",
                                              "int8",
                                              "fp8",
                                              "1-bit",

@@ -107,6 +107,12 @@ class RealJobTestCase : public TestCase
         Check("experts", [](O o) { o.data = 4, o.expert = 4; });
         Check("HSDP", [](O o) { o.data = 4, o.zero = 3, o.shard = 2; });
         Check("HSDP of experts", [](O o) { o.data = 8, o.expert = 2, o.zero = 3, o.shard = 4; });
+        const auto plus = [](O o) {
+            o.data = 4, o.zero = 3, o.hpzPartition = 2;
+            o.quantizedWeights = true, o.quantizedGradients = true;
+        };
+        Check("ZeRO++", plus);
+        Check("ZeRO++, with losses", plus, [](ClusterOptions& cluster) { cluster.loss = 0.001; });
         const auto all = [](O o) {
             o.tensor = 2, o.pipeline = 2, o.data = 2, o.zero = 1, o.globalBatch = 4;
         };

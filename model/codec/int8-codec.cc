@@ -7,7 +7,7 @@
 /**
  * @file
  * @ingroup distributed-training-codec
- * Bytes: whole steps of a block's largest magnitude.
+ * Bytes and half bytes: whole steps of a block's largest magnitude.
  */
 
 #include "codec-blocks.h"
@@ -24,14 +24,15 @@ namespace ns3::training
 namespace
 {
 
-/** Whole steps of 1/127 of the largest magnitude, rounded to nearest even. */
-class Int8Codec final : public QuantizingCodec
+/** Whole steps of the largest magnitude in two's complement, rounded to nearest even. */
+template <uint32_t BITS>
+class WholeStepsCodec final : public QuantizingCodec
 {
   public:
-    static constexpr int32_t MOST = 127; ///< steps
+    static constexpr int32_t MOST = (1 << (BITS - 1)) - 1; ///< steps
 
-    explicit Int8Codec(uint32_t block)
-        : QuantizingCodec("int8", 8, block)
+    WholeStepsCodec(const char* name, uint32_t block)
+        : QuantizingCodec(name, BITS, block)
     {
     }
 
@@ -59,19 +60,24 @@ class Int8Codec final : public QuantizingCodec
     uint32_t Quantize(float value, float scale, const CodecRandom&, uint64_t) const override
     {
         const double steps = scale == 0 ? 0 : double{MOST} * value / scale;
-        return static_cast<uint32_t>(std::lrint(steps)) & 0xff;
+        return static_cast<uint32_t>(std::lrint(steps)) & ((1U << BITS) - 1);
     }
 
     bool IsField(uint32_t field) const override
     {
-        return field != 0x80;
+        return field != 1U << (BITS - 1);
     }
 
     float Restore(uint32_t field, float scale) const override
     {
-        return static_cast<float>(double{scale} * static_cast<int8_t>(field) / MOST);
+        const auto steps = static_cast<int32_t>(field);
+        const int32_t signedSteps = steps > MOST ? steps - (1 << BITS) : steps;
+        return static_cast<float>(double{scale} * signedSteps / MOST);
     }
 };
+
+using Int4Codec = WholeStepsCodec<4>;
+using Int8Codec = WholeStepsCodec<8>;
 
 /** At most 127/N steps, so that the sum of N ranks fits 8 bits. */
 class Int8Bucket final : public SharedScaleBucket
@@ -115,7 +121,13 @@ class Int8Bucket final : public SharedScaleBucket
 Ptr<GradientCodec>
 MakeInt8(const KeyValues& keys)
 {
-    return Create<Int8Codec>(static_cast<uint32_t>(keys.GetCount("block")));
+    return Create<Int8Codec>("int8", static_cast<uint32_t>(keys.GetCount("block")));
+}
+
+Ptr<GradientCodec>
+MakeInt4(const KeyValues& keys)
+{
+    return Create<Int4Codec>("int4", static_cast<uint32_t>(keys.GetCount("block")));
 }
 
 Ptr<BucketCodec>
@@ -123,6 +135,11 @@ MakeInt8Bucket(const KeyValues& keys, const BucketRequest& request)
 {
     return Create<Int8Bucket>(request, static_cast<uint32_t>(keys.GetCount("block")));
 }
+
+const Registry<CodecEntry>::Entry g_int4("int4",
+                                         {"whole steps of 1/7 of a block's largest magnitude",
+                                          {MakeBlockKey("numbers with one scale", 256)},
+                                          &MakeInt4});
 
 const Registry<CodecEntry>::Entry g_int8("int8",
                                          {"whole steps of 1/127 of a block's largest magnitude",

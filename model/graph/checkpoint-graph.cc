@@ -8,7 +8,9 @@
 
 #include "ns3/abort.h"
 
+#include <algorithm>
 #include <deque>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -238,10 +240,14 @@ SavingSource::Write()
     {
         return false;
     }
-    task.id = (task.id + 1) * STRIDE;
-    for (uint64_t& id : task.after)
+    const auto move = [](uint64_t& id) { id = (id + 1) * STRIDE; };
+    move(task.id);
+    std::for_each(task.after.begin(), task.after.end(), move);
+    if (task.code && task.code->input > 0)
     {
-        id = (id + 1) * STRIDE;
+        auto code = std::make_shared<TaskCode>(*task.code);
+        move(code->input);
+        task.code = std::move(code);
     }
     if (m_restarted > 0)
     {

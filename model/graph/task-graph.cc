@@ -27,6 +27,14 @@ GetName(TaskKind kind)
     return NAMES[static_cast<uint32_t>(kind)];
 }
 
+uint64_t
+TaskCode::GetPartBytes() const
+{
+    constexpr uint64_t WORD = sizeof(float);
+    const uint64_t numbersOfWord = 8 * WORD / bits;
+    return WORD * ((count + numbersOfWord - 1) / numbersOfWord + (count + block - 1) / block);
+}
+
 bool
 QueuedSource::Next(GraphTask& task)
 {

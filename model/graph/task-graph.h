@@ -86,6 +86,26 @@ constexpr uint16_t COMPUTE_STREAM = 0;
 /**
  * @ingroup distributed-training-graph
  *
+ * A collective whose ranks send numbers in code. Its vector has a part for each rank, all of the
+ * same size. Of an all-gather, each rank codes its own part. Of an all-to-all, a rank codes the
+ * part of each receiver, which adds up what it decodes, in the order of the senders.
+ */
+struct TaskCode
+{
+    uint32_t bits{8};       ///< of a number: 4 or 8
+    uint64_t block{1};      ///< consecutive numbers of a part with one scale, a float32; not 0
+    uint64_t count{0};      ///< numbers of a part
+    bool isPassedOn{false}; ///< whether a later all-to-all of the rank carries the sums
+    /// Id of the earlier all-to-all whose sums it carries; 0: numbers of its own.
+    uint64_t input{0};
+
+    /** @return size of a part, bytes: its numbers in whole words of 4 bytes, and its scales */
+    uint64_t GetPartBytes() const;
+};
+
+/**
+ * @ingroup distributed-training-graph
+ *
  * A task of a rank. It starts when all tasks of `after` are complete, and the task before it in its
  * stream, as in a CUDA stream. Collectives of a group start in their order in the graph, whatever
  * their streams, so that they match between ranks.
@@ -112,7 +132,9 @@ struct GraphTask
     uint64_t tag{0};
     uint64_t bytes{0}; ///< COLLECTIVE: size of the whole vector; SEND, RECEIVE: of the message
     ByteMatrix matrix; ///< COLLECTIVE, all-to-all-v: bytes from each rank to each
-    Time length;       ///< COMPUTE, MEMORY: its duration
+    /// COLLECTIVE, all-gather or all-to-all: its numbers in code; null: float32.
+    std::shared_ptr<const TaskCode> code;
+    Time length;                 ///< COMPUTE, MEMORY: its duration
     std::vector<uint64_t> after; ///< ids of earlier tasks that it waits for
 };
 

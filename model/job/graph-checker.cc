@@ -6,8 +6,10 @@
 
 #include "graph-checker.h"
 
+#include "quantized-tensor.h"
 #include "sum-checker.h"
 
+#include "ns3/abort.h"
 #include "ns3/chunk-layout.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/training-mix-bits.h"
@@ -83,21 +85,52 @@ GraphChecker::CheckMessage(uint32_t rank,
     return FindDifference(result.values, expected, 0, expected.size());
 }
 
+/** @return the tensor of a rank of a group before the collective */
+std::vector<float>
+GraphChecker::MakeInput(const std::vector<uint32_t>& group,
+                        uint32_t place,
+                        const GraphTask& task,
+                        uint64_t number)
+{
+    const GradientPlace numbers = GetGraphPlace(m_seed, group[place], task, number);
+    if (!task.code)
+    {
+        return m_source->Make(numbers, task.bytes / sizeof(float));
+    }
+    const QuantizedTensor quantized(task, static_cast<uint32_t>(group.size()), place);
+    if (task.code->input == 0)
+    {
+        return quantized.Encode(m_source->Make(numbers, quantized.GetCount()));
+    }
+    const auto sums = m_sums.extract({group[place], task.code->input});
+    NS_ABORT_MSG_IF(sums.empty(), "rank " << group[place] << " has not reported its sums");
+    return quantized.Encode(sums.mapped());
+}
+
 GraphChecker::Expected
 GraphChecker::MakeExpected(uint32_t rank,
                            const std::vector<uint32_t>& group,
                            const GraphTask& task,
-                           uint64_t number) const
+                           uint64_t number)
 {
+    const auto ranks = static_cast<uint32_t>(group.size());
     std::vector<std::vector<float>> inputs;
-    for (uint32_t member : group)
+    for (uint32_t place = 0; place < ranks; place++)
     {
-        inputs.push_back(m_source->Make(GetGraphPlace(m_seed, member, task, number),
-                                        task.bytes / sizeof(float)));
+        inputs.push_back(MakeInput(group, place, task, number));
     }
     Expected expected;
     expected.schedule = m_schedules(rank, task);
     expected.results = InterpretSchedule(*expected.schedule, std::move(inputs), task.matrix);
+    for (uint32_t place = 0; place < ranks && task.code; place++)
+    {
+        std::vector<float>& result = expected.results[place];
+        result = QuantizedTensor(task, ranks, place).Decode(result);
+        if (task.code->isPassedOn)
+        {
+            m_sums[{group[place], task.id}] = result;
+        }
+    }
     return expected;
 }
 
@@ -120,11 +153,12 @@ GraphChecker::CheckCollective(uint32_t rank,
     const std::vector<float>& values = expected.results.at(place);
     const CollectiveSchedule& schedule = *expected.schedule;
     std::string difference;
-    if (IsExchange(schedule.operation))
+    const bool isWhole = IsExchange(schedule.operation) || task.code;
+    if (isWhole)
     {
         difference = FindDifference(result.values, values, 0, values.size());
     }
-    for (uint32_t chunk = 0; chunk < schedule.chunks && !IsExchange(schedule.operation); chunk++)
+    for (uint32_t chunk = 0; chunk < schedule.chunks && !isWhole; chunk++)
     {
         if (difference.empty() &&
             schedule.GetPromise(place, chunk) != CollectiveSchedule::Promise::NOTHING)

@@ -19,6 +19,7 @@
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -39,7 +40,8 @@ GradientPlace GetGraphPlace(uint64_t seed, uint32_t rank, const GraphTask& task,
  *
  * Compares the results of all collectives and messages of a graph bit by bit: collectives with the
  * schedule of their group executed in memory on the same numbers, messages with what their sender
- * has sent, in order. Memory: the results of a collective until its last rank has reported.
+ * has sent, in order. Numbers in code (TaskCode) are coded, decoded and added up once more. Memory:
+ * the results of a collective until its last rank has reported.
  */
 class GraphChecker
 {
@@ -76,6 +78,7 @@ class GraphChecker
     void Clear()
     {
         m_expected.clear();
+        m_sums.clear();
     }
 
     /** @return number of right results */
@@ -107,10 +110,14 @@ class GraphChecker
                              const GraphTask& task,
                              uint64_t number,
                              const Tensor& result) const;
+    std::vector<float> MakeInput(const std::vector<uint32_t>& group,
+                                 uint32_t place,
+                                 const GraphTask& task,
+                                 uint64_t number);
     Expected MakeExpected(uint32_t rank,
                           const std::vector<uint32_t>& group,
                           const GraphTask& task,
-                          uint64_t number) const;
+                          uint64_t number);
 
     std::shared_ptr<const TaskGraph> m_graph;
     std::shared_ptr<const GradientSource> m_source;
@@ -118,6 +125,8 @@ class GraphChecker
     Schedules m_schedules;
     /// By groups, first rank of the group and number.
     std::map<std::tuple<uint32_t, uint32_t, uint64_t>, Expected> m_expected;
+    /// Sums of collectives in code that a later one carries, by rank and task.
+    std::map<std::pair<uint32_t, uint64_t>, std::vector<float>> m_sums;
     uint64_t m_checked{0};
     std::string m_mismatch;
 };

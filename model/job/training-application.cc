@@ -10,6 +10,7 @@
 #include "graph-checker.h"
 #include "layered-model.h"
 #include "loop-graph.h"
+#include "quantized-tensor.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
@@ -365,6 +366,7 @@ TrainingApplication::Abort()
     }
     m_life++;
     m_tasks.clear();
+    m_sums.clear();
     m_messageCounts.clear();
     m_marks.clear();
     m_inParallel = 0;
@@ -523,8 +525,38 @@ TrainingApplication::GetPlace(uint32_t rank, const GraphTask& task, uint64_t num
     return GetGraphPlace(m_seed, rank, task, number);
 }
 
+/** @return numbers of the rank */
+std::vector<float>
+TrainingApplication::MakeNumbers(const GraphTask& task, uint64_t number, std::size_t count) const
+{
+    const GradientPlace place = GetPlace(m_rank, task, number);
+    return m_learner ? m_learner->Make(place, count) : m_source->Make(place, count);
+}
+
+/** @return the layout of a collective in code */
+QuantizedTensor
+TrainingApplication::GetLayout(const GraphTask& task) const
+{
+    const Ptr<Communicator>& group = m_communicators[task.groups];
+    return {task, group->GetSize(), group->GetRank()};
+}
+
+/** @return the words of a collective in code */
+std::vector<float>
+TrainingApplication::MakeCode(const GraphTask& task, uint64_t number)
+{
+    const QuantizedTensor quantized = GetLayout(task);
+    if (task.code->input == 0)
+    {
+        return quantized.Encode(MakeNumbers(task, number, quantized.GetCount()));
+    }
+    const auto sums = m_sums.extract(task.code->input);
+    NS_ABORT_MSG_IF(sums.empty(), "task " << task.id << " starts before its input ends");
+    return quantized.Encode(sums.mapped());
+}
+
 Ptr<Tensor>
-TrainingApplication::MakeTensor(const GraphTask& task, uint64_t number) const
+TrainingApplication::MakeTensor(const GraphTask& task, uint64_t number)
 {
     auto tensor = Create<Tensor>();
     tensor->bytes = task.bytes;
@@ -541,10 +573,15 @@ TrainingApplication::MakeTensor(const GraphTask& task, uint64_t number) const
     if (task.kind == TaskKind::RECEIVE)
     {
         tensor->values.resize(count);
-        return tensor;
     }
-    const GradientPlace place = GetPlace(m_rank, task, number);
-    tensor->values = m_learner ? m_learner->Make(place, count) : m_source->Make(place, count);
+    else if (!task.code)
+    {
+        tensor->values = MakeNumbers(task, number, count);
+    }
+    else
+    {
+        tensor->values = MakeCode(task, number);
+    }
     return tensor;
 }
 
@@ -641,10 +678,26 @@ TrainingApplication::EndCollective(const Running& running)
     {
         m_busyTime += Simulator::Now() - m_busyStart;
     }
+    if (running.task->code && running.tensor->IsReal())
+    {
+        Decode(running);
+    }
     m_collectiveDoneTrace(m_rank, running.iteration, running.tensor->bucket, running.tensor);
     if (m_learner)
     {
         m_learner->Apply(GetPlace(m_rank, *running.task, running.number), running.tensor->values);
+    }
+}
+
+/** Decodes the words that have arrived, which adds up those of an all-to-all. */
+void
+TrainingApplication::Decode(const Running& running)
+{
+    std::vector<float>& values = running.tensor->values;
+    values = GetLayout(*running.task).Decode(values);
+    if (running.task->code->isPassedOn)
+    {
+        m_sums[running.task->id] = values;
     }
 }
 

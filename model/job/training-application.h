@@ -36,6 +36,8 @@
 namespace ns3::training
 {
 
+class QuantizedTensor;
+
 /**
  * @ingroup distributed-training-job
  * @param idle why the compute stream of a rank was idle
@@ -270,7 +272,11 @@ class TrainingApplication : public Application
     void SetGradients(std::string gradients);
     std::string GetGradients() const;
     GradientPlace GetPlace(uint32_t rank, const GraphTask& task, uint64_t number) const;
-    Ptr<Tensor> MakeTensor(const GraphTask& task, uint64_t number) const;
+    Ptr<Tensor> MakeTensor(const GraphTask& task, uint64_t number);
+    std::vector<float> MakeNumbers(const GraphTask& task, uint64_t number, std::size_t count) const;
+    QuantizedTensor GetLayout(const GraphTask& task) const;
+    std::vector<float> MakeCode(const GraphTask& task, uint64_t number);
+    void Decode(const Running& running);
     Time GetLength(Time planned) const;
     void StartTask(const GraphTask& task, const TaskTrace::Pointer& cause);
     void AddIdleTime(const TaskTrace::Pointer& cause);
@@ -307,6 +313,8 @@ class TrainingApplication : public Application
     std::unique_ptr<TaskRunner> m_runner;
     std::unordered_map<uint64_t, Running> m_tasks; // that run, by their numbers
     std::vector<uint64_t> m_started;               // collectives so far, by groups
+    /// Real payload: sums of collectives in code that a later one carries, by task.
+    std::map<uint64_t, std::vector<float>> m_sums;
     /// Real payload: messages so far, by whether they are sent, peer and tag.
     std::map<std::pair<bool, std::pair<uint32_t, uint64_t>>, uint64_t> m_messageCounts;
     std::deque<std::shared_ptr<TaskTrace>> m_marks; // ends of iterations, with their history

@@ -89,7 +89,8 @@ LayerTasks::Communicate(LayerTask name,
                         uint64_t bytes,
                         uint64_t after,
                         const ByteMatrix& matrix,
-                        int32_t priority)
+                        int32_t priority,
+                        std::shared_ptr<const TaskCode> code)
 {
     if (m_plan.GetSize(groups) == 1 || bytes == 0)
     {
@@ -105,6 +106,7 @@ LayerTasks::Communicate(LayerTask name,
     task.bytes = bytes;
     task.matrix = matrix;
     task.priority = priority;
+    task.code = std::move(code);
     task.tag = m_collectives++;
     if (after > 0)
     {

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -123,6 +124,7 @@ class LayerTasks
      * @param after another task that it waits for; 0: none
      * @param matrix of an all-to-all-v
      * @param priority see Tensor::priority
+     * @param code see GraphTask
      * @return the task; none, that is 0, if the group has one rank or there are no bytes
      */
     uint64_t Communicate(LayerTask name,
@@ -132,7 +134,8 @@ class LayerTasks
                          uint64_t bytes,
                          uint64_t after = 0,
                          const ByteMatrix& matrix = nullptr,
-                         int32_t priority = 0);
+                         int32_t priority = 0,
+                         std::shared_ptr<const TaskCode> code = nullptr);
 
     /**
      * Starts a message when all computations so far have ended.

@@ -8,9 +8,9 @@
 
 #include "layer-tasks.h"
 #include "stage-messages.h"
+#include "zero-quantization.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -26,27 +26,6 @@ using Operation = CollectiveOperation;
 /// Bytes that Adam reads and writes for a parameter: gradient, copy, mean and variance of 4 bytes
 /// each, of which all but the gradient are written, and a parameter of 2 bytes.
 constexpr double UPDATE_BYTES = 30;
-
-// ZeRO++ as DeepSpeed computes it (partition_parameters.py, coalesced_collectives.py): kernels that
-// memory limits.
-
-/// Bytes of a quantized parameter.
-constexpr double QUANTIZED_PARAMETER = 1;
-/// Bytes of a quantized gradient.
-constexpr double QUANTIZED_GRADIENT = 0.5;
-/// Bytes of a scale.
-constexpr uint64_t SCALE_BYTES = 4;
-/// Parameters with one scale; of gradients, those of a row of a matrix have one.
-constexpr uint64_t PARAMETERS_OF_SCALE = 8000;
-
-/** @return bytes of quantized numbers, in whole words as the scales behind them, and of scales */
-uint64_t
-GetQuantizedBytes(uint64_t numbers, double bytes, uint64_t numbersOfScale)
-{
-    const double words = std::ceil(bytes * static_cast<double>(numbers) / SCALE_BYTES);
-    return SCALE_BYTES *
-           (static_cast<uint64_t>(words) + (numbers + numbersOfScale - 1) / numbersOfScale);
-}
 
 /** All-gathers of the parameters of a unit. */
 struct GatheredUnit
@@ -101,7 +80,6 @@ class TransformerSource : public QueuedSource
                             uint64_t bytes,
                             uint64_t after);
     uint64_t ReduceGradients(PlanGroups groups, uint64_t parameters);
-    uint64_t ReduceQuantized(uint64_t parameters);
     void ReduceBuckets();
     void EndIteration();
     void GatherParameters();
@@ -109,6 +87,7 @@ class TransformerSource : public QueuedSource
     std::shared_ptr<const ParallelPlan> m_plan;
     LayerTasks m_tasks;
     StageMessages m_messages;
+    ZeroQuantization m_quantization;
     uint32_t m_rank;
     uint32_t m_place; // in the pipeline
     uint32_t m_iterations;
@@ -132,6 +111,7 @@ TransformerSource::TransformerSource(std::shared_ptr<const ParallelPlan> plan,
     : m_plan(std::move(plan)),
       m_tasks(*m_plan, rates, rank),
       m_messages(*m_plan, m_tasks, rank),
+      m_quantization(*m_plan, m_tasks),
       m_rank(rank),
       m_place(m_plan->GetPipelineRank(rank)),
       m_iterations(iterations),
@@ -320,27 +300,22 @@ TransformerSource::GatherUnit(uint32_t unit, bool isForward)
     Gather(unit, m_plan->GetExpertShards(), GetExpertParameters(unit));
 }
 
-/** An all-gather of parameters; ZeRO++ quantizes those of this rank before. */
+/** An all-gather of parameters, in code with ZeRO++. */
 void
 TransformerSource::Gather(uint32_t unit, PlanGroups groups, uint64_t parameters)
 {
-    const uint32_t ranks = m_plan->GetSize(groups);
     GatheredUnit& gathered = m_gathered[unit];
-    uint64_t bytes = PARAMETER_BYTES * parameters;
-    if (m_plan->GetOptions().quantizedWeights && ranks > 1 && parameters > 0)
+    if (m_plan->GetOptions().quantizedWeights && m_plan->GetSize(groups) > 1 && parameters > 0)
     {
-        m_tasks.Compute(LayerTask::QUANTIZATION,
-                        0,
-                        (PARAMETER_BYTES + QUANTIZED_PARAMETER) * static_cast<double>(parameters) /
-                            ranks);
         gathered.quantized += parameters;
-        bytes = GetQuantizedBytes(parameters, QUANTIZED_PARAMETER, PARAMETERS_OF_SCALE);
+        gathered.tasks.push_back(m_quantization.Gather(groups, parameters));
+        return;
     }
     gathered.tasks.push_back(m_tasks.Communicate(LayerTask::PARAMETERS,
                                                  groups,
                                                  LayerTasks::DATA_STREAM,
                                                  Operation::ALL_GATHER,
-                                                 bytes));
+                                                 PARAMETER_BYTES * parameters));
 }
 
 /** Awaits the parameters of a unit, and with ZeRO 3 gathers those of the next ones. */
@@ -379,10 +354,7 @@ TransformerSource::Unshard(uint32_t stage, uint32_t unit, bool isForward)
         }
         if (gathered->second.quantized > 0)
         {
-            m_tasks.Compute(LayerTask::DEQUANTIZATION,
-                            0,
-                            (QUANTIZED_PARAMETER + PARAMETER_BYTES) *
-                                static_cast<double>(gathered->second.quantized));
+            m_quantization.Restore(gathered->second.quantized);
         }
         m_gathered.erase(gathered);
     }
@@ -439,7 +411,7 @@ TransformerSource::ReduceGradients(PlanGroups groups, uint64_t parameters)
     const uint64_t bytes = parameters * m_plan->GetGradientBytes();
     if (isDense && options.quantizedGradients)
     {
-        return ReduceQuantized(parameters);
+        return m_quantization.Reduce(parameters);
     }
     if (options.shard > 0)
     {
@@ -454,36 +426,6 @@ TransformerSource::ReduceGradients(PlanGroups groups, uint64_t parameters)
                           options.zero == 0 ? Operation::ALL_REDUCE : Operation::REDUCE_SCATTER,
                           bytes,
                           0);
-}
-
-/** Reduces gradients of dense layers with 4 bits: inside a node, added and quantized again, and
- * then across. */
-uint64_t
-TransformerSource::ReduceQuantized(uint64_t parameters)
-{
-    if (parameters == 0 || m_plan->GetSize(PlanGroups::DATA) == 1)
-    {
-        return 0;
-    }
-    const auto numbers = static_cast<double>(parameters);
-    const auto gradient = static_cast<double>(m_plan->GetGradientBytes());
-    const uint32_t near = m_plan->GetSize(PlanGroups::SHARD);
-    const auto getBytes = [this](uint64_t gradients) {
-        return GetQuantizedBytes(gradients, QUANTIZED_GRADIENT, m_plan->GetModel().hidden);
-    };
-    // The first kernel also puts the parts in the order of the two exchanges.
-    m_tasks.Compute(LayerTask::QUANTIZATION, 0, (gradient + QUANTIZED_GRADIENT) * numbers);
-    const uint64_t inside = m_tasks.Process(
-        LayerTask::QUANTIZATION,
-        QUANTIZED_GRADIENT * (1 + 1.0 / near) * numbers,
-        StartReduction(PlanGroups::SHARD, Operation::ALL_TO_ALL, getBytes(parameters), 0));
-    const uint64_t across = StartReduction(PlanGroups::REPLICA,
-                                           Operation::ALL_TO_ALL,
-                                           getBytes((parameters + near - 1) / near),
-                                           inside);
-    return m_tasks.Process(LayerTask::DEQUANTIZATION,
-                           (QUANTIZED_GRADIENT + gradient) * numbers / near,
-                           across);
 }
 
 void
