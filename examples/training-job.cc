@@ -44,16 +44,6 @@ FormatStragglers(const IterationRecord& mean)
     return text;
 }
 
-/** @return a line about collectives that were not simulated, if there are any */
-std::string
-FormatReplays(const TrainingRunResult& result)
-{
-    return result.derivedCollectives == 0
-               ? ""
-               : "collectives: " + std::to_string(result.simulatedCollectives) + " simulated, " +
-                     std::to_string(result.derivedCollectives) + " repeated\n";
-}
-
 /** @return whether the result is right; otherwise it is reported */
 bool
 Check(const TrainingRunResult& result)
@@ -95,7 +85,8 @@ TrainOnce(TrainingRun& run, const TrainingRunOptions& job)
     {
         std::cout << FormatIteration("mean", result.mean) << "\n"
                   << result.fallback << (result.life ? result.life->Format() : "")
-                  << (result.path ? result.path->Format() : "") << FormatReplays(result)
+                  << (result.path ? result.path->Format() : "")
+                  << (result.repetition ? result.repetition->Format() : "")
                   << FormatWarnings(result.warnings) << result.training
                   << (result.nic ? result.nic->Format() : "")
                   << (result.codec ? result.codec->Format() : "")

@@ -49,6 +49,15 @@ class PrivateGroups
      */
     bool IsPrivate(uint32_t groups, uint32_t rank) const;
 
+    /**
+     * @param groups index of groups
+     * @return whether they are the only group, of all ranks, of a job without other traffic
+     */
+    bool IsAlone(uint32_t groups) const
+    {
+        return m_isAlone[groups];
+    }
+
   private:
     void AddCollectives(const TaskGraph& graph,
                         const std::vector<std::set<CollectiveOperation>>& operations,

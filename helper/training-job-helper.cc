@@ -146,9 +146,10 @@ TrainingJobHelper::SetOffload(Offload offload)
 }
 
 void
-TrainingJobHelper::SetDerives(bool derives)
+TrainingJobHelper::SetDerives(bool derives, bool derivesWhole)
 {
     m_derives = derives;
+    m_derivesWhole = derivesWhole;
 }
 
 const std::vector<std::shared_ptr<CollectiveReplay>>&
@@ -172,7 +173,9 @@ TrainingJobHelper::SetReplays(const Cluster& cluster,
         for (uint32_t rank = 0; rank < graph.GetRanks(); rank++)
         {
             const auto communicator = DynamicCast<ScheduledCommunicator>(byGroups[index][rank]);
-            if (!communicator || !privates.IsPrivate(index, rank))
+            const bool isPrivate =
+                privates.IsAlone(index) ? m_derivesWhole : privates.IsPrivate(index, rank);
+            if (!communicator || !isPrivate)
             {
                 continue;
             }

@@ -49,8 +49,10 @@ class TrainingJobHelper
      * @param derives whether collectives that repeat themselves are derived, see CollectiveReplay:
      *        those of groups that share no link with other traffic of the job, on a network without
      *        faults and with virtual payload
+     * @param derivesWhole whether also those of a job whose only traffic are collectives of all its
+     *        ranks
      */
-    void SetDerives(bool derives);
+    void SetDerives(bool derives, bool derivesWhole = true);
 
     /**
      * Makes the communicators of all ranks of a job at places from those for collectives on hosts,
@@ -123,6 +125,7 @@ class TrainingJobHelper
     ObjectFactory m_application;
     std::map<uint32_t, double> m_slowdowns; // by rank
     bool m_derives{false};
+    bool m_derivesWhole{true};
     Offload m_offload; // or null
     mutable std::vector<std::shared_ptr<CollectiveReplay>> m_replays;
 };

@@ -6,7 +6,11 @@
 
 #include "link-recorder.h"
 
+#include "port-growth.h"
+
 #include "ns3/simulator.h"
+
+#include <utility>
 
 namespace ns3::training
 {
@@ -20,25 +24,57 @@ LinkRecorder::LinkRecorder(const Fabric& fabric, ResultStore& store)
 }
 
 void
+LinkRecorder::Keep(std::size_t count)
+{
+    m_kept = count;
+}
+
+void
 LinkRecorder::AddIteration(uint32_t iteration)
 {
-    const double elapsedS = (Simulator::Now() - m_beforeTime).GetSeconds();
+    Sent sent;
+    sent.length = Simulator::Now() - m_beforeTime;
     m_beforeTime = Simulator::Now();
     for (std::size_t i = 0; i < m_before.size(); i++)
+    {
+        const FabricPort& port = m_fabric.channels[i / 2]->GetPort(static_cast<uint32_t>(i % 2));
+        sent.ports.push_back(GetGrowth(m_before[i], port.GetCounters()));
+        m_before[i] = port.GetCounters();
+    }
+    Add(iteration, std::move(sent));
+}
+
+void
+LinkRecorder::Repeat(uint32_t iteration, uint32_t period)
+{
+    Sent sent = m_last.at(m_last.size() - period);
+    m_repeatedTime += sent.length;
+    for (std::size_t i = 0; i < m_before.size(); i++)
+    {
+        Grow(m_before[i], sent.ports[i]);
+    }
+    Add(iteration, std::move(sent));
+}
+
+/** Writes an iteration, and keeps it. */
+void
+LinkRecorder::Add(uint32_t iteration, Sent sent)
+{
+    const double elapsedS = sent.length.GetSeconds();
+    for (std::size_t i = 0; i < sent.ports.size(); i++)
     {
         const auto link = static_cast<uint32_t>(i / 2);
         const auto end = static_cast<uint32_t>(i % 2);
         const FabricPort& port = m_fabric.channels[link]->GetPort(end);
         for (uint32_t priority = 0; priority < PRIORITIES; priority++)
         {
-            const PriorityCounters& before = m_before[i].byPriority[priority];
-            const PriorityCounters& now = port.GetCounters().byPriority[priority];
+            const PriorityCounters& ofClass = sent.ports[i].byPriority[priority];
             LinkIterationRow row;
-            row.bytes = now.transmittedBytes - before.transmittedBytes;
-            row.frames = now.transmittedFrames - before.transmittedFrames;
-            row.marks = now.markedFrames - before.markedFrames;
-            row.drops = now.droppedFrames - before.droppedFrames;
-            row.pausedS = 1e-12 * static_cast<double>(now.pausedTime - before.pausedTime);
+            row.bytes = ofClass.transmittedBytes;
+            row.frames = ofClass.transmittedFrames;
+            row.marks = ofClass.markedFrames;
+            row.drops = ofClass.droppedFrames;
+            row.pausedS = 1e-12 * static_cast<double>(ofClass.pausedTime);
             if (row.frames == 0 && row.drops == 0 && row.pausedS == 0)
             {
                 continue;
@@ -55,7 +91,11 @@ LinkRecorder::AddIteration(uint32_t iteration)
             row.priority = priority;
             m_store.AddLinkIteration(row);
         }
-        m_before[i] = port.GetCounters();
+    }
+    m_last.push_back(std::move(sent));
+    if (m_last.size() > m_kept)
+    {
+        m_last.pop_front();
     }
 }
 
@@ -72,7 +112,7 @@ LinkRecorder::Skip()
 void
 LinkRecorder::Finish()
 {
-    const double elapsedS = Simulator::Now().GetSeconds();
+    const double elapsedS = (Simulator::Now() + m_repeatedTime).GetSeconds();
     for (uint32_t link = 0; link < m_fabric.channels.size(); link++)
     {
         for (uint32_t end = 0; end < 2; end++)

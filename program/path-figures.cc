@@ -149,7 +149,7 @@ GetPathFigures(const std::vector<PathStep>& path,
 }
 
 std::vector<CriticalPathRow>
-GetPathRows(const std::vector<PathStep>& path, const TaskGraph& graph)
+GetPathRows(const std::vector<PathStep>& path, const TaskGraph& graph, Time later)
 {
     std::vector<CriticalPathRow> rows;
     for (const PathStep& step : path)
@@ -159,8 +159,8 @@ GetPathRows(const std::vector<PathStep>& path, const TaskGraph& graph)
         row.rank = step.task ? step.task->rank : rows.empty() ? 0 : rows.back().rank;
         row.task = step.task ? graph.GetNames()[step.task->name] : "";
         row.kind = GetKind(step.task.get());
-        row.startS = step.start.GetSeconds();
-        row.endS = step.end.GetSeconds();
+        row.startS = (step.start + later).GetSeconds();
+        row.endS = (step.end + later).GetSeconds();
         rows.push_back(row);
     }
     return rows;

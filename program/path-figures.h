@@ -67,9 +67,12 @@ PathFigures GetPathFigures(const std::vector<PathStep>& path,
  * @ingroup distributed-training-helper
  * @param path of the last iteration
  * @param graph of the job
+ * @param later added to all times
  * @return its parts, for results files
  */
-std::vector<CriticalPathRow> GetPathRows(const std::vector<PathStep>& path, const TaskGraph& graph);
+std::vector<CriticalPathRow> GetPathRows(const std::vector<PathStep>& path,
+                                         const TaskGraph& graph,
+                                         Time later = Time(0));
 
 } // namespace ns3::training
 

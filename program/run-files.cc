@@ -297,7 +297,7 @@ RunFiles::Record(const Cluster& cluster)
 void
 RunFiles::AddIteration(const IterationRecord& record)
 {
-    if (m_recorder)
+    if (m_recorder && !record.derived) // otherwise RunRecorder::RepeatPeriod() does it
     {
         m_recorder->OnIteration(record.iteration);
     }

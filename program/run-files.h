@@ -198,6 +198,12 @@ class RunFiles
      */
     void AddIteration(const IterationRecord& record);
 
+    /** @return whether something samples the network at regular times */
+    bool IsSampled() const
+    {
+        return m_sampler != nullptr;
+    }
+
     /**
      * Records a message, or a flow, that no communicator has sent.
      * @param row the message

@@ -9,6 +9,7 @@
 #include "codec-figures.h"
 #include "nic-figures.h"
 
+#include "ns3/iteration-statistics.h"
 #include "ns3/message-tag.h"
 #include "ns3/simulator.h"
 #include "ns3/training-processes.h"
@@ -159,7 +160,7 @@ RunRecorder::OnCollective(const CollectiveRecord& reported)
     record.iteration = m_iteration.value_or(record.iteration);
     if (!m_keep)
     {
-        WriteCollective(record);
+        Take(record);
         return;
     }
     Keep(COLLECTIVE, record.rank, record.communicator, record.collective, record.operation);
@@ -222,7 +223,7 @@ RunRecorder::OnSend(const MessageRecord& record)
         Keep(SEND, record.source, record.destination, record.tag, record.time);
         return;
     }
-    m_sent[{record.source, record.destination, record.tag}] = record.time;
+    Take(SendRecord{record});
 }
 
 void
@@ -230,7 +231,7 @@ RunRecorder::OnReceive(const MessageRecord& record)
 {
     if (!m_keep)
     {
-        WriteMessage(record);
+        Take(record);
         return;
     }
     Keep(RECEIVE, record.source, record.destination, record.tag, record.time);
@@ -321,7 +322,7 @@ RunRecorder::OnComputePhase(uint32_t rank,
         Keep(COMPUTE, rank, iteration, phase, start, end);
         return;
     }
-    WriteComputePhase(rank, iteration, phase, start, end);
+    Take(PhaseRecord{rank, iteration, phase, start, end});
 }
 
 void
@@ -379,6 +380,202 @@ RunRecorder::OnIteration(uint32_t iteration)
     {
         m_links->AddIteration(iteration);
     }
+}
+
+void
+RunRecorder::KeepPeriods()
+{
+    m_keepsPeriods = IsRecording();
+    if (m_links)
+    {
+        m_links->Keep(IterationStatistics::MAX_PERIOD);
+    }
+    m_period.start = Simulator::Now();
+}
+
+void
+RunRecorder::EndPeriod()
+{
+    if (!m_keepsPeriods)
+    {
+        return;
+    }
+    m_last.push_back(std::exchange(m_period, {Simulator::Now(), {}}));
+    if (m_last.size() > IterationStatistics::MAX_PERIOD + 1)
+    {
+        m_last.pop_front();
+    }
+}
+
+bool
+RunRecorder::IsLike(uint32_t cycle)
+{
+    m_cycle = cycle;
+    m_growth.clear();
+    if (!m_keepsPeriods)
+    {
+        return true;
+    }
+    if (cycle >= m_last.size())
+    {
+        return false;
+    }
+    const Period& after = m_last.back();
+    const Period& before = m_last[m_last.size() - 1 - cycle];
+    m_cycleTime = after.start - before.start;
+    bool isLike = before.reports.size() == after.reports.size();
+    for (std::size_t i = 0; isLike && i < after.reports.size(); i++)
+    {
+        isLike = Follows(before.reports[i], m_cycleTime, after.reports[i]);
+    }
+    return isLike;
+}
+
+/** @return the sequence of a collective */
+RunRecorder::Sequence
+RunRecorder::GetSequence(const CollectiveRecord& record)
+{
+    return {record.rank, record.rank, record.communicator, 0};
+}
+
+/** @return the sequence of a message */
+RunRecorder::Sequence
+RunRecorder::GetSequence(const MessageRecord& record)
+{
+    const MessageTag tag = MessageTag::Unpack(record.tag);
+    const bool isPeerToPeer = tag.step == MessageTag::PEER_TO_PEER;
+    return {record.source,
+            record.destination,
+            tag.communicator,
+            isPeerToPeer ? 1 + tag.message : 0};
+}
+
+/** @return whether a report is another one later, but for numbers that have grown */
+bool
+RunRecorder::Follows(const Report& before, Time later, const Report& report)
+{
+    if (before.index() != report.index())
+    {
+        return false;
+    }
+    const auto grow = [this](const Sequence& sequence, uint64_t growth) {
+        return m_growth.emplace(sequence, growth).first->second == growth;
+    };
+    if (const auto* phase = std::get_if<PhaseRecord>(&report))
+    {
+        const auto& old = std::get<PhaseRecord>(before);
+        return phase->rank == old.rank && phase->iteration == old.iteration + m_cycle &&
+               phase->phase == old.phase && phase->start == old.start + later &&
+               phase->end == old.end + later;
+    }
+    if (const auto* collective = std::get_if<CollectiveRecord>(&report))
+    {
+        const auto& old = std::get<CollectiveRecord>(before);
+        return collective->rank == old.rank && collective->communicator == old.communicator &&
+               collective->operation == old.operation && collective->algorithm == old.algorithm &&
+               collective->bytes == old.bytes && collective->iteration == old.iteration + m_cycle &&
+               collective->bucket == old.bucket && collective->issued == old.issued + later &&
+               collective->started == old.started + later &&
+               collective->finished == old.finished + later &&
+               grow(GetSequence(*collective), collective->collective - old.collective);
+    }
+    const auto* sent = std::get_if<SendRecord>(&report);
+    const MessageRecord& message = sent ? sent->message : std::get<MessageRecord>(report);
+    const MessageRecord& old =
+        sent ? std::get<SendRecord>(before).message : std::get<MessageRecord>(before);
+    const uint64_t growth = MessageTag::Unpack(message.tag).collective + COLLECTIVES_OF_TAGS -
+                            MessageTag::Unpack(old.tag).collective;
+    return message.step == old.step && message.message == old.message &&
+           message.bytes == old.bytes && message.time == old.time + later &&
+           GetSequence(message) == GetSequence(old) &&
+           grow(GetSequence(message), growth % COLLECTIVES_OF_TAGS);
+}
+
+void
+RunRecorder::RepeatPeriod(uint32_t iteration)
+{
+    if (!m_keepsPeriods)
+    {
+        return;
+    }
+    const uint32_t inCycle = m_repeats++ % m_cycle;
+    m_cycles += inCycle == 0 ? 1 : 0;
+    for (const Report& report : m_last[m_last.size() - m_cycle + inCycle].reports)
+    {
+        Write(report);
+    }
+    if (m_links)
+    {
+        m_links->Repeat(iteration, m_cycle);
+    }
+}
+
+void
+RunRecorder::ForgetPeriods()
+{
+    m_keepsPeriods = false;
+    m_last.clear();
+    m_period = {};
+}
+
+/** A report of the present period. */
+void
+RunRecorder::Take(const Report& report)
+{
+    if (m_keepsPeriods)
+    {
+        m_period.reports.push_back(report);
+    }
+    Write(report);
+}
+
+/** @return what the repeated periods add to the numbers of a sequence */
+uint64_t
+RunRecorder::GetAdded(const Sequence& sequence) const
+{
+    const auto found = m_growth.find(sequence);
+    return m_cycles * (found == m_growth.end() ? 0 : found->second);
+}
+
+/** Writes a report, with the times and numbers that follow from repeated periods. */
+void
+RunRecorder::Write(Report report)
+{
+    const Time later = m_cycles * m_cycleTime;
+    if (auto* collective = std::get_if<CollectiveRecord>(&report))
+    {
+        collective->iteration += m_cycles * m_cycle;
+        collective->collective += GetAdded(GetSequence(*collective));
+        collective->issued += later;
+        collective->started += later;
+        collective->finished += later;
+        WriteCollective(*collective);
+        return;
+    }
+    if (auto* phase = std::get_if<PhaseRecord>(&report))
+    {
+        WriteComputePhase(phase->rank,
+                          phase->iteration + m_cycles * m_cycle,
+                          phase->phase,
+                          phase->start + later,
+                          phase->end + later);
+        return;
+    }
+    auto* sent = std::get_if<SendRecord>(&report);
+    MessageRecord& message = sent ? sent->message : std::get<MessageRecord>(report);
+    if (m_cycles > 0)
+    {
+        MessageTag tag = MessageTag::Unpack(message.tag);
+        tag.collective += GetAdded(GetSequence(message));
+        message.tag = tag.Pack();
+        message.time += later;
+    }
+    if (sent)
+    {
+        m_sent[{message.source, message.destination, message.tag}] = message.time;
+        return;
+    }
+    WriteMessage(message);
 }
 
 void

@@ -15,6 +15,7 @@
 #include "ns3/training-byte-archive.h"
 #include "ns3/training-cluster.h"
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -22,6 +23,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <variant>
 #include <vector>
 
 namespace ns3::training
@@ -87,6 +89,32 @@ class RunRecorder
      */
     void OnIteration(uint32_t iteration);
 
+    /**
+     * Keeps reports from now on, so that RepeatPeriod() can record them again.
+     */
+    void KeepPeriods();
+
+    /** A period of the run ends now, and another one begins. */
+    void EndPeriod();
+
+    /**
+     * @param cycle a number of periods
+     * @return whether the reports of the last period were those of the period so many before, with
+     *         later times and the numbers that follow; true if nothing is recorded
+     */
+    bool IsLike(uint32_t cycle);
+
+    /**
+     * Records a period once more, that before the number of periods that IsLike() was asked for
+     * last. Later reports get the times and numbers that follow if that number of periods, or a
+     * multiple, is repeated.
+     * @param iteration number of the iteration
+     */
+    void RepeatPeriod(uint32_t iteration);
+
+    /** Ends KeepPeriods(). */
+    void ForgetPeriods();
+
     /** Leaves out the traffic since the last iteration: a failure has undone it. */
     void SkipTraffic();
 
@@ -113,6 +141,41 @@ class RunRecorder
         Time sent;
     };
 
+    /** A phase of computation. */
+    struct PhaseRecord
+    {
+        uint32_t rank{0};
+        uint32_t iteration{0};
+        std::string phase;
+        Time start;
+        Time end;
+    };
+
+    /** A message that is sent. */
+    struct SendRecord
+    {
+        MessageRecord message;
+    };
+
+    using Report = std::variant<CollectiveRecord, MessageRecord, SendRecord, PhaseRecord>;
+
+    /// What is numbered one after the other: rank or source, destination, communicator, and 1 and
+    /// more for messages that are in no collective.
+    using Sequence = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
+
+    /** Reports between two ends of periods. */
+    struct Period
+    {
+        Time start;
+        std::vector<Report> reports;
+    };
+
+    static Sequence GetSequence(const CollectiveRecord& record);
+    static Sequence GetSequence(const MessageRecord& record);
+    bool Follows(const Report& before, Time later, const Report& report);
+    void Take(const Report& report);
+    void Write(Report report);
+    uint64_t GetAdded(const Sequence& sequence) const;
     bool IsRecording() const;
     bool IsDrawn(uint32_t rank) const;
     uint32_t GetProcess(uint32_t rank) const;
@@ -154,6 +217,14 @@ class RunRecorder
     std::vector<uint32_t> m_hosts;   // by rank of the job; empty: the ranks are the cluster's
     /// Messages of collectives that are not complete at their receiver.
     std::map<CollectiveKey, std::vector<DrawnMessage>> m_drawn;
+    bool m_keepsPeriods{false};
+    std::deque<Period> m_last;             // complete periods
+    Period m_period;                       // the present one
+    uint32_t m_cycle{1};                   // see IsLike()
+    Time m_cycleTime;                      // of so many periods
+    std::map<Sequence, uint64_t> m_growth; // of numbers, in this time
+    uint32_t m_repeats{0};                 // calls of RepeatPeriod()
+    uint32_t m_cycles{0};                  // these times, begun with these calls
 };
 
 } // namespace ns3::training

@@ -112,9 +112,10 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                       "algorithm of the workload's all-to-alls, if not that of --collective",
                       allToAll);
     options.AddChoice("repeat",
-                      "simulate every collective packet by packet, or derive: a collective that "
-                      "shares no link with other traffic, whose ranks start at once, and that has "
-                      "taken the same time twice takes it again without packets",
+                      "simulate everything, or derive what repeats itself: the iterations after "
+                      "one that did what an earlier one did and left the same state; and the "
+                      "collectives of a group that shares no link with other traffic after two "
+                      "that took the same time",
                       repeat,
                       {"simulate", "derive"});
     options.AddUnsigned("warmup",

@@ -63,8 +63,8 @@ struct TrainingRunOptions : RunFilesOptions
     LifeOptions life;              ///< checkpoints and failures
     ParallelJobOptions model;      ///< a transformer in place of the workload; its bucket is above
     ClusterOptions cluster;        ///< the cluster, with the algorithm of the collectives
-    /// simulate, or derive: collectives that repeat themselves take the time of earlier ones, see
-    /// CollectiveReplay.
+    /// simulate, or derive: iterations and collectives that repeat themselves are not simulated
+    /// again, see JobRepetition and CollectiveReplay.
     std::string repeat{"simulate"};
     std::vector<std::string> notes; ///< what the reader of results should know; one line each
 

@@ -55,10 +55,9 @@ TrainingRunResult::ToJson() const
     {
         document.Set("life", life->ToJson());
     }
-    if (simulatedCollectives + derivedCollectives > 0)
+    if (repetition)
     {
-        document.Set("collectives_simulated", simulatedCollectives)
-            .Set("collectives_derived", derivedCollectives);
+        repetition->AddTo(document);
     }
     AddWarnings(document, warnings);
     if (tcp)

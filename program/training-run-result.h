@@ -14,6 +14,7 @@
 #include "life-figures.h"
 #include "nic-figures.h"
 #include "path-figures.h"
+#include "repetition-figures.h"
 #include "run-cost.h"
 #include "tcp-figures.h"
 #include "uec-figures.h"
@@ -62,9 +63,8 @@ struct TrainingRunResult
     std::string failure;                         ///< why the run ended early, or empty
     RunCost cost;                                ///< cost of the simulation
     JsonValue configuration;                     ///< value of every option; "resolved" for "auto"
-    std::optional<PathFigures> path;  ///< critical path of the last iteration, with one process
-    uint64_t simulatedCollectives{0}; ///< --repeat=derive: of groups, simulated packet by packet
-    uint64_t derivedCollectives{0};   ///< --repeat=derive: of groups, with the time of earlier ones
+    std::optional<PathFigures> path; ///< critical path of the last iteration, with one process
+    std::optional<RepetitionFigures> repetition; ///< with --repeat=derive
 
     /** @return the JSON document that `training-job --json` writes, see doc/results.rst */
     JsonValue ToJson() const;

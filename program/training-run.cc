@@ -9,6 +9,7 @@
 #include "algorithm-advice.h"
 #include "guarded-run.h"
 #include "job-lower-bound.h"
+#include "job-repetition.h"
 #include "living-job.h"
 #include "reference-sums.h"
 #include "run-files.h"
@@ -86,6 +87,12 @@ class TrainingRun::Execution
         return m_job;
     }
 
+    /** @return the iterations that were derived; null: all are simulated */
+    const JobRepetition* GetRepetition() const
+    {
+        return m_repetition.get();
+    }
+
   private:
     void Observe();
     void Live();
@@ -107,6 +114,7 @@ class TrainingRun::Execution
     GuardedRun m_guard;
     std::vector<Ptr<TrainingApplication>> m_applications; // of the local ranks, and storage hosts
     std::unique_ptr<LivingJob> m_life;                    // null: no checkpoints and failures
+    std::unique_ptr<JobRepetition> m_repetition;          // null: all is simulated
 };
 
 TrainingRun::Execution::Execution(TrainingRun& run)
@@ -137,6 +145,18 @@ TrainingRun::Execution::Execution(TrainingRun& run)
     if (run.m_life)
     {
         Live();
+    }
+    if (run.m_options.repeat == "derive")
+    {
+        m_repetition = std::make_unique<JobRepetition>(
+            JobRepetition::Parts{
+                m_cluster,
+                m_job,
+                m_files,
+                m_applications,
+                run.m_replays,
+                static_cast<uint32_t>(run.m_options.warmup + run.m_options.iterations)},
+            run.m_obstacle);
     }
     if (Processes::GetCount() > 1)
     {
@@ -290,6 +310,10 @@ TrainingRun::Execution::OnIteration(const IterationRecord& record)
     {
         m_guard.Stop();
     }
+    if (m_repetition && !record.derived)
+    {
+        m_repetition->OnIteration();
+    }
 }
 
 std::string
@@ -338,7 +362,8 @@ TrainingRun::Execution::FinishFiles()
     m_files.Finish();
     if (m_files.GetStore())
     {
-        for (const CriticalPathRow& row : GetPathRows(m_job.GetCriticalPath(), m_run.GetGraph()))
+        for (const CriticalPathRow& row :
+             GetPathRows(m_job.GetCriticalPath(), m_run.GetGraph(), m_job.GetPathDelay()))
         {
             m_files.GetStore()->AddCriticalPath(row);
         }
@@ -422,7 +447,9 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     PlanLife();
     SetConfiguration(program);
     TrainingJobHelper helper;
-    helper.SetDerives(m_options.repeat == "derive");
+    m_obstacle = JobRepetition::FindObstacle(*m_cluster, m_options.computeJitter);
+    // Iterations repeat exactly, collectives about.
+    helper.SetDerives(m_options.repeat == "derive", !m_obstacle.empty());
     helper.SetAttribute("Iterations", UintegerValue(m_options.warmup + m_options.iterations));
     helper.SetAttribute("RealPayload", BooleanValue(m_options.IsReal()));
     if (!m_plan.training)
@@ -794,6 +821,27 @@ TrainingRun::GetProgress() const
            static_cast<double>(m_options.warmup + m_options.iterations);
 }
 
+void
+TrainingRun::AddRepetition(const JobRepetition& repetition, TrainingRunResult& result) const
+{
+    RepetitionFigures figures;
+    figures.simulatedIterations = result.iterations.size() - repetition.GetDerived();
+    figures.derivedIterations = repetition.GetDerived();
+    figures.reason = repetition.GetReason();
+    for (const auto& replay : m_replays)
+    {
+        figures.simulatedCollectives += replay->GetSimulated();
+        figures.derivedCollectives += replay->GetDerived();
+    }
+    figures.derivedCollectives += repetition.GetCollectives();
+    result.repetition = figures;
+    result.cost.skippedHops += repetition.GetPacketHops();
+    if (result.inNetwork)
+    {
+        repetition.AddTo(*result.inNetwork);
+    }
+}
+
 TrainingRunResult
 TrainingRun::Run()
 {
@@ -818,13 +866,20 @@ TrainingRun::Run()
         result.endS = execution.GetJob().GetEnd().GetSeconds();
         if (!execution.GetJob().GetCriticalPath().empty())
         {
+            const Time end = Simulator::Now() + execution.GetJob().GetRepeatedTime();
             result.path = GetPathFigures(execution.GetJob().GetCriticalPath(),
                                          GetGraph(),
                                          m_cluster->GetFabric(),
-                                         Simulator::Now().GetSeconds());
+                                         end.GetSeconds());
         }
         result.energy = execution.GetEnergy();
         result.life = execution.GetLife();
+        result.cost = GetRunCost(m_cluster->GetFabric());
+        result.inNetwork = GetInNetworkFigures(*m_cluster);
+        if (const JobRepetition* repetition = execution.GetRepetition())
+        {
+            AddRepetition(*repetition, result);
+        }
     }
     result.mean = GetMean(result.iterations);
     if (m_training && !m_training->GetRows().empty())
@@ -832,15 +887,8 @@ TrainingRun::Run()
         result.learning = m_training->GetRows();
         result.training = m_training->Format();
     }
-    for (const auto& replay : m_replays)
-    {
-        result.simulatedCollectives += replay->GetSimulated();
-        result.derivedCollectives += replay->GetDerived();
-    }
     result.choices = m_choices;
     result.planned = m_cluster->GetChoices();
-    result.cost = GetRunCost(m_cluster->GetFabric());
-    result.inNetwork = GetInNetworkFigures(*m_cluster);
     result.inputs = DescribeInputs();
     result.fallback = FormatFallback(*m_cluster);
     result.warnings = GetWarnings(*m_cluster);

@@ -33,6 +33,8 @@
 namespace ns3::training
 {
 
+class JobRepetition;
+
 /**
  * @ingroup distributed-training-helper
  *
@@ -130,6 +132,7 @@ class TrainingRun
     const TaskGraph& GetGraph() const;
     ApplicationContainer Install(const TrainingJobHelper& helper) const;
     void ExplainChoices();
+    void AddRepetition(const JobRepetition& repetition, TrainingRunResult& result) const;
 
     SimulationScope m_scope;
     TrainingRunOptions m_options;
@@ -146,6 +149,7 @@ class TrainingRun
     JsonValue m_configuration;
     ApplicationContainer m_applications;                      // of the local ranks
     std::vector<std::shared_ptr<CollectiveReplay>> m_replays; // of groups that may repeat
+    std::string m_obstacle; // why no iteration is derived, or empty
     std::function<void(const IterationRecord&)> m_onIteration;
     double m_lowerBound{0}; // of the communication time of an iteration, s
     uint64_t m_complete{0}; // complete iterations

@@ -8,6 +8,8 @@
 
 #include "ns3/abort.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace ns3::training
@@ -39,6 +41,56 @@ bool
 TaskRunner::IsFinished() const
 {
     return !m_source && m_open.empty();
+}
+
+uint32_t
+TaskRunner::GetReach() const
+{
+    uint32_t ends = 0;
+    uint32_t reach = 0;
+    for (const auto& [id, open] : m_open)
+    {
+        reach = open.isRunning ? ends + 1 : reach;
+        ends += open.task.kind == TaskKind::MARK ? 1 : 0;
+    }
+    return reach;
+}
+
+void
+TaskRunner::EndAfter(uint32_t iterations)
+{
+    NS_ABORT_MSG_IF(iterations == 0 || iterations < GetReach(), "a task of it has started");
+    auto last = m_open.begin();
+    while (last != m_open.end() && iterations > 0)
+    {
+        iterations -= last->second.task.kind == TaskKind::MARK ? 1 : 0;
+        last++;
+    }
+    if (iterations > 0)
+    {
+        m_iterationsLeft = iterations;
+        return;
+    }
+    m_source = nullptr;
+    const uint64_t end = last == m_open.end() ? m_open.rbegin()->first + 1 : last->first;
+    const auto forget = [end](auto& ids) {
+        ids.erase(std::remove_if(ids.begin(), ids.end(), [end](uint64_t id) { return id >= end; }),
+                  ids.end());
+    };
+    m_waiting -= static_cast<std::size_t>(std::distance(last, m_open.end()));
+    m_open.erase(last, m_open.end());
+    for (auto& [id, open] : m_open)
+    {
+        forget(open.waiting);
+    }
+    for (auto& [number, stream] : m_streams)
+    {
+        forget(stream.queue);
+    }
+    for (auto& [groups, order] : m_order)
+    {
+        forget(order);
+    }
 }
 
 std::vector<const GraphTask*>
@@ -101,8 +153,12 @@ TaskRunner::TakeIn()
     GraphTask task;
     while (m_source && m_waiting < m_window)
     {
-        if (m_source->Next(task))
+        if (m_iterationsLeft != 0U && m_source->Next(task))
         {
+            if (m_iterationsLeft && task.kind == TaskKind::MARK)
+            {
+                --*m_iterationsLeft;
+            }
             Add(std::exchange(task, {}));
         }
         else

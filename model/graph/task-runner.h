@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,19 @@ class TaskRunner
     /** @return whether all tasks are complete */
     bool IsFinished() const;
 
+    /**
+     * @return number of ends of iterations that are not complete, up to the one behind all tasks
+     *         that have started
+     */
+    uint32_t GetReach() const;
+
+    /**
+     * Forgets later iterations.
+     * @param iterations ends of iterations to come, at least GetReach() and 1, and no more than
+     *        there are
+     */
+    void EndAfter(uint32_t iterations);
+
     /** @return the tasks that have started and are not complete, in no order */
     std::vector<const GraphTask*> GetRunning() const;
 
@@ -98,6 +112,7 @@ class TaskRunner
     std::deque<std::pair<uint64_t, TaskTrace::Pointer>> m_complete; // to be dealt with
     std::size_t m_waiting{0};                                       // tasks that have not started
     bool m_advancing{false};
+    std::optional<uint32_t> m_iterationsLeft; // to take from the source; none: all of its
 };
 
 } // namespace ns3::training

@@ -53,7 +53,9 @@ IterationStatistics::AddRank(uint32_t iteration, const RankIteration& measured)
     Report report;
     report.ranks = 1;
     report.measured = measured;
-    Note(iteration, report);
+    report.measured.start += m_repeatedTime;
+    report.measured.end += m_repeatedTime;
+    Note(iteration + m_repeated, report);
 }
 
 void
@@ -80,6 +82,26 @@ void
 IterationStatistics::BeginAt(Time start)
 {
     m_previousEnd = start;
+}
+
+void
+IterationStatistics::Repeat(uint32_t period)
+{
+    Report report = m_last.at(m_last.size() - period);
+    const Time length = report.measured.end - report.measured.start;
+    report.measured.start = GetEnd();
+    report.measured.end = GetEnd() + length;
+    std::map<uint32_t, Report> pending;
+    for (auto& [iteration, each] : m_pending)
+    {
+        each.measured.start += length;
+        each.measured.end += length;
+        pending[iteration + 1] = each;
+    }
+    m_pending = std::move(pending);
+    m_repeated++;
+    m_repeatedTime += length;
+    Finish(m_records.back().iteration + 1, report, true);
 }
 
 void
@@ -162,14 +184,21 @@ IterationStatistics::Add(uint32_t iteration, const Report& report)
 }
 
 void
-IterationStatistics::Finish(uint32_t iteration, const Report& report)
+IterationStatistics::Finish(uint32_t iteration, const Report& report, bool isDerived)
 {
     RankIteration measured = report.measured;
     measured.start = m_previousEnd.value_or(measured.start);
     m_previousEnd = measured.end;
+    m_last.push_back(report);
+    m_last.back().measured.start = measured.start;
+    if (m_last.size() > MAX_PERIOD)
+    {
+        m_last.pop_front();
+    }
     IterationRecord record;
     record.iteration = iteration;
     record.warmup = iteration < m_warmup;
+    record.derived = isDerived;
     SetMeasurements(measured, m_ranks, record);
     const Time iterationTime = measured.end - measured.start;
     record.iterationTimeS = iterationTime.GetSeconds();

@@ -11,6 +11,7 @@
 #include "ns3/training-byte-archive.h"
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -77,6 +78,35 @@ class IterationStatistics
     /** @param start when the next iteration begins, rather than at the end of the last one */
     void BeginAt(Time start);
 
+    /// Largest period of Repeat().
+    static constexpr uint32_t MAX_PERIOD = 16;
+
+    /**
+     * Adds an iteration like an earlier one. Ranks report later ones without it: with lower numbers
+     * and earlier times than the records have.
+     * @param period number of iterations from the earlier one to this one, 1 to MAX_PERIOD; as many
+     *        must be complete
+     */
+    void Repeat(uint32_t period);
+
+    /** @return end of the last complete iteration; 0: there is none */
+    Time GetEnd() const
+    {
+        return m_previousEnd.value_or(Time(0));
+    }
+
+    /** @return number of iterations that Repeat() has added */
+    uint32_t GetRepeated() const
+    {
+        return m_repeated;
+    }
+
+    /** @return their time */
+    Time GetRepeatedTime() const
+    {
+        return m_repeatedTime;
+    }
+
     /** @param writer receives the reports of this process since the last call */
     void Pack(ByteWriter& writer);
 
@@ -100,7 +130,7 @@ class IterationStatistics
 
     void Note(uint32_t iteration, const Report& report);
     void Add(uint32_t iteration, const Report& report);
-    void Finish(uint32_t iteration, const Report& report);
+    void Finish(uint32_t iteration, const Report& report, bool isDerived = false);
 
     uint32_t m_ranks;
     uint32_t m_warmup;
@@ -113,6 +143,9 @@ class IterationStatistics
     std::map<uint32_t, Report> m_pending; // by iteration, of all processes
     std::map<uint32_t, Report> m_unpacked; // by iteration, of this process since Pack()
     std::vector<IterationRecord> m_records;
+    std::deque<Report> m_last; // of the last records, MAX_PERIOD at most
+    uint32_t m_repeated{0};    // see GetRepeated()
+    Time m_repeatedTime;       // see GetRepeatedTime()
 };
 
 } // namespace ns3::training

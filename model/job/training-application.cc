@@ -385,6 +385,67 @@ TrainingApplication::Restart(std::shared_ptr<const TaskGraph> graph, uint32_t fi
 }
 
 void
+TrainingApplication::AddState(std::vector<uint64_t>& state) const
+{
+    const auto add = [&state](Time time) {
+        state.push_back(static_cast<uint64_t>(time.GetTimeStep()));
+    };
+    const Time now = Simulator::Now();
+    add(now - m_iterationStart);
+    add(std::max(Time(0), m_occupied - now));
+    add(m_computeTime);
+    add(m_busyTime);
+    add(m_underWay > 0 ? now - m_busyStart : Time(0));
+    add(m_phaseIsOpen ? now - m_phaseStart : Time(0));
+    add(now - m_computed);
+    std::map<uint64_t, const Running*> tasks; // in order
+    for (const auto& [id, running] : m_tasks)
+    {
+        tasks[id] = &running;
+    }
+    state.push_back(tasks.size());
+    for (const auto& [id, running] : tasks)
+    {
+        const GraphTask& task = *running->task;
+        state.insert(state.end(),
+                     {static_cast<uint64_t>(task.kind),
+                      task.name,
+                      task.groups,
+                      task.peer,
+                      task.tag,
+                      task.bytes,
+                      static_cast<uint64_t>(task.layer),
+                      static_cast<uint64_t>(task.microBatch),
+                      m_iteration - running->iteration});
+        add(now - running->trace->start);
+    }
+}
+
+bool
+TrainingApplication::IsCommunicating() const
+{
+    return std::any_of(m_tasks.begin(), m_tasks.end(), [](const auto& each) {
+        const TaskKind kind = each.second.task->kind;
+        return kind == TaskKind::COLLECTIVE || kind == TaskKind::SEND;
+    });
+}
+
+uint32_t
+TrainingApplication::GetReach() const
+{
+    return m_iteration + (m_runner ? m_runner->GetReach() : 0);
+}
+
+void
+TrainingApplication::Shorten(uint32_t iterations)
+{
+    NS_LOG_FUNCTION(this << iterations);
+    NS_ABORT_MSG_UNLESS(m_running && iterations > m_iteration, "these iterations are complete");
+    m_runner->EndAfter(iterations - m_iteration);
+    m_iterations = iterations;
+}
+
+void
 TrainingApplication::StartIteration()
 {
     NS_LOG_LOGIC("rank " << GetRank() << " begins iteration " << m_iteration);

@@ -155,6 +155,26 @@ class TrainingApplication : public Application
      */
     void Occupy(Time time);
 
+    /**
+     * Adds what decides what the rank does next, relative to now and to its iteration: two equal
+     * states are followed by the same.
+     * @param state receives numbers
+     */
+    void AddState(std::vector<uint64_t>& state) const;
+
+    /** @return whether a collective, or a message that it sends, is under way */
+    bool IsCommunicating() const;
+
+    /** @return iterations from number 0 on of which it has started a task */
+    uint32_t GetReach() const;
+
+    /**
+     * Makes the job shorter while it runs.
+     * @param iterations from number 0 on, in place of the attribute; at least GetReach(), and more
+     *        than are complete
+     */
+    void Shorten(uint32_t iterations);
+
     /** @return number of this rank in the job */
     uint32_t GetRank() const;
 

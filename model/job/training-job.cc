@@ -113,10 +113,12 @@ TrainingJob::GetCriticalPath() const
 void
 TrainingJob::FindPath(const IterationRecord& record)
 {
-    const auto found = m_marks.find(record.iteration);
+    // Ranks know nothing of repeated iterations; those themselves have no marks.
+    const auto found = m_marks.find(record.iteration - m_statistics.GetRepeated());
     if (found != m_marks.end() && !IsDivided())
     {
-        m_path = FindCriticalPath(found->second, Seconds(record.startS));
+        m_path = FindCriticalPath(found->second, Seconds(record.startS) - GetRepeatedTime());
+        m_pathDelay = GetRepeatedTime();
         m_marks.erase(found);
     }
     if (m_complete)
@@ -222,6 +224,42 @@ TrainingJob::Rewind(uint32_t first)
     {
         m_graphChecker->Clear();
     }
+}
+
+void
+TrainingJob::Repeat(uint32_t period)
+{
+    NS_LOG_FUNCTION(this << period);
+    m_statistics.Repeat(period);
+}
+
+void
+TrainingJob::End(std::vector<PathStep> path, Time delay)
+{
+    NS_LOG_FUNCTION(this);
+    for (const auto& [rank, application] : m_applications)
+    {
+        application->Abort();
+    }
+    m_path = std::move(path);
+    m_pathDelay = delay;
+    m_end = m_statistics.GetEnd();
+    if (m_ranksFinished)
+    {
+        m_ranksFinished();
+    }
+}
+
+Time
+TrainingJob::GetPathDelay() const
+{
+    return m_pathDelay;
+}
+
+Time
+TrainingJob::GetRepeatedTime() const
+{
+    return m_statistics.GetRepeatedTime();
 }
 
 void
@@ -347,7 +385,7 @@ TrainingJob::RankFinished(uint32_t rank)
     {
         return;
     }
-    m_end = Simulator::Now();
+    m_end = Simulator::Now() + GetRepeatedTime();
     if (++m_finished == m_applications.size() && m_ranksFinished)
     {
         m_ranksFinished();

@@ -125,6 +125,27 @@ class TrainingJob
      */
     void Rewind(uint32_t first);
 
+    /**
+     * Adds an iteration like an earlier one, which ranks leave out: their applications are to be
+     * shortened by it, see TrainingApplication::Shorten(), or the job ends with End().
+     * @param period see IterationStatistics::Repeat()
+     */
+    void Repeat(uint32_t period);
+
+    /**
+     * Ends the job when Repeat() has added all iterations that are left, without those that ranks
+     * have begun.
+     * @param path critical path of the iteration that the last one is like
+     * @param delay from that iteration to the last one
+     */
+    void End(std::vector<PathStep> path, Time delay);
+
+    /** @return time of the iterations that Repeat() has added, which ends and records contain */
+    Time GetRepeatedTime() const;
+
+    /** @return what is to be added to the times of the critical path */
+    Time GetPathDelay() const;
+
     /** @param start when the next iteration begins, rather than at the end of the last one */
     void BeginAt(Time start);
 
@@ -181,6 +202,7 @@ class TrainingJob
     IterationStatistics::Complete m_complete;       // or empty
     std::map<uint32_t, TaskTrace::Pointer> m_marks; // last ends, by iteration that is not complete
     std::vector<PathStep> m_path;                   // of the last complete iteration
+    Time m_pathDelay;                               // see GetPathDelay()
     std::shared_ptr<TaskMeetings> m_meetings;       // of the applications, or null
     std::vector<Unexplained> m_unexplained;         // in the order of their ends
     std::function<void()> m_ranksFinished;          // or empty

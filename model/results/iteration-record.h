@@ -56,6 +56,7 @@ struct IterationRecord
 {
     uint32_t iteration{0};           ///< number, from 0; in a mean: number of iterations
     bool warmup{false};              ///< excluded from means
+    bool derived{false};             ///< like the one before, and not simulated
     double startS{0};                ///< start of the job, or end of the previous iteration, s
     double endS{0};                  ///< end of the last rank, s
     double iterationTimeS{0};        ///< endS - startS

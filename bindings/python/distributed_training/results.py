@@ -45,7 +45,8 @@ def read_results(
 ) -> pandas.DataFrame:
     """Read a table of a results file, even while other processes write to it.
 
-    Times of day become Timestamps, `warmup` and `verified` booleans, and `configuration` a dict.
+    Times of day become Timestamps, `warmup`, `verified` and `derived` booleans, and `configuration`
+    a dict.
 
     Args:
         path: the file.
@@ -76,7 +77,7 @@ def read_results(
             frame = pandas.read_sql_query(query, connection, params=values)
     except (sqlite3.Error, pandas.errors.DatabaseError) as error:
         raise ValueError(f"results file {path!r}: {error}") from None
-    for name in ("warmup", "verified"):
+    for name in ("warmup", "verified", "derived"):
         if name in frame:
             frame[name] = frame[name].astype(bool)
     if table == "run":

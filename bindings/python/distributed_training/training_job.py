@@ -35,7 +35,8 @@ class TrainingResult(Result):
 
     @cached_property
     def iterations(self) -> pandas.DataFrame:
-        """One row per iteration, warm-up included: the measured quantities, warmup, verified.
+        """One row per iteration, warm-up included: the measured quantities, and whether it is
+        warmup, verified, derived.
 
         With several runs the index is the run number and the iteration.
         """

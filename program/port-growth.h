@@ -1,0 +1,86 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_PORT_GROWTH_H
+#define DISTRIBUTED_TRAINING_PORT_GROWTH_H
+
+#include "ns3/port-counters.h"
+
+#include <cstdint>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ * Calls a function for every count of a port; peaks are no counts.
+ * @param counters of the port
+ * @param visit gets a reference to the count
+ */
+template <class Counters, class Visit>
+void
+ForEachCount(Counters& counters, const Visit& visit)
+{
+    visit(counters.transmittedFrames);
+    visit(counters.transmittedBytes);
+    visit(counters.receivedFrames);
+    visit(counters.receivedBytes);
+    visit(counters.lostFrames);
+    visit(counters.lostBytes);
+    visit(counters.droppedFrames);
+    visit(counters.droppedBytes);
+    visit(counters.markedFrames);
+    visit(counters.pausesSent);
+    visit(counters.pausesReceived);
+    visit(counters.duplicatedFrames);
+    visit(counters.trimmedFrames);
+    for (auto& ofClass : counters.byPriority)
+    {
+        visit(ofClass.transmittedFrames);
+        visit(ofClass.transmittedBytes);
+        visit(ofClass.droppedFrames);
+        visit(ofClass.markedFrames);
+        visit(ofClass.pausedTime);
+        visit(ofClass.answerFrames);
+        visit(ofClass.losslessDrops);
+        visit(ofClass.pauseStorms);
+    }
+}
+
+/**
+ * @ingroup distributed-training-helper
+ * @param before counters of a port
+ * @param after counters of the same port later
+ * @return what has been added to the counts; peaks are 0
+ */
+PortCounters GetGrowth(const PortCounters& before, const PortCounters& after);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param counters of a port, whose counts grow
+ * @param growth what is added to them
+ */
+void Grow(PortCounters& counters, const PortCounters& growth);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param one counters of a port
+ * @param other counters of a port
+ * @return whether all counts are equal
+ */
+bool HasEqualCounts(const PortCounters& one, const PortCounters& other);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param one counters of a port
+ * @param other counters of the same port
+ * @return whether all peaks are equal
+ */
+bool HasEqualPeaks(const PortCounters& one, const PortCounters& other);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_PORT_GROWTH_H

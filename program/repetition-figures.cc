@@ -1,0 +1,42 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "repetition-figures.h"
+
+namespace ns3::training
+{
+
+void
+RepetitionFigures::AddTo(JsonValue& document) const
+{
+    document.Set("iterations_simulated", simulatedIterations)
+        .Set("iterations_derived", derivedIterations);
+    if (!reason.empty())
+    {
+        document.Set(derivedIterations == 0 ? "not_derived" : "derived_about", reason);
+    }
+    if (simulatedCollectives + derivedCollectives > 0)
+    {
+        document.Set("collectives_simulated", simulatedCollectives)
+            .Set("collectives_derived", derivedCollectives);
+    }
+}
+
+std::string
+RepetitionFigures::Format() const
+{
+    std::string text = "iterations: " + std::to_string(simulatedIterations) + " simulated, " +
+                       std::to_string(derivedIterations) + " derived" +
+                       (reason.empty() ? "" : " (" + reason + ")") + "\n";
+    if (derivedCollectives > 0)
+    {
+        text += "collectives: " + std::to_string(simulatedCollectives) + " simulated, " +
+                std::to_string(derivedCollectives) + " derived\n";
+    }
+    return text;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,42 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_REPETITION_FIGURES_H
+#define DISTRIBUTED_TRAINING_REPETITION_FIGURES_H
+
+#include "ns3/training-json-writer.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * How much of a job was simulated, and how much was derived from what was simulated.
+ */
+struct RepetitionFigures
+{
+    uint64_t simulatedIterations{0}; ///< iterations that were simulated
+    uint64_t derivedIterations{0};   ///< iterations like the one before
+    /// Why no iteration was derived, or if some were, why not exactly; empty: they are exact.
+    std::string reason;
+
+    uint64_t simulatedCollectives{0}; ///< of groups whose collectives may be derived
+    uint64_t derivedCollectives{0};   ///< of the same groups
+
+    /** @param document receives the members of the figures */
+    void AddTo(JsonValue& document) const;
+
+    /** @return lines with the figures */
+    std::string Format() const;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_REPETITION_FIGURES_H

@@ -1,0 +1,473 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "ns3/loop-graph.h"
+#include "ns3/result-store.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/task-runner.h"
+#include "ns3/test.h"
+#include "ns3/training-run.h"
+
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+using namespace ns3;
+using namespace ns3::training;
+
+/**
+ * @ingroup distributed-training-tests
+ * @defgroup distributed-training-repeat-tests Tests of iterations that are derived
+ */
+
+namespace
+{
+
+using Options = TrainingRunOptions;
+
+/**
+ * @ingroup distributed-training-repeat-tests
+ * A test of runs.
+ */
+class RepeatTestCase : public TestCase
+{
+  public:
+    /** @param name of the test */
+    explicit RepeatTestCase(const std::string& name)
+        : TestCase(name)
+    {
+    }
+
+  protected:
+    /** @param name of a file @return a path that no other process uses */
+    std::string MakePath(const std::string& name)
+    {
+        return CreateTempDirFilename(std::to_string(getpid()) + "-" + name);
+    }
+
+    /** @return options of a run of 4 ranks with two buckets and nine iterations */
+    Options MakeOptions()
+    {
+        RngSeedManager::SetSeed(1);
+        RngSeedManager::SetRun(1);
+        Options options;
+        options.workload = MakePath("workload.csv");
+        std::ofstream(options.workload) << "layer,parameters,forward_us,backward_us\n"
+                                           "conv,3000,20,40\n"
+                                           "fc,30000,10,20\n";
+        options.bucket = 100000;
+        options.warmup = 1;
+        options.iterations = 8;
+        options.cluster.ranks = 4;
+        return options;
+    }
+
+    /** @return the results of a run */
+    static TrainingRunResult Run(Options options, const std::string& repeat)
+    {
+        options.repeat = repeat;
+        return TrainingRun(options).Run();
+    }
+};
+
+/** @return the text of a file */
+std::string
+ReadText(const std::string& path)
+{
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/**
+ * @ingroup distributed-training-repeat-tests
+ * Jobs of all kinds: what is derived is what would have been simulated, bit by bit.
+ */
+class EqualResultsTestCase : public RepeatTestCase
+{
+  public:
+    EqualResultsTestCase()
+        : RepeatTestCase("derived iterations are those of the simulation, bit by bit")
+    {
+    }
+
+  private:
+    /**
+     * @param what for messages
+     * @param options of a run, of which iterations are derived
+     */
+    void Check(const std::string& what, const Options& options)
+    {
+        const TrainingRunResult all = Run(options, "simulate");
+        const TrainingRunResult some = Run(options, "derive");
+        const uint64_t iterations = options.warmup + options.iterations;
+        NS_TEST_ASSERT_MSG_EQ(some.repetition.has_value(), true, what);
+        NS_TEST_EXPECT_MSG_EQ((some.repetition->derivedIterations > 0),
+                              true,
+                              what << ": " << some.repetition->reason);
+        NS_TEST_EXPECT_MSG_EQ(some.repetition->derivedIterations +
+                                  some.repetition->simulatedIterations,
+                              iterations,
+                              what);
+        NS_TEST_ASSERT_MSG_EQ(some.iterations.size(), iterations, what);
+        uint64_t derived = 0;
+        for (uint32_t i = 0; i < iterations; i++)
+        {
+            derived += some.iterations[i].derived ? 1 : 0;
+            NS_TEST_EXPECT_MSG_EQ(all.iterations[i].derived, false, what);
+            IterationRecord record = some.iterations[i];
+            record.derived = false;
+            for (const auto& field : GetIterationColumns())
+            {
+                NS_TEST_EXPECT_MSG_EQ(ToJson(field, record),
+                                      ToJson(field, all.iterations[i]),
+                                      what << ", iteration " << i << ", " << field.name);
+            }
+        }
+        NS_TEST_EXPECT_MSG_EQ(derived, some.repetition->derivedIterations, what);
+        NS_TEST_EXPECT_MSG_EQ(some.endS, all.endS, what << ", end");
+        NS_TEST_EXPECT_MSG_EQ(MeanToJson(some.mean).Write(), MeanToJson(all.mean).Write(), what);
+        NS_TEST_EXPECT_MSG_EQ(some.cost.packetHops, all.cost.packetHops, what << ", packet-hops");
+        NS_TEST_EXPECT_MSG_GT(some.cost.skippedHops, all.cost.skippedHops, what << ", skipped");
+        NS_TEST_EXPECT_MSG_EQ(some.path->ToJson().Write(), all.path->ToJson().Write(), what);
+        NS_TEST_EXPECT_MSG_EQ((some.inNetwork ? some.inNetwork->ToJson().Write() : ""),
+                              (all.inNetwork ? all.inNetwork->ToJson().Write() : ""),
+                              what);
+        NS_TEST_EXPECT_MSG_EQ((some.energy ? EnergyToJson(some.energy->GetRow()).Write() : ""),
+                              (all.energy ? EnergyToJson(all.energy->GetRow()).Write() : ""),
+                              what);
+        NS_TEST_EXPECT_MSG_EQ((some.warnings == all.warnings), true, what << ", warnings");
+    }
+
+    /** @return the text of a field */
+    static std::string ToJson(const RecordField<IterationRecord>& field,
+                              const IterationRecord& record)
+    {
+        auto json = JsonValue::Object();
+        SetMembers(json, {field}, record);
+        return json.Write();
+    }
+
+    void DoRun() override
+    {
+        for (const std::string algorithm : {"ring", "rabenseifner", "double-binary-tree"})
+        {
+            Options options = MakeOptions();
+            options.cluster.algorithm = algorithm;
+            Check(algorithm, options);
+        }
+        for (uint64_t ranks : {1, 2, 3, 7})
+        {
+            Options options = MakeOptions();
+            options.cluster.ranks = ranks;
+            options.cluster.mtu = 1001;
+            options.energy.priceGpuHour = 2;
+            Check(std::to_string(ranks) + " ranks, odd MTU, a price", options);
+        }
+        for (const std::string control : {"none", "timely", "hpcc"})
+        {
+            Options options = MakeOptions();
+            options.cluster.congestionControl = control;
+            Check(control, options);
+        }
+        for (const std::string algorithm : {"switchml", "switch-ps", "sharp"})
+        {
+            Options options = MakeOptions();
+            options.cluster.algorithm = algorithm;
+            Check(algorithm, options);
+        }
+        Options options = MakeOptions();
+        options.stragglers = {"1:1.5"};
+        options.overlap = false;
+        Check("a straggler that is always the same", options);
+        options = MakeOptions();
+        options.warmup = 12;
+        options.iterations = 1;
+        Check("most of the warm-up", options);
+        options = MakeOptions();
+        options.workload = "mlp-hybrid-parallel:group=2";
+        Check("groups", options);
+    }
+};
+
+/**
+ * @ingroup distributed-training-repeat-tests
+ * Results files and timelines have what the simulation would have written.
+ */
+class EqualFilesTestCase : public RepeatTestCase
+{
+  public:
+    EqualFilesTestCase()
+        : RepeatTestCase("files with derived iterations are those of the simulation")
+    {
+    }
+
+  private:
+    /** @return the rows of a table, without the number of the run, in the order of the columns */
+    static std::string ReadTable(const std::string& path,
+                                 const std::string& columns,
+                                 const std::string& table)
+    {
+        std::string text;
+        for (const auto& row :
+             ResultStore::Query(path, "SELECT " + columns + " FROM " + table + " ORDER BY rowid"))
+        {
+            for (const std::string& value : row)
+            {
+                text += value + " ";
+            }
+            text += "\n";
+        }
+        return text;
+    }
+
+    /** @param options of a run without files */
+    void Check(const std::string& what, Options options)
+    {
+        options.iterations = 40;
+        const auto record = [&](const std::string& repeat) {
+            options.results = MakePath(what + "-" + repeat + ".sqlite");
+            options.trace = MakePath(what + "-" + repeat + ".json");
+            Run(options, repeat);
+            return std::make_pair(options.results, options.trace);
+        };
+        const auto [all, allTrace] = record("simulate");
+        const auto [some, someTrace] = record("derive");
+        const auto count = [](const std::string& path, const std::string& where) {
+            return std::stoul(
+                ResultStore::Query(path, "SELECT count(*) FROM iteration WHERE " + where)
+                    .at(0)
+                    .at(0));
+        };
+        NS_TEST_EXPECT_MSG_EQ(count(all, "derived"), 0, what);
+        NS_TEST_EXPECT_MSG_GT(count(some, "derived"), 0, what);
+        NS_TEST_EXPECT_MSG_EQ(count(some, "1"), options.warmup + options.iterations, what);
+        const std::vector<std::pair<std::string, std::string>> tables{
+            {"iteration, warmup, start_s, end_s, iteration_time_s", "iteration"},
+            {"rank, iteration, phase, start_s, end_s", "compute_phase"},
+            {"rank, iteration, sequence, bytes, start_s, turn_s, end_s, communicator",
+             "collective"},
+            {"source, destination, tag, bytes, start_s, end_s, collective, step", "message"},
+            {"iteration, node, port, priority, bytes, frames, marks, utilization",
+             "link_iteration"},
+            {"node, port, bytes, frames, busy_s, utilization", "link_counter"},
+            {"step, rank, task, start_s, end_s", "critical_path"}};
+        for (const auto& [columns, table] : tables)
+        {
+            const std::string expected = ReadTable(all, columns, table);
+            NS_TEST_EXPECT_MSG_EQ(expected.empty(), false, what << ", " << table);
+            NS_TEST_EXPECT_MSG_EQ((ReadTable(some, columns, table) == expected),
+                                  true,
+                                  what << ", " << table);
+        }
+        NS_TEST_EXPECT_MSG_EQ((ReadText(someTrace) == ReadText(allTrace)), true, what);
+    }
+
+    void DoRun() override
+    {
+        Check("loop", MakeOptions());
+        Options options = MakeOptions();
+        options.workload = TrainingRunOptions::AUTOMATIC;
+        options.model.model = MakePath("model.json");
+        std::ofstream(options.model.model) << R"({"layers": 4, "hidden": 256, "heads": 4,
+            "feed_forward": 1024, "vocabulary": 64, "sequence": 64})";
+        options.model.parallel.pipeline = 2;
+        options.model.parallel.data = 2;
+        options.model.parallel.globalBatch = 8;
+        options.bucket = DEFAULT_BUCKET_BYTES;
+        Check("pipeline", options);
+    }
+};
+
+/**
+ * @ingroup distributed-training-repeat-tests
+ * What need not repeat itself is simulated, and the results say why.
+ */
+class NothingTestCase : public RepeatTestCase
+{
+  public:
+    NothingTestCase()
+        : RepeatTestCase("nothing is derived with randomness, faults and other traffic")
+    {
+    }
+
+  private:
+    using Change = std::function<void(Options&)>;
+
+    /** @param reason part of the expected reason @param change of the options */
+    void Check(const std::string& reason, const Change& change)
+    {
+        Options options = MakeOptions();
+        options.iterations = 4;
+        change(options);
+        const TrainingRunResult all = Run(options, "simulate");
+        const TrainingRunResult some = Run(options, "derive");
+        NS_TEST_EXPECT_MSG_EQ(some.repetition->derivedIterations, 0, reason);
+        NS_TEST_EXPECT_MSG_EQ(some.repetition->simulatedIterations, some.iterations.size(), reason);
+        NS_TEST_EXPECT_MSG_NE(some.repetition->reason.find(reason),
+                              std::string::npos,
+                              some.repetition->reason);
+        NS_TEST_EXPECT_MSG_NE(some.ToJson().Write().find("\"not_derived\""),
+                              std::string::npos,
+                              reason);
+        NS_TEST_EXPECT_MSG_EQ_TOL(some.endS / all.endS, 1, 1e-3, reason);
+    }
+
+    void DoRun() override
+    {
+        Check("drawn at random",
+              [](Options& options) { options.computeJitter = "lognormal:cv=0.1"; });
+        Check("times of hosts", [](Options& options) {
+            options.cluster.hostJitter = "lognormal:cv=0.1";
+            options.cluster.hostLatency = MicroSeconds(1);
+        });
+        Check("links fail", [](Options& options) { options.cluster.loss = 1e-3; });
+        Check("other traffic",
+              [](Options& options) { options.cluster.background = "fixed:load=0.1"; });
+        Check("only transport rdma", [](Options& options) { options.cluster.transport = "uec"; });
+        Check("path choice spray", [](Options& options) { options.cluster.path = "spray"; });
+        Check("atp", [](Options& options) { options.cluster.algorithm = "atp"; });
+        Check("samples", [this](Options& options) {
+            options.results = MakePath("sampled.sqlite");
+            options.sample = MicroSeconds(100);
+        });
+        Check("too few iterations", [](Options& options) { options.iterations = 1; });
+        Check("too few iterations", [](Options& options) { options.warmup = 0; });
+        Check("at random", [](Options& options) { // all to one at once
+            options.cluster.ranks = 8;
+            options.cluster.algorithm = "direct";
+        });
+    }
+};
+
+/**
+ * @ingroup distributed-training-repeat-tests
+ * Eight times the iterations take hardly more packets.
+ */
+class LongerTestCase : public RepeatTestCase
+{
+  public:
+    LongerTestCase()
+        : RepeatTestCase("eight times the iterations are simulated with as many packets")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Options options = MakeOptions();
+        const TrainingRunResult few = Run(options, "derive");
+        options.iterations = 64;
+        const TrainingRunResult many = Run(options, "derive");
+        NS_TEST_EXPECT_MSG_EQ(many.iterations.size(), 65, "all are there");
+        NS_TEST_EXPECT_MSG_EQ(many.repetition->simulatedIterations,
+                              few.repetition->simulatedIterations,
+                              "simulated");
+        NS_TEST_EXPECT_MSG_EQ(many.cost.packetHops - many.cost.skippedHops,
+                              few.cost.packetHops - few.cost.skippedHops,
+                              "simulated packets");
+        NS_TEST_EXPECT_MSG_EQ(
+            many.repetition->Format(),
+            "iterations: " + std::to_string(many.repetition->simulatedIterations) + " simulated, " +
+                std::to_string(many.repetition->derivedIterations) + " derived\n",
+            "text");
+    }
+};
+
+/**
+ * @ingroup distributed-training-repeat-tests
+ * A runner of tasks that forgets iterations.
+ */
+class ShorterRunnerTestCase : public TestCase
+{
+  public:
+    ShorterRunnerTestCase()
+        : TestCase("a job that becomes shorter while it runs")
+    {
+    }
+
+  private:
+    /**
+     * @param window of the runner
+     * @param keep iterations from the second one on
+     * @return lengths of the tasks that start, of 10 iterations with tasks of 1 ns and 2 ns
+     */
+    static std::string Run(std::size_t window, uint32_t keep)
+    {
+        auto task = std::make_shared<TrainingTask>();
+        task->communicators.emplace_back();
+        for (int64_t length : {1, 2})
+        {
+            TaskStep step;
+            step.kind = TaskStep::Kind::COMPUTE;
+            step.length = NanoSeconds(length);
+            task->steps.push_back(step);
+        }
+        const LoopGraph graph(task, 1);
+        std::vector<uint64_t> running;
+        std::string started;
+        TaskRunner runner(graph.MakeSource(0, 10),
+                          window,
+                          [&](const GraphTask& each, const TaskTrace::Pointer&) {
+                              running.push_back(each.id);
+                              started += each.kind == TaskKind::MARK
+                                             ? "|"
+                                             : std::to_string(each.length.GetNanoSeconds());
+                          });
+        runner.Run();
+        for (uint32_t ends = 0; !runner.IsFinished() && started.size() < 100; ends++)
+        {
+            if (ends == 3) // the first iteration is over, and the second has begun
+            {
+                started += " " + std::to_string(runner.GetReach()) + " ";
+                runner.EndAfter(keep);
+            }
+            const uint64_t id = running.front();
+            running.erase(running.begin());
+            runner.Complete(id, nullptr);
+        }
+        return started;
+    }
+
+    void DoRun() override
+    {
+        for (std::size_t window : {1, 2, 5, 256})
+        {
+            const std::string what = "window of " + std::to_string(window);
+            NS_TEST_EXPECT_MSG_EQ(Run(window, 1), "12|1 1 2|", what);
+            NS_TEST_EXPECT_MSG_EQ(Run(window, 3), "12|1 1 2|12|12|", what);
+            NS_TEST_EXPECT_MSG_EQ(Run(window, 9),
+                                  "12|1 1 2|12|12|12|12|12|12|12|12|",
+                                  what << ", all of them");
+        }
+    }
+};
+
+/**
+ * @ingroup distributed-training-repeat-tests
+ * The suite.
+ */
+class TrainingRunRepeatTestSuite : public TestSuite
+{
+  public:
+    TrainingRunRepeatTestSuite()
+        : TestSuite("distributed-training-training-run-repeat", TestSuite::Type::SYSTEM)
+    {
+        AddTestCase(new ShorterRunnerTestCase);
+        AddTestCase(new EqualResultsTestCase);
+        AddTestCase(new EqualFilesTestCase);
+        AddTestCase(new NothingTestCase);
+        AddTestCase(new LongerTestCase);
+    }
+};
+
+static TrainingRunRepeatTestSuite g_trainingRunRepeatTestSuite; ///< registers the suite
+
+} // namespace
