@@ -22,6 +22,9 @@ namespace ns3::training
  * What code that handles each packet needs of ns3::Simulator. If the event loop that runs offers
  * it, the time is read and events are scheduled without virtual calls into another library;
  * otherwise Simulator is asked. The results are the same.
+ *
+ * An event loop may execute the events of some nodes later than those of others. So code that
+ * shows the state of a node to others calls CatchUp() first.
  */
 class EventLoop
 {
@@ -49,32 +52,65 @@ class EventLoop
         Simulator::ScheduleWithContext(context, TimeStep(time - now), event);
     }
 
+    /**
+     * Makes sure that a node has executed its events before the current one, so that its state is
+     * that of the current time. Costs next to nothing if it has.
+     * @param node id of the node
+     */
+    static void CatchUp(uint32_t node)
+    {
+        if (m_isBehind)
+        {
+            m_catchUp(m_loop, node);
+        }
+    }
+
     /** Schedules an event. (event loop, node, time in time steps, event) */
     using Scheduling = void (*)(void* loop, uint32_t context, uint64_t time, EventImpl* event);
+
+    /** Executes events of a node before the current one. (event loop, node) */
+    using CatchingUp = void (*)(void* loop, uint32_t node);
 
     /**
      * Called by an event loop before it runs.
      * @param time current time, time steps; must stay valid until Reset()
      * @param loop the event loop
      * @param schedule schedules an event there
+     * @param catchUp executes earlier events of a node that is behind
      */
-    static void Set(const uint64_t* time, void* loop, Scheduling schedule)
+    static void Set(const uint64_t* time, void* loop, Scheduling schedule, CatchingUp catchUp)
     {
         m_time = time;
         m_loop = loop;
         m_schedule = schedule;
+        m_catchUp = catchUp;
+    }
+
+    /** @param isBehind whether nodes may have events before the current one from now on */
+    static void SetBehind(bool isBehind)
+    {
+        m_isBehind = isBehind;
+    }
+
+    /** @return what was set */
+    static bool IsBehind()
+    {
+        return m_isBehind;
     }
 
     /** Called by an event loop after it has run. */
     static void Reset()
     {
         m_time = nullptr;
+        m_isBehind = false;
     }
 
   private:
     static inline const uint64_t* m_time{nullptr};
     static inline void* m_loop{nullptr};
     static inline Scheduling m_schedule{nullptr};
+    static inline CatchingUp m_catchUp{nullptr};
+    static inline bool m_isBehind{false};
 };
 
 } // namespace ns3::training

@@ -79,6 +79,7 @@ FabricPort::EnableCutThrough()
 void
 FabricPort::AddLatency(Time latency)
 {
+    EventLoop::CatchUp(m_nodeId);
     m_delay += latency.GetTimeStep();
     m_reach += latency.GetTimeStep();
 }
@@ -86,6 +87,7 @@ FabricPort::AddLatency(Time latency)
 void
 FabricPort::AddImpairment(std::shared_ptr<LinkImpairment> impairment)
 {
+    EventLoop::CatchUp(m_nodeId);
     NS_LOG_INFO("node " << m_nodeId << " port " << m_index << ": an impairment begins");
     m_down = m_down || impairment->IsDown();
     m_isImpaired = true;
@@ -95,6 +97,7 @@ FabricPort::AddImpairment(std::shared_ptr<LinkImpairment> impairment)
 void
 FabricPort::RemoveImpairment(const std::shared_ptr<LinkImpairment>& impairment)
 {
+    EventLoop::CatchUp(m_nodeId);
     NS_LOG_INFO("node " << m_nodeId << " port " << m_index << ": an impairment ends");
     m_impairments.erase(std::find(m_impairments.begin(), m_impairments.end(), impairment));
     m_isImpaired = !m_impairments.empty();
