@@ -16,6 +16,7 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-time-resolution.h"
+#include "ns3/window-simulator-impl.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -101,7 +102,9 @@ ProgramOptions::ProgramOptions(const std::string& program, const std::string& de
 {
     NS_LOG_FUNCTION(this << program);
     UsePicoseconds();
-    static const bool isChosen = (BucketScheduler::UseByDefault(), true); // before the user chooses
+    // Before the user chooses.
+    static const bool isChosen =
+        (BucketScheduler::UseByDefault(), WindowSimulatorImpl::UseByDefault(), true);
     (void)isChosen;
 }
 

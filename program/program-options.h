@@ -78,7 +78,8 @@ class ProgramOptions
 
     /**
      * Sets ns-3's time resolution to picoseconds (UsePicoseconds()), because times are parsed with
-     * it, and makes BucketScheduler the default of --SchedulerType.
+     * it, and makes BucketScheduler the default of --SchedulerType, and WindowSimulatorImpl that of
+     * --SimulatorImplementationType.
      * @param program name of the program
      * @param description its purpose, one or more lines
      */

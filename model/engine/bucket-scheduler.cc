@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <boost/sort/pdqsort/pdqsort.hpp>
+#include <limits>
 #include <typeinfo>
 
 namespace ns3::training
@@ -101,12 +102,8 @@ ToEvent(const Entry& entry)
     Scheduler::Event ev;
     ev.impl = entry.impl;
     ev.key.m_ts = entry.time;
-    const auto context = static_cast<uint32_t>(entry.order >> 33);
-    ev.key.m_context = context == Simulator::NO_CONTEXT >> 1 ? Simulator::NO_CONTEXT : context;
-    // ns-3 treats an event at the current time as expired unless its uid exceeds the uid of the
-    // running event. When a frame arrives, none of the node's other events of this time has
-    // expired, so the uid is 0.
-    ev.key.m_uid = entry.order & NO_FRAME ? static_cast<uint32_t>(entry.order) : 0;
+    ev.key.m_context = BucketScheduler::GetContext(entry);
+    ev.key.m_uid = BucketScheduler::GetUid(entry);
     return ev;
 }
 
@@ -208,13 +205,80 @@ BucketScheduler::RemoveNext()
         Advance();
     }
     const Event next = ToEvent(m_now.back());
+    Pop();
+    return next;
+}
+
+const BucketScheduler::Entry*
+BucketScheduler::Peek()
+{
+    if (m_now.empty())
+    {
+        if (m_size == 0)
+        {
+            return nullptr;
+        }
+        Advance();
+    }
+    return &m_now.back();
+}
+
+const BucketScheduler::Entry*
+BucketScheduler::PeekBefore(uint64_t time)
+{
+    if (m_now.empty())
+    {
+        if (m_size == 0 || FindNext() << m_shift >= time)
+        {
+            return nullptr;
+        }
+        Advance();
+    }
+    return m_now.back().time < time ? &m_now.back() : nullptr;
+}
+
+uint64_t
+BucketScheduler::GetEarliestTime() const
+{
+    if (m_size == 0)
+    {
+        return std::numeric_limits<uint64_t>::max();
+    }
+    return m_now.empty() ? FindNext() << m_shift : m_now.back().time;
+}
+
+void
+BucketScheduler::Pop()
+{
     m_now.pop_back();
     m_size--;
     if (Frame::IsSimulationRunning())
     {
         Prefetch();
     }
-    return next;
+}
+
+uint32_t
+BucketScheduler::GetContext(const Entry& entry)
+{
+    const auto context = static_cast<uint32_t>(entry.order >> 33);
+    return context == Simulator::NO_CONTEXT >> 1 ? Simulator::NO_CONTEXT : context;
+}
+
+uint32_t
+BucketScheduler::GetUid(const Entry& entry)
+{
+    // ns-3 treats an event at the current time as expired unless its uid exceeds the uid of the
+    // running event. When a frame arrives, none of the node's other events of this time has
+    // expired, so the uid is 0.
+    return entry.order & NO_FRAME ? static_cast<uint32_t>(entry.order) : 0;
+}
+
+uint32_t
+BucketScheduler::GetInsertionUid(const Entry& entry)
+{
+    return static_cast<uint32_t>(
+        entry.order & NO_FRAME ? entry.order : static_cast<Frame*>(entry.impl)->sequence);
 }
 
 void
@@ -385,10 +449,16 @@ BucketScheduler::GetEntries() const
     {
         all.insert(all.end(), bucket.begin(), bucket.end());
     }
-    boost::sort::pdqsort_branchless(all.begin(), all.end(), [](const Entry& a, const Entry& b) {
-        return Later()(b, a);
-    });
+    Sort(all);
     return all;
+}
+
+void
+BucketScheduler::Sort(std::vector<Entry>& entries)
+{
+    boost::sort::pdqsort_branchless(entries.begin(),
+                                    entries.end(),
+                                    [](const Entry& a, const Entry& b) { return Later()(b, a); });
 }
 
 void

@@ -68,12 +68,50 @@ class BucketScheduler : public Scheduler
     /** @return all events, the earliest first */
     std::vector<Entry> GetEntries() const;
 
+    /** @param entries events to sort, the earliest first */
+    static void Sort(std::vector<Entry>& entries);
+
     /**
      * Delays events.
      * @param moves tells which ones
      * @param delay by which time, time steps
      */
     void Delay(bool (*moves)(const EventImpl& event), uint64_t delay);
+
+    /** @return the next event, or null; valid until the next call of another function */
+    const Entry* Peek();
+
+    /**
+     * As Peek(), but does not enter a bucket that begins later, so that events before it can still
+     * be inserted at low cost.
+     * @param time end of the interest, time steps
+     * @return the next event if it is before that time, or null
+     */
+    const Entry* PeekBefore(uint64_t time);
+
+    /** @return a time not after the next event, time steps; the largest number if there is none */
+    uint64_t GetEarliestTime() const;
+
+    /** Removes the event that Peek() or PeekBefore() has returned. */
+    void Pop();
+
+    /**
+     * @param entry an event
+     * @return its node, or Simulator::NO_CONTEXT
+     */
+    static uint32_t GetContext(const Entry& entry);
+
+    /**
+     * @param entry an event
+     * @return its uid while it is executed; 0: a frame arrives
+     */
+    static uint32_t GetUid(const Entry& entry);
+
+    /**
+     * @param entry an event
+     * @return the uid that it was inserted with
+     */
+    static uint32_t GetInsertionUid(const Entry& entry);
 
   private:
     static constexpr uint64_t BUCKETS = 4096;

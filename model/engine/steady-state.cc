@@ -6,6 +6,8 @@
 
 #include "steady-state.h"
 
+#include "window-simulator-impl.h"
+
 #include "ns3/assert.h"
 #include "ns3/host-device.h"
 #include "ns3/log.h"
@@ -123,7 +125,9 @@ SteadyState::Events
 SteadyState::ListEvents(uint64_t now) const
 {
     Events events;
-    for (const BucketScheduler::Entry& entry : BucketScheduler::GetCurrent()->GetEntries())
+    const WindowSimulatorImpl* loop = WindowSimulatorImpl::GetCurrent();
+    for (const BucketScheduler::Entry& entry :
+         loop ? loop->GetEntries() : BucketScheduler::GetCurrent()->GetEntries())
     {
         if (IsOfNetwork(*entry.impl))
         {
@@ -146,6 +150,7 @@ SteadyState::Look()
         WatchNext();
         return;
     }
+    WindowSimulatorImpl::Synchronize();
     const auto now = static_cast<uint64_t>(Simulator::Now().GetTimeStep());
     const Events events = ListEvents(now);
     // If not only the network has acted since, this is a period only if it was as those before.
@@ -236,7 +241,14 @@ SteadyState::Skip(const Events& events, bool likeBefore)
     const uint64_t hops = m_fabric.GetPacketHops();
     StateVisitor later(m_before, m_after, periods);
     Visit(later, events);
-    BucketScheduler::GetCurrent()->Delay(&IsOfNetwork, periods * period);
+    if (WindowSimulatorImpl* loop = WindowSimulatorImpl::GetCurrent())
+    {
+        loop->Delay(&IsOfNetwork, periods * period);
+    }
+    else
+    {
+        BucketScheduler::GetCurrent()->Delay(&IsOfNetwork, periods * period);
+    }
     m_fabric.skippedHops += m_fabric.GetPacketHops() - hops;
     m_skips++;
     // The state one period before the next look, unless something happens until then.

@@ -15,6 +15,7 @@
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/training-event-loop.h"
 
 #include <algorithm>
 #include <limits>
@@ -53,7 +54,7 @@ void
 FabricPort::OnPause(const Frame& frame)
 {
     m_counters.pausesReceived++;
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = EventLoop::Now();
     const auto length = static_cast<int64_t>(frame.pauseQuanta * 64 * m_picosecondsPerByte);
     uint8_t classes = frame.pauseClasses;
     if (m_credits)
@@ -74,7 +75,7 @@ FabricPort::OnPause(const Frame& frame)
 void
 FabricPort::ObeyPause(uint8_t classes, int64_t until)
 {
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = EventLoop::Now();
     if (m_watchdog)
     {
         classes = m_watchdog->Filter(classes, until > now);
@@ -98,7 +99,7 @@ void
 FabricPort::OnPauseExpired()
 {
     Simulator::Cancel(m_pauseExpiry);
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = EventLoop::Now();
     int64_t first = std::numeric_limits<int64_t>::max();
     const uint8_t before = m_paused;
     for (uint8_t priority = 0; priority < PRIORITIES; priority++)
@@ -130,7 +131,7 @@ void
 FabricPort::OverridePause(uint8_t priority, bool paused)
 {
     m_pausedUntil[priority] = paused ? std::numeric_limits<int64_t>::max() : 0;
-    SetPaused(priority, paused, Simulator::Now().GetTimeStep());
+    SetPaused(priority, paused, EventLoop::Now());
     if (!paused)
     {
         Wake();

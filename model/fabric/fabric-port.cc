@@ -11,6 +11,7 @@
 #include "ns3/assert.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/training-event-loop.h"
 
 #include <algorithm>
 #include <limits>
@@ -53,7 +54,7 @@ void
 FabricPort::Notify()
 {
     m_lineFreePending = false;
-    SendNext(Simulator::Now().GetTimeStep());
+    SendNext(EventLoop::Now());
 }
 
 void
@@ -78,6 +79,7 @@ FabricPort::EnableCutThrough()
 void
 FabricPort::AddLatency(Time latency)
 {
+    EventLoop::CatchUp(m_nodeId);
     m_delay += latency.GetTimeStep();
     m_reach += latency.GetTimeStep();
 }
@@ -85,6 +87,7 @@ FabricPort::AddLatency(Time latency)
 void
 FabricPort::AddImpairment(std::shared_ptr<LinkImpairment> impairment)
 {
+    EventLoop::CatchUp(m_nodeId);
     NS_LOG_INFO("node " << m_nodeId << " port " << m_index << ": an impairment begins");
     m_down = m_down || impairment->IsDown();
     m_isImpaired = true;
@@ -94,6 +97,7 @@ FabricPort::AddImpairment(std::shared_ptr<LinkImpairment> impairment)
 void
 FabricPort::RemoveImpairment(const std::shared_ptr<LinkImpairment>& impairment)
 {
+    EventLoop::CatchUp(m_nodeId);
     NS_LOG_INFO("node " << m_nodeId << " port " << m_index << ": an impairment ends");
     m_impairments.erase(std::find(m_impairments.begin(), m_impairments.end(), impairment));
     m_isImpaired = !m_impairments.empty();
@@ -113,7 +117,7 @@ FabricPort::Flush()
         }
         if (!SendsWithCredits(priority) || m_credits->GetBalance(priority) > 0)
         {
-            SetPaused(priority, false, Simulator::Now().GetTimeStep());
+            SetPaused(priority, false, EventLoop::Now());
         }
     }
     while (m_pauses)
@@ -203,7 +207,7 @@ FabricPort::GrantCredits(uint8_t priority)
     Frame* frame = Frame::Allocate(FrameKind::CREDIT);
     frame->priority = priority;
     frame->messageBytes = bytes;
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = EventLoop::Now();
     ScheduleArrival(frame, now, now + m_delay);
 }
 
@@ -247,7 +251,7 @@ FabricPort::SendIfIdle(Frame* frame)
     {
         return false;
     }
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = EventLoop::Now();
     if (now < m_lineFree)
     {
         return false;
@@ -276,7 +280,7 @@ FabricPort::OnResize(const Frame& frame, uint32_t before)
     m_queues[frame.priority].credit += int64_t{before} - frame.bytes;
     if (m_source && (frame.kind == FrameKind::ROCE_DATA || frame.kind == FrameKind::PROGRAM))
     {
-        m_source->OnResize(frame, before, Simulator::Now().GetTimeStep());
+        m_source->OnResize(frame, before, EventLoop::Now());
     }
 }
 
@@ -294,7 +298,7 @@ FabricPort::Wake()
     {
         return;
     }
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = EventLoop::Now();
     if (now >= m_lineFree)
     {
         SendNext(now);
@@ -310,7 +314,7 @@ FabricPort::ScheduleLineFree(int64_t now)
 {
     m_lineFreePending = true;
     Ref(); // the simulator releases one reference after the event
-    Simulator::ScheduleWithContext(m_nodeId, TimeStep(m_lineFree - now), this);
+    EventLoop::Schedule(m_nodeId, now, m_lineFree, this);
 }
 
 void
@@ -479,7 +483,7 @@ FabricPort::ScheduleArrival(Frame* frame, int64_t now, int64_t arrival)
         return;
     }
     frame->Ref(); // the simulator releases one reference after the event
-    Simulator::ScheduleWithContext(m_peerNodeId, TimeStep(arrival - now), frame);
+    EventLoop::Schedule(m_peerNodeId, now, arrival, frame);
 }
 
 void
@@ -499,9 +503,7 @@ FabricPort::ArriveSpecially(Frame* frame)
     const uint8_t priority = frame->priority;
     if (frame->kind == FrameKind::CREDIT)
     {
-        AddCredits(priority,
-                   static_cast<int64_t>(frame->messageBytes),
-                   Simulator::Now().GetTimeStep());
+        AddCredits(priority, static_cast<int64_t>(frame->messageBytes), EventLoop::Now());
         Frame::Free(frame);
         return;
     }

@@ -21,6 +21,7 @@
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
+#include "ns3/training-event-loop.h"
 
 #include <algorithm>
 #include <array>
@@ -162,6 +163,7 @@ class alignas(64) FabricPort : public EventImpl
     /** @return its credits, or null */
     const LinkCredits* GetCredits() const
     {
+        EventLoop::CatchUp(m_nodeId);
         return m_credits.get();
     }
 
@@ -244,6 +246,12 @@ class alignas(64) FabricPort : public EventImpl
 
     /** @param tap called with every sent frame (before link loss) and every received frame */
     void SetTap(Tap tap);
+
+    /** @return whether a tap observes its frames */
+    bool HasTap() const
+    {
+        return static_cast<bool>(m_tap);
+    }
 
     /** @param source frame source that is polled when the line is free; null: none */
     void SetSource(FrameSource* source);
@@ -346,15 +354,21 @@ class alignas(64) FabricPort : public EventImpl
         return TimeStep(m_delay);
     }
 
-    /** @return the counters */
+    /**
+     * As all functions that tell the state of a port, it tells that of the current time, and must
+     * be called again later.
+     * @return the counters
+     */
     const PortCounters& GetCounters() const
     {
+        EventLoop::CatchUp(m_nodeId);
         return m_counters;
     }
 
     /** @return bytes sent, with preamble and gap of each frame: the time of the line */
     uint64_t GetLineBytes() const
     {
+        EventLoop::CatchUp(m_nodeId);
         return m_counters.transmittedBytes +
                m_counters.transmittedFrames * (Frame::PREAMBLE_BYTES + Frame::GAP_BYTES);
     }
@@ -395,6 +409,7 @@ class alignas(64) FabricPort : public EventImpl
      */
     uint64_t GetQueueBytes(uint8_t priority) const
     {
+        EventLoop::CatchUp(m_nodeId);
         return m_queues[priority].GetBytes();
     }
 
@@ -404,6 +419,7 @@ class alignas(64) FabricPort : public EventImpl
      */
     int64_t GetDrainTime(int64_t now) const
     {
+        EventLoop::CatchUp(m_nodeId);
         return std::max(m_lineFree, now) +
                static_cast<int64_t>(static_cast<double>(m_queuedBytes) * m_picosecondsPerByte);
     }
@@ -414,6 +430,7 @@ class alignas(64) FabricPort : public EventImpl
      */
     const Frame* GetQueue(uint8_t priority) const
     {
+        EventLoop::CatchUp(m_nodeId);
         return m_queues[priority].GetHead();
     }
 
@@ -423,6 +440,7 @@ class alignas(64) FabricPort : public EventImpl
      */
     bool IsPaused(uint8_t priority) const
     {
+        EventLoop::CatchUp(m_nodeId);
         return m_paused >> priority & 1;
     }
 

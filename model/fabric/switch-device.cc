@@ -16,6 +16,7 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
+#include "ns3/training-event-loop.h"
 #include "ns3/training-field-accessor.h"
 #include "ns3/uinteger.h"
 
@@ -35,6 +36,22 @@ bool
 IsLastHop(const FabricPort& port)
 {
     return !dynamic_cast<const SwitchDevice*>(&port.GetPeer()->GetOwner());
+}
+
+/** @return whether a trace source has no sinks */
+template <typename Trace>
+auto
+HasNoSink(const Trace& trace, int) -> decltype(trace.IsEmpty())
+{
+    return trace.IsEmpty();
+}
+
+/** @return the same in ns-3.35, which does not tell: false */
+template <typename Trace>
+bool
+HasNoSink(const Trace&, long)
+{
+    return false;
 }
 
 } // namespace
@@ -380,12 +397,14 @@ SwitchDevice::SetDimension(uint16_t index, uint8_t dimension, bool dateline)
 ForwardingTable&
 SwitchDevice::GetTable()
 {
+    EventLoop::CatchUp(m_nodeId);
     return m_table;
 }
 
 const SharedBuffer&
 SwitchDevice::GetBuffer() const
 {
+    EventLoop::CatchUp(m_nodeId);
     return m_buffer;
 }
 
@@ -417,6 +436,7 @@ SwitchDevice::GetPath() const
 PathContext&
 SwitchDevice::GetPathContext()
 {
+    EventLoop::CatchUp(m_nodeId);
     return m_paths.GetContext();
 }
 
@@ -511,6 +531,7 @@ SwitchDevice::GetLosslessClasses() const
 void
 SwitchDevice::AddProgram(Ptr<SwitchProgram> program)
 {
+    EventLoop::CatchUp(m_nodeId);
     m_pipeline.Add(program, *this);
 }
 
@@ -589,15 +610,27 @@ SwitchDevice::EndRecirculation(Frame* frame)
     }
 }
 
+bool
+SwitchDevice::IsUnobserved() const
+{
+    return m_pipeline.IsEmpty() && HasNoSink(m_queueLengthTrace, 0) && HasNoSink(m_pauseTrace, 0) &&
+           HasNoSink(m_dropTrace, 0) && HasNoSink(m_markTrace, 0) && HasNoSink(m_trimTrace, 0) &&
+           std::none_of(m_ports.begin(), m_ports.end(), [](const auto& port) {
+               return port->HasTap();
+           });
+}
+
 uint64_t
 SwitchDevice::GetRecirculatedBytes() const
 {
+    EventLoop::CatchUp(m_nodeId);
     return m_pipeline.GetRecirculatedBytes();
 }
 
 void
 SwitchDevice::Restart()
 {
+    EventLoop::CatchUp(m_nodeId);
     NS_LOG_INFO("the switch of node " << m_nodeId << " restarts");
     for (const auto& port : m_ports)
     {

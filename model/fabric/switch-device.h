@@ -134,6 +134,12 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
      */
     void Restart();
 
+    /**
+     * @return whether nobody is called when it handles a frame: it has no program, and neither
+     *         trace sinks nor taps
+     */
+    bool IsUnobserved() const;
+
     /** @return recirculated bytes */
     uint64_t GetRecirculatedBytes() const;
 

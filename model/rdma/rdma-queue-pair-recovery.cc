@@ -10,6 +10,7 @@
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/training-event-loop.h"
 
 #include <algorithm>
 
@@ -163,7 +164,7 @@ RdmaQueuePair::OnTimer()
     {
         return; // no ACK is outstanding; the next packet that requests one restarts the timer
     }
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = EventLoop::Now();
     if (m_progress + GetTimeout() > now)
     {
         SetTimer(now, m_port.GetTimers().GetNextCheck());

@@ -13,6 +13,7 @@
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/steady-watch.h"
+#include "ns3/training-event-loop.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -58,7 +59,7 @@ RdmaQueuePair::RdmaQueuePair(RdmaPort& port,
                   "what sending a packet needs has outgrown the lines that are prefetched");
     m_congestionControl->Initialize(path);
     m_needs = m_congestionControl->GetNeeds();
-    m_rate = m_congestionControl->GetRate(Simulator::Now().GetTimeStep());
+    m_rate = m_congestionControl->GetRate(EventLoop::Now());
     m_picosecondsPerByte = 8e12 / m_rate;
 
     const RdmaSettings& settings = port.GetSettings();
@@ -467,7 +468,7 @@ RdmaQueuePair::Receive(Frame* frame)
         ReceiveAck(*frame);
         break;
     case FrameKind::ROCE_CNP: {
-        const int64_t now = Simulator::Now().GetTimeStep();
+        const int64_t now = EventLoop::Now();
         NS_LOG_LOGIC("queue pair " << GetNumber() << " receives a CNP");
         m_counters.receivedCnps++;
         m_congestionControl->OnCnp(now);
@@ -488,7 +489,7 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
     {
         return;
     }
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = EventLoop::Now();
     const bool positive = frame.syndrome == SYNDROME_ACK;
     const bool isNak = frame.syndrome == SYNDROME_NAK_SEQUENCE;
     const uint64_t psn = ExtendPsn(frame.psn, m_window.unackedPsn);

@@ -11,6 +11,7 @@
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/state-visitor.h"
+#include "ns3/training-event-loop.h"
 
 #include <algorithm>
 #include <optional>
@@ -96,7 +97,7 @@ RdmaReceiver::ReceiveOutOfOrder(Frame* frame, uint64_t psn)
         }
         return false;
     }
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = EventLoop::Now();
     const bool kept = m_recovery.Keep(psn - m_expectedPsn, frame, now);
     const bool selective = m_recovery.IsSelective();
     if (m_kept == 0)
@@ -170,7 +171,7 @@ RdmaReceiver::AnswerFilledGap(Frame& frame, bool answers)
 {
     if (m_kept > 0)
     {
-        const int64_t now = Simulator::Now().GetTimeStep();
+        const int64_t now = EventLoop::Now();
         const bool isReported = m_expectedPsn < m_reportedEnd;
         if (const auto report = m_recovery.ReportNext({m_expectedPsn, isReported, now}, m_gapSince))
         {
@@ -317,7 +318,7 @@ RdmaReceiver::Visit(StateVisitor& visitor)
 void
 RdmaReceiver::SendCnp()
 {
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = EventLoop::Now();
     if (now < m_nextCnp)
     {
         return;

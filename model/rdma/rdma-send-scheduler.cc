@@ -9,6 +9,7 @@
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/state-visitor.h"
+#include "ns3/training-event-loop.h"
 
 #include <algorithm>
 
@@ -83,7 +84,7 @@ RdmaSendScheduler::Schedule(RdmaSendQueue& queue)
     {
         return;
     }
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = EventLoop::Now();
     if (queue.m_nextSendTime > now)
     {
         // A queue that was delayed meanwhile is rescheduled when its old time comes.
@@ -265,7 +266,7 @@ RdmaSendScheduler::SetTimer(int64_t time)
     {
         Simulator::Cancel(m_timer);
         m_timerTime = time;
-        m_timer = Simulator::Schedule(TimeStep(time - Simulator::Now().GetTimeStep()),
+        m_timer = Simulator::Schedule(TimeStep(time - EventLoop::Now()),
                                       &RdmaSendScheduler::OnTimer,
                                       this);
     }
@@ -275,7 +276,7 @@ void
 RdmaSendScheduler::OnTimer()
 {
     // The first queue may have been delayed, so check before waking the port.
-    if (GetReady(Simulator::Now().GetTimeStep()))
+    if (GetReady(EventLoop::Now()))
     {
         m_port->Wake();
     }

@@ -9,7 +9,7 @@
 #include "roce-wire-format.h"
 #include "uec-connection.h"
 
-#include "ns3/simulator.h"
+#include "ns3/training-event-loop.h"
 #include "ns3/wire-bytes.h"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ UecConnection::ReceiveCredit(const Frame& frame)
     {
         return;
     }
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = EventLoop::Now();
     StopSpeculating();
     const uint64_t granted =
         ExtendCounter(frame.As<UecHeader>().credit, UEC_QUANTA_BITS, m_granted);

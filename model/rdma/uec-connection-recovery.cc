@@ -10,6 +10,7 @@
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/training-event-loop.h"
 
 #include <algorithm>
 #include <limits>
@@ -37,7 +38,7 @@ UecConnection::ReceiveNack(const Frame& frame)
         return;
     }
     m_counters.receivedNaks++;
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = EventLoop::Now();
     StopSpeculating();
     // A NACK that comes late is of an earlier transmission.
     if (psn >= m_unackedPsn && psn < m_nextPsn && At(psn).state == Packet::State::IN_FLIGHT &&
@@ -152,7 +153,7 @@ UecConnection::OnTimer()
     {
         return;
     }
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = EventLoop::Now();
     const int64_t sentBefore = now - GetTimeout();
     bool raises = false;
     while (GetDeadline() <= now && !m_sendOrder.empty() && m_sendOrder.front().second <= sentBefore)

@@ -12,6 +12,7 @@
 #include "ns3/coded-payload.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
+#include "ns3/training-event-loop.h"
 #include "ns3/wire-bytes.h"
 
 #include <algorithm>
@@ -115,7 +116,7 @@ UecConnection::OnDoorbell(uint64_t packets, uint64_t bytes)
     m_unsentBytes += bytes;
     if (NeedsCreditNow())
     {
-        RequestCredit(Simulator::Now().GetTimeStep());
+        RequestCredit(EventLoop::Now());
     }
     m_port.Schedule(*this);
 }
@@ -357,7 +358,7 @@ UecConnection::ReceiveAck(const Frame& frame)
     {
         return;
     }
-    const int64_t now = Simulator::Now().GetTimeStep();
+    const int64_t now = EventLoop::Now();
     m_counters.receivedAcks++;
     UecCongestionControl::Feedback feedback{};
     feedback.now = now;

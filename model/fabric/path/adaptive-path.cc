@@ -7,7 +7,7 @@
 #include "sprayed-bytes.h"
 
 #include "ns3/path-choice.h"
-#include "ns3/simulator.h"
+#include "ns3/training-event-loop.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -40,7 +40,7 @@ class AdaptivePath : public PathChoice
 
     uint16_t Choose(const Frame& frame, const ForwardingTable::Ports& group) override
     {
-        const int64_t now = Simulator::Now().GetTimeStep();
+        const int64_t now = EventLoop::Now();
         auto& bytes = m_bytes.Get(frame, group);
         std::size_t best = 0;
         auto least = GetLoad(group[0], frame.priority, now, bytes[0]);

@@ -6,7 +6,7 @@
 
 #include "ns3/nstime.h"
 #include "ns3/path-choice.h"
-#include "ns3/simulator.h"
+#include "ns3/training-event-loop.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -32,7 +32,7 @@ class FlowletPath : public PathChoice
 
     uint16_t Choose(const Frame& frame, const ForwardingTable::Ports& group) override
     {
-        const int64_t now = Simulator::Now().GetTimeStep();
+        const int64_t now = EventLoop::Now();
         const auto [found, fresh] = m_flowlets.try_emplace(frame.flowHash, Flowlet{now, 0});
         Flowlet& flowlet = found->second;
         // After a route change, the port may no longer lead to the destination.

@@ -1,0 +1,450 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "event-windows.h"
+
+#include "ns3/abort.h"
+#include "ns3/assert.h"
+#include "ns3/fabric-port.h"
+
+#include <algorithm>
+#include <boost/sort/pdqsort/pdqsort.hpp>
+#include <limits>
+#include <tuple>
+#include <typeinfo>
+#include <utility>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// Order bit that is set for all events except frame arrivals.
+constexpr uint64_t NO_FRAME = uint64_t{1} << 32;
+/// The bits above it hold the offset of the time in the window.
+constexpr uint32_t OFFSET_SHIFT = 33;
+/// The others: order of simultaneous events.
+constexpr uint64_t ORDER = (uint64_t{1} << OFFSET_SHIFT) - 1;
+/// Prefetch distance in events.
+constexpr std::size_t AHEAD = 8;
+
+} // namespace
+
+bool
+EventWindows::Earlier::operator()(const Item& a, const Item& b) const
+{
+    if (a.key == b.key && !(a.key & NO_FRAME))
+    {
+        return static_cast<Frame*>(a.impl)->sequence < static_cast<Frame*>(b.impl)->sequence;
+    }
+    return a.key < b.key;
+}
+
+bool
+EventWindows::FarLater::operator()(const FarItem& a, const FarItem& b) const
+{
+    if (a.time == b.time && a.order == b.order && a.index == b.index && !(a.order & NO_FRAME))
+    {
+        return static_cast<Frame*>(a.impl)->sequence > static_cast<Frame*>(b.impl)->sequence;
+    }
+    return std::tie(a.time, a.index, a.order) > std::tie(b.time, b.index, b.order);
+}
+
+EventWindows::EventWindows(CurrentEvent& current)
+    : m_current(current)
+{
+}
+
+void
+EventWindows::SetNodes(const std::vector<uint32_t>& nodes, uint64_t length, uint64_t now)
+{
+    NS_ASSERT_MSG(m_size == 0, "events of the old nodes");
+    NS_ASSERT_MSG(length > 0 && length <= MAX_LENGTH, "a window of " << length);
+    m_ids = nodes;
+    m_indices.clear();
+    for (uint32_t index = 0; index < nodes.size(); index++)
+    {
+        m_indices.resize(std::max<std::size_t>(m_indices.size(), nodes[index] + 1), NONE);
+        m_indices[nodes[index]] = index;
+    }
+    m_nodes.clear();
+    m_nodes.resize(nodes.size());
+    for (auto& active : m_active)
+    {
+        active.clear();
+    }
+    m_length = length;
+    m_window = now / length;
+    m_end = (m_window + 1) * length;
+}
+
+void
+EventWindows::Insert(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl)
+{
+    m_size++;
+    if (&typeid(*impl) == &typeid(Frame)) // same library, so comparing addresses is enough
+    {
+        auto& frame = static_cast<Frame&>(*impl);
+        frame.sequence = uid;
+        Place(time, frame.ingress, m_indices[context], impl);
+        return;
+    }
+    Place(time, NO_FRAME | uid, m_indices[context], impl);
+}
+
+inline void
+EventWindows::Append(uint64_t slot, uint32_t index, const Item& item)
+{
+    Items& items = m_nodes[index].items[slot];
+    if (items.empty())
+    {
+        m_active[slot].push_back(index);
+        if (items.capacity() == 0 && !m_spare.empty())
+        {
+            items.swap(m_spare.back());
+            m_spare.pop_back();
+        }
+    }
+    items.push_back(item);
+}
+
+void
+EventWindows::Place(uint64_t time, uint64_t order, uint32_t index, EventImpl* impl)
+{
+    if (time < m_end)
+    {
+        const Item item{(time - (m_end - m_length)) << OFFSET_SHIFT | order, impl};
+        if (index == m_executing)
+        {
+            InsertNow(item);
+            return;
+        }
+        NS_ABORT_MSG_IF(IsExecuting(),
+                        "an event of node " << m_current.context << " schedules one of node "
+                                            << m_ids[index]
+                                            << " earlier than the delay of its links");
+        Append(m_window % SLOTS, index, item);
+        return;
+    }
+    const uint64_t beyond = time - m_end;
+    // Nearly all events lie in the next two windows.
+    const uint64_t ahead = beyond < m_length       ? 1
+                           : beyond < 2 * m_length ? 2
+                                                   : beyond / m_length + 1;
+    if (ahead < SLOTS)
+    {
+        const uint64_t offset = beyond - (ahead - 1) * m_length;
+        Append((m_window + ahead) % SLOTS, index, {offset << OFFSET_SHIFT | order, impl});
+        return;
+    }
+    m_far.push_back({time, order, impl, index});
+    std::push_heap(m_far.begin(), m_far.end(), FarLater());
+}
+
+inline void
+EventWindows::InsertNow(const Item& item)
+{
+    if (m_nextAdded == m_added.size())
+    {
+        m_added.clear();
+        m_nextAdded = 0;
+    }
+    m_added.push_back(item);
+    // Most events are later than those that were added before.
+    auto place = m_added.end() - 1;
+    while (place != m_added.begin() + static_cast<std::ptrdiff_t>(m_nextAdded) &&
+           Earlier()(item, *(place - 1)))
+    {
+        *place = *(place - 1);
+        --place;
+    }
+    *place = item;
+}
+
+void
+EventWindows::Remove(uint64_t time, uint32_t context, const EventImpl* impl)
+{
+    const uint32_t index = m_indices[context];
+    const auto isSought = [&](const auto& item) { return item.impl == impl; };
+    const auto erase = [&](auto& items, std::size_t from) {
+        const auto found =
+            std::find_if(items.begin() + static_cast<std::ptrdiff_t>(from), items.end(), isSought);
+        if (found == items.end())
+        {
+            return false;
+        }
+        items.erase(found); // preserves the order
+        m_size--;
+        return true;
+    };
+    if (time < m_end && index == m_executing &&
+        (erase(m_batch, m_nextInBatch) || erase(m_added, m_nextAdded)))
+    {
+        return;
+    }
+    const uint64_t window = time / m_length;
+    if (window < m_window + SLOTS) // far events are beyond, see Enter()
+    {
+        erase(m_nodes[index].items[window % SLOTS],
+              0); // the node stays active, perhaps without an event
+    }
+    else if (erase(m_far, 0))
+    {
+        std::make_heap(m_far.begin(), m_far.end(), FarLater());
+    }
+}
+
+void
+EventWindows::Enter(uint64_t other)
+{
+    uint64_t window = std::max(other / m_length, m_window);
+    for (uint64_t ahead = 0; ahead < SLOTS && m_window + ahead < window; ahead++)
+    {
+        if (!m_active[(m_window + ahead) % SLOTS].empty())
+        {
+            window = m_window + ahead;
+        }
+    }
+    if (!m_far.empty())
+    {
+        window = std::min(window, m_far.front().time / m_length);
+    }
+    m_window = window;
+    m_end = (window + 1) * m_length;
+    while (!m_far.empty() && m_far.front().time / m_length < m_window + SLOTS)
+    {
+        const FarItem far = m_far.front();
+        std::pop_heap(m_far.begin(), m_far.end(), FarLater());
+        m_far.pop_back();
+        Place(far.time, far.order, far.index, far.impl);
+    }
+}
+
+inline void
+EventWindows::Prefetch(const Item& item)
+{
+    __builtin_prefetch(item.impl, 1);
+    __builtin_prefetch(reinterpret_cast<const char*>(item.impl) + 64, 1);
+}
+
+void
+EventWindows::Execute(uint32_t index, uint64_t limit)
+{
+    m_executing = index;
+    m_current.context = m_ids[index];
+    const uint64_t begin = m_end - m_length;
+    boost::sort::pdqsort(m_batch.begin(), m_batch.end(), Earlier());
+    for (std::size_t i = 0; i < std::min(AHEAD, m_batch.size()); i++)
+    {
+        Prefetch(m_batch[i]);
+    }
+    while (true)
+    {
+        Item item;
+        if (m_nextAdded < m_added.size() &&
+            (m_nextInBatch == m_batch.size() ||
+             Earlier()(m_added[m_nextAdded], m_batch[m_nextInBatch])))
+        {
+            item = m_added[m_nextAdded];
+            if (item.key >= limit)
+            {
+                break;
+            }
+            m_nextAdded++;
+        }
+        else if (m_nextInBatch < m_batch.size())
+        {
+            item = m_batch[m_nextInBatch++]; // all are below the limit
+            if (m_nextInBatch + AHEAD <= m_batch.size())
+            {
+                Prefetch(m_batch[m_nextInBatch + AHEAD - 1]);
+            }
+        }
+        else
+        {
+            break;
+        }
+        m_size--;
+        m_executed++;
+        m_current.time = begin + (item.key >> OFFSET_SHIFT);
+        if (item.key & NO_FRAME)
+        {
+            m_current.uid = static_cast<uint32_t>(item.key);
+            item.impl->Invoke();
+        }
+        else
+        {
+            // None of the node's other events of this time has expired, see BucketScheduler.
+            m_current.uid = 0;
+            auto frame = static_cast<Frame*>(item.impl);
+            frame->port->Arrive(frame);
+        }
+        item.impl->Unref();
+    }
+    if (std::tie(m_current.time, m_current.context) > std::tie(m_last.time, m_last.context))
+    {
+        m_last = m_current;
+    }
+    Recover();
+}
+
+void
+EventWindows::PutBack()
+{
+    Items& items = m_nodes[std::exchange(m_executing, NONE)].items[m_window % SLOTS];
+    items.insert(items.end(),
+                 m_batch.begin() + static_cast<std::ptrdiff_t>(m_nextInBatch),
+                 m_batch.end());
+    items.insert(items.end(),
+                 m_added.begin() + static_cast<std::ptrdiff_t>(m_nextAdded),
+                 m_added.end());
+    m_batch.clear();
+    m_nextInBatch = 0;
+    m_added.clear();
+    m_nextAdded = 0;
+}
+
+void
+EventWindows::Recover()
+{
+    if (IsExecuting())
+    {
+        PutBack();
+    }
+}
+
+void
+EventWindows::ExecuteBefore(uint64_t time, uint32_t context)
+{
+    const uint64_t slot = m_window % SLOTS;
+    auto& active = m_active[slot];
+    if (active.empty())
+    {
+        return;
+    }
+    const uint64_t offset = time - (m_end - m_length);
+    for (std::size_t i = 0; i < active.size(); i++)
+    {
+        const uint32_t index = active[i];
+        Items& items = m_nodes[index].items[slot];
+        const uint64_t limit = (offset + (m_ids[index] < context ? 1 : 0)) << OFFSET_SHIFT;
+        const auto later = std::partition(items.begin(), items.end(), [=](const Item& item) {
+            return item.key < limit;
+        });
+        if (later != items.begin())
+        {
+            m_batch.assign(items.begin(), later);
+            items.erase(items.begin(), later);
+            Execute(index, limit);
+        }
+    }
+    active.erase(std::remove_if(active.begin(),
+                                active.end(),
+                                [&](uint32_t index) { return m_nodes[index].items[slot].empty(); }),
+                 active.end());
+}
+
+void
+EventWindows::ExecuteAll()
+{
+    const uint64_t slot = m_window % SLOTS;
+    auto& active = m_active[slot];
+    for (std::size_t i = 0; i < active.size(); i++)
+    {
+        Items& items = m_nodes[active[i]].items[slot];
+        items.swap(m_batch);
+        if (items.capacity() > 0)
+        {
+            m_spare.push_back(std::exchange(items, Items()));
+        }
+        if (!m_batch.empty()) // a node may be active twice, or without events, see Remove()
+        {
+            Execute(active[i], std::numeric_limits<uint64_t>::max());
+        }
+    }
+    active.clear();
+}
+
+std::vector<EventWindows::FarItem>
+EventWindows::TakeAll()
+{
+    std::vector<FarItem> all;
+    all.reserve(m_size);
+    for (uint64_t window = m_window; window < m_window + SLOTS; window++)
+    {
+        const uint64_t slot = window % SLOTS;
+        for (const uint32_t index : m_active[slot])
+        {
+            Items& items = m_nodes[index].items[slot];
+            std::sort(items.begin(), items.end(), Earlier());
+            for (const Item& item : std::exchange(items, Items()))
+            {
+                all.push_back({window * m_length + (item.key >> OFFSET_SHIFT),
+                               item.key & ORDER,
+                               item.impl,
+                               index});
+            }
+        }
+        m_active[slot].clear();
+    }
+    std::sort(m_far.begin(), m_far.end(), [](const FarItem& a, const FarItem& b) {
+        return FarLater()(b, a);
+    });
+    all.insert(all.end(), m_far.begin(), m_far.end());
+    m_far.clear();
+    return all;
+}
+
+void
+EventWindows::Drain(const Taker& taker)
+{
+    for (const FarItem& item : TakeAll())
+    {
+        const auto uid = item.order & NO_FRAME
+                             ? static_cast<uint32_t>(item.order)
+                             : static_cast<uint32_t>(static_cast<Frame*>(item.impl)->sequence);
+        taker(item.time, m_ids[item.index], uid, item.impl);
+    }
+    m_size = 0;
+}
+
+void
+EventWindows::AddEntries(std::vector<BucketScheduler::Entry>& entries) const
+{
+    const auto add = [&](uint64_t time, uint32_t index, uint64_t order, EventImpl* impl) {
+        entries.push_back({impl, time, uint64_t{m_ids[index]} << OFFSET_SHIFT | order});
+    };
+    for (uint64_t window = m_window; window < m_window + SLOTS; window++)
+    {
+        for (uint32_t index = 0; index < m_nodes.size() && !m_active[window % SLOTS].empty();
+             index++)
+        {
+            for (const Item& item : m_nodes[index].items[window % SLOTS])
+            {
+                const uint64_t time = window * m_length + (item.key >> OFFSET_SHIFT);
+                add(time, index, item.key & ORDER, item.impl);
+            }
+        }
+    }
+    for (const FarItem& item : m_far)
+    {
+        add(item.time, item.index, item.order, item.impl);
+    }
+}
+
+void
+EventWindows::Delay(bool (*moves)(const EventImpl& event), uint64_t delay)
+{
+    NS_ASSERT_MSG(!IsExecuting(), "the events of a node are being executed");
+    for (const FarItem& item : TakeAll())
+    {
+        const uint64_t time = item.time + (moves(*item.impl) ? delay : 0);
+        Place(time, item.order, item.index, item.impl);
+    }
+}
+
+} // namespace ns3::training

@@ -1,0 +1,167 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_WINDOW_SIMULATOR_IMPL_H
+#define DISTRIBUTED_TRAINING_WINDOW_SIMULATOR_IMPL_H
+
+#include "bucket-scheduler.h"
+#include "event-windows.h"
+
+#include "ns3/event-id.h"
+#include "ns3/nstime.h"
+#include "ns3/object-factory.h"
+#include "ns3/ptr.h"
+#include "ns3/scheduler.h"
+#include "ns3/simulator-impl.h"
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-fabric
+ *
+ * The event loop of ns3::DefaultSimulatorImpl, with the same results, but faster in networks of
+ * many switches: switches execute their events in windows (EventWindows), one switch after another,
+ * so that the state of a switch is loaded into the cache once per window instead of once per event.
+ *
+ * All other events, those of hosts and those without a node, are executed in the order of their
+ * times. They come first in a window, since hosts and switches affect each other only after the
+ * delay of a link. Before an event without a node, which may look at any switch, the switches
+ * execute their events up to its time. So do they when Stop() has been called by an event of a
+ * host. If an event of a host looks at the state of a switch by a function of SwitchDevice or
+ * FabricPort, they execute their events before that moment first, too (EventLoop::CatchUp()).
+ *
+ * A switch takes part if its state cannot be seen by others when its events are executed: it has no
+ * program, no trace sink, no capture, no link without a delay, and its node has no net devices or
+ * applications. This is found out when Run() is called. A trace sink that is connected later, by an
+ * event of a host, sees the events of one window in another order than that of their times.
+ * Switches schedule only frames at other nodes; a switch that schedules other events there, for the
+ * very time of an event that the other node has scheduled itself, finds no fixed order of the two.
+ *
+ * After Run() there is no current node. So events that the caller schedules then belong to no node,
+ * whereas those of ns3::DefaultSimulatorImpl belong to the node of the last event.
+ *
+ * Windows need BucketScheduler. With other schedulers, or with the attribute Windows set to false,
+ * all events are executed in the order of the scheduler.
+ */
+class WindowSimulatorImpl : public SimulatorImpl
+{
+  public:
+    /** @return the type */
+    static TypeId GetTypeId();
+    WindowSimulatorImpl();
+    ~WindowSimulatorImpl() override;
+
+    /**
+     * Makes this event loop the default of the global value SimulatorImplementationType, unless the
+     * simulation is shared among processes. Must be called before any event is scheduled, and
+     * before the command line is parsed so that a user can still select another one.
+     */
+    static void UseByDefault();
+
+    /** @return the event loop of the running simulation, or null if it is another one */
+    static WindowSimulatorImpl* GetCurrent();
+
+    /**
+     * Lets switches execute all their events before the current event, so that the caller sees
+     * their state at this time. Does nothing with other event loops, or during an event of a
+     * switch.
+     */
+    static void Synchronize();
+
+    /**
+     * The event list must be a BucketScheduler.
+     * @return all events, the earliest first
+     */
+    std::vector<BucketScheduler::Entry> GetEntries() const;
+
+    /**
+     * Delays events, after Synchronize(). The event list must be a BucketScheduler.
+     * @param moves tells which ones
+     * @param delay by which time, time steps
+     */
+    void Delay(bool (*moves)(const EventImpl& event), uint64_t delay);
+
+    /** @return number of nodes that executed their events in windows in the last Run() */
+    std::size_t GetNNodes() const;
+
+    /** @return length of a window in the last Run(); 0: there were none */
+    Time GetWindow() const;
+
+    // SimulatorImpl
+    void Destroy() override;
+    bool IsFinished() const override;
+    void Stop() override;
+    /// The result of Stop(): nothing, or from ns-3.41 on an event id.
+    using StopResult = decltype(std::declval<SimulatorImpl&>().Stop(std::declval<const Time&>()));
+    StopResult Stop(const Time& delay) override;
+    EventId Schedule(const Time& delay, EventImpl* event) override;
+    void ScheduleWithContext(uint32_t context, const Time& delay, EventImpl* event) override;
+    EventId ScheduleNow(EventImpl* event) override;
+    EventId ScheduleDestroy(EventImpl* event) override;
+    void Remove(const EventId& id) override;
+    void Cancel(const EventId& id) override;
+    bool IsExpired(const EventId& id) const override;
+    void Run() override;
+    Time Now() const override;
+    Time GetDelayLeft(const EventId& id) const override;
+    Time GetMaximumSimulationTime() const override;
+    void SetScheduler(ObjectFactory schedulerFactory) override;
+    uint32_t GetSystemId() const override;
+    uint32_t GetContext() const override;
+    uint64_t GetEventCount() const override;
+
+  private:
+    /** An event scheduled by another thread, which does not know the time. */
+    struct ForeignEvent
+    {
+        uint32_t context;
+        uint64_t delay;
+        EventImpl* impl;
+    };
+
+    void DoDispose() override;
+    void Insert(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl);
+    uint32_t InsertNew(uint64_t time, uint32_t context, EventImpl* impl);
+    static void CatchUp(void* self, uint32_t node);
+    static void ScheduleFor(void* self, uint32_t context, uint64_t time, EventImpl* impl);
+    Scheduler::Event TakeNext();
+    void DrainWindows();
+    void ChooseNodes();
+    void TakeForeignEvents();
+    void RunInOrder();
+    void RunInWindows();
+    void Execute(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl);
+    void ExecuteOthers();
+    void SynchronizeNow();
+
+    bool m_usesWindows{true};
+    bool m_stop{false};
+    CurrentEvent m_current;
+    uint32_t m_uid; // of the next event
+    uint64_t m_executed{0};
+    uint64_t m_size{0}; // number of events in m_events
+    EventWindows m_windows;
+    Ptr<Scheduler> m_events;
+    BucketScheduler* m_buckets{nullptr}; // m_events, or null if it is another scheduler
+    std::list<EventId> m_destroyEvents;
+    std::thread::id m_mainThread;
+    std::atomic<bool> m_hasForeignEvents{false};
+    std::mutex m_foreignMutex;
+    std::vector<ForeignEvent> m_foreignEvents;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_WINDOW_SIMULATOR_IMPL_H
