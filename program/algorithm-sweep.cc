@@ -6,7 +6,9 @@
 
 #include "algorithm-sweep.h"
 
+#include "progress-line.h"
 #include "run-warnings.h"
+#include "work-estimate.h"
 
 #include "ns3/fabric-border.h"
 #include "ns3/simulator.h"
@@ -59,10 +61,38 @@ class Simulation
     std::unique_ptr<Cluster> m_cluster;
 };
 
+/** @return work of a size: bytes, and a packet, as nothing takes one, too */
+double
+GetWork(const Cluster& cluster, const SweepRequest& request, uint64_t bytes)
+{
+    return static_cast<double>(bytes + cluster.GetMtu()) * static_cast<double>(request.warmup + 1);
+}
+
+/** @return what a number of algorithms will take */
+WorkEstimate
+Estimate(const Cluster& cluster,
+         const SweepRequest& request,
+         std::size_t algorithms,
+         const std::string& what)
+{
+    double work = 0;
+    for (uint64_t bytes : request.sizes)
+    {
+        work += GetWork(cluster, request, bytes);
+    }
+    const double hops =
+        WorkEstimate::IsWanted() ? EstimateCollective(cluster, request.operation, work) : 0;
+    return WorkEstimate(work * static_cast<double>(algorithms),
+                        hops / work,
+                        cluster.GetOptions(),
+                        what);
+}
+
 void
 Measure(const ClusterOptions& options,
         const SweepRequest& request,
         const SweepRowHandler& onRow,
+        const std::string& label,
         AlgorithmSweep& sweep)
 {
     const Simulation simulation(options);
@@ -72,9 +102,21 @@ Measure(const ClusterOptions& options,
         cluster.GetPlanner().Get(request.operation, bytes, 0); // throws if unsupported
     }
     GuardedRun run(cluster);
+    double done = 0; // bytes, and a packet for each size
+    double current = 0;
+    WorkEstimate estimate = Estimate(cluster, request, 1, label);
+    ProgressLine progress(
+        cluster.GetFabric(),
+        [&] {
+            return estimate.GetFraction(done,
+                                        current,
+                                        static_cast<double>(cluster.GetFabric().GetPacketHops()));
+        },
+        label);
     for (uint64_t bytes : request.sizes)
     {
         CollectiveMeasurement row;
+        current = GetWork(cluster, request, bytes);
         try
         {
             for (uint64_t i = 0; i <= request.warmup && row.mismatch.empty(); i++)
@@ -102,6 +144,9 @@ Measure(const ClusterOptions& options,
             row.bytes = bytes;
             row.failure = stuck.what();
         }
+        done += current;
+        current = 0;
+        progress.Clear();
         sweep.rows.push_back(row);
         if (onRow)
         {
@@ -166,6 +211,8 @@ SweepAlgorithms(ClusterOptions options, const SweepRequest& request, const Sweep
                                  " (allowed: without)");
     }
     AlgorithmSweep sweep;
+    const auto& algorithms = Registry<CollectiveAlgorithm>::All();
+    const std::string count = std::to_string(algorithms.size());
     {
         // Refuses wrong options before any algorithm runs.
         options.algorithm = AlgorithmChooser::NAME;
@@ -176,9 +223,13 @@ SweepAlgorithms(ClusterOptions options, const SweepRequest& request, const Sweep
             sweep.choices[bytes] = planner.Get(request.operation, bytes, 0)->algorithm;
             CheckSize(simulation.Get(), request.operation, bytes, request.warmup + 1, request.real);
         }
+        Estimate(simulation.Get(), request, algorithms.size(), "up to " + count + " algorithms")
+            .Show();
     }
-    for (const auto& [name, algorithm] : Registry<CollectiveAlgorithm>::All())
+    std::size_t number = 0;
+    for (const auto& [name, algorithm] : algorithms)
     {
+        number++;
         if (algorithm.searches && options.ranks > AlgorithmChooser::MAX_SEARCHED_RANKS)
         {
             sweep.unfit[name] = name + ": searches for its plan for too long (allowed: up to " +
@@ -188,7 +239,11 @@ SweepAlgorithms(ClusterOptions options, const SweepRequest& request, const Sweep
         options.algorithm = name;
         try
         {
-            Measure(options, request, onRow, sweep);
+            Measure(options,
+                    request,
+                    onRow,
+                    name + ", algorithm " + std::to_string(number) + " of " + count,
+                    sweep);
         }
         catch (const ConfigurationError& error)
         {

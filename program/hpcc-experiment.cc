@@ -146,7 +146,7 @@ HpccExperiment::Compare(const std::vector<FlowStatistics::Row>& ours,
                       values[1],
                       percent[1]});
     }
-    table.Print("slowdowns of HPCC's paper, read from plots to 5 %; p50 is not published");
+    table.Print("slowdowns of HPCC's paper, read from plots to 5 %; p50 is not published\n");
     if (table.IsPrinting() && !published.p95.empty())
     {
         std::string line;

@@ -24,9 +24,12 @@ constexpr double PERIOD = 0.5;
 
 } // namespace
 
-ProgressLine::ProgressLine(const Fabric& fabric, std::function<double()> fraction)
+ProgressLine::ProgressLine(const Fabric& fabric,
+                           std::function<double()> fraction,
+                           const std::string& label)
     : m_fabric(fabric),
       m_fraction(std::move(fraction)),
+      m_label(label.empty() ? "" : label + ": "),
       m_interval(MicroSeconds(10)),
       m_start(Clock::now()),
       m_last(m_start)
@@ -75,7 +78,8 @@ ProgressLine::Tick()
         const double fraction = m_fraction();
         const uint64_t events = Simulator::GetEventCount();
         std::fprintf(stderr,
-                     "\r\033[K%3.0f %%  simulated %.3f ms  %.1f M packet-hops  %.2f M events/s",
+                     "\r\033[K%s%3.0f %%  simulated %.3f ms  %.1f M packet-hops  %.2f M events/s",
+                     m_label.c_str(),
                      100 * fraction,
                      Simulator::Now().GetSeconds() * 1e3,
                      static_cast<double>(m_fabric.GetPacketHops()) * 1e-6,

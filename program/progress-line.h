@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <functional>
+#include <string>
 
 namespace ns3::training
 {
@@ -30,8 +31,11 @@ class ProgressLine
     /**
      * @param fabric its packet-hops are shown
      * @param fraction returns the completed part of the work, 0 to 1
+     * @param label of this simulation among several, which the line begins with
      */
-    ProgressLine(const Fabric& fabric, std::function<double()> fraction);
+    ProgressLine(const Fabric& fabric,
+                 std::function<double()> fraction,
+                 const std::string& label = "");
     ~ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
@@ -47,6 +51,7 @@ class ProgressLine
 
     const Fabric& m_fabric;
     std::function<double()> m_fraction;
+    std::string m_label;
     bool m_shown{false};
     Time m_interval;
     EventId m_event;

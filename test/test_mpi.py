@@ -231,6 +231,23 @@ def get_rows(path):
         return rows
 
 
+def test_machines_of_a_file(tmp_path, monkeypatch):
+    """Two names of this machine, and a script in place of ssh: Open MPI takes them for two machines."""
+    agent = tmp_path / "agent"
+    agent.write_text('#!/bin/sh\nshift\nexec sh -c "$*"\n', encoding="ascii")
+    agent.chmod(0o755)
+    monkeypatch.setenv("OMPI_MCA_plm_rsh_agent", str(agent))
+    machines = tmp_path / "machines"
+    machines.write_text("first.example slots=1\nsecond.example slots=1\n", encoding="ascii")
+    words = ["collective-benchmark", *LEAVES, "--bytes=100K"]
+    results = tmp_path / "run.sqlite"
+    there = get_json(2, *words, f"--results={results}", f"--hostfile={machines}")
+    here = get_json(1, *words)
+    assert there["rows"] == here["rows"] and there["packet_hops"] == here["packet_hops"]
+    with sqlite3.connect(results) as database:
+        assert database.execute("SELECT state FROM run").fetchall() == [("finished",)]
+
+
 @pytest.mark.parametrize("words", RUNS.values(), ids=RUNS.keys())
 def test_results_are_those_of_one_process(words):
     alone = get_json(1, *words)

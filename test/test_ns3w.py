@@ -112,6 +112,8 @@ def test_help_fits_on_a_screen(tmp_path):
         ["--ns3=/does/not/exist", "test"],
         ["clean", "--everything"],
         ["run", "training-job", "--mpi=0"],
+        ["run", "training-job", "--hostfile=machines"],
+        ["run", "training-job", "--mpi=2", "--hostfile=/does/not/exist"],
         ["run", "training-job", "--plot-topology=torus"],
         ["--extension=/does/not/exist", "run", "training-job"],
         [f"--extension={ROOT / 'test/extensions/topology'}", "clean"],
@@ -129,6 +131,34 @@ def test_wrong_arguments_are_refused_by_one_line(tmp_path, words):
     assert result.stderr.count("\n") == 1
     assert result.stderr[:-1].isprintable()
     assert "allowed" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "text, line",
+    [
+        ("one slots=2\n\n# more\ntwo.org slots = 30 # big\n10.0.0.1", None),
+        ("one slots=2\ntwo slots=0", ":2: two slots=0: allowed are NAME and NAME slots=N"),
+        ("one two", ":1: one two: allowed are"),
+        ("", " has 0 slots; allowed is up to that"),
+        ("one slots=32", " has 32 slots; allowed is up to that"),
+    ],
+)
+def test_files_of_machines(tmp_path, ns3w, monkeypatch, text, line):
+    mpi = sys.modules["ns3w_support.mpi"]
+    commands = []
+    monkeypatch.setattr(mpi.os, "execvpe", lambda *words: commands.append(words))
+    file = tmp_path / "machines"
+    file.write_text(text, encoding="ascii")
+    if line:
+        with pytest.raises(ns3w.Failure) as failure:
+            mpi.mpi_run("33", ["program"], 2, str(file))
+        assert line in str(failure.value) and not commands
+        return
+    assert mpi.count_slots(str(file)) == 33
+    mpi.mpi_run("33", ["program"], 2, str(file))
+    (_, command, environment) = commands[0]
+    assert command == ["mpirun", "--hostfile", str(file), "-n", "33", "program"]
+    assert mpi.PARENT_VARIABLE not in environment  # the process is on another machine
 
 
 def test_unusable_cache_is_refused_by_one_line(tmp_path):

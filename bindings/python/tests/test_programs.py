@@ -186,7 +186,6 @@ PROGRAMS = [
     dt.FlowBenchmark,
     dt.FpgaRing,
     dt.GradientCodec,
-    dt.HpccFct,
     dt.Inceptionn,
     dt.InNetworkAggregation,
     dt.JobValidation,
@@ -829,6 +828,13 @@ def test_other_long_runs_are_estimated(build, program_json, program_name, short,
     one = program_json(program_name, *common, *short)
     hops = one["packet_hops"] if "packet_hops" in one else one["data_packet_hops"]
     assert float(match[1]) / times == pytest.approx(hops, rel=0.3)
+
+
+def test_a_long_sweep_is_estimated(build):
+    arguments = ["collective-benchmark", "--ranks=16", "--sweep=algorithms", "--bytes=1G"]
+    shown = interrupt_long_run(build, [*arguments, "--steady-state=simulate"], "s left")
+    assert re.match(r"estimate: \S+ packet-hops, \d+ s of CPU, .* for up to \d+ algorithms", shown)
+    assert re.search(r"\r\x1b\[K\S+, algorithm 1 of \d+: +\d+ %  simulated .* s left", shown)
 
 
 def test_a_long_run_of_jobs_is_estimated(build, program_json, tmp_path):
