@@ -140,7 +140,8 @@ TrainRepeatedly(TrainingRunOptions job, const ProgramOptions& options, const Rep
             if (table)
             {
                 std::cout << FormatIteration("run " + std::to_string(number), result.mean) << "\n"
-                          << result.fallback << std::flush;
+                          << result.fallback
+                          << (result.repetition ? result.repetition->Format() : "") << std::flush;
             }
         }
         return isRight;

@@ -62,15 +62,35 @@ GetAttribute(const SwitchDevice& device, const std::string& name)
     return value.Get();
 }
 
-/** @return whether the congestion control of queue pairs reacts to marked frames */
+/** @return the congestion control of queue pairs */
+const CongestionControlEntry&
+FindCongestionControl(const Cluster& cluster)
+{
+    const std::string name = KeyValues::Split(cluster.GetOptions().congestionControl).GetName();
+    return Registry<CongestionControlEntry>::Find(name);
+}
+
+/** @return what it needs */
+RdmaCongestionControl::Needs
+GetNeeds(const Cluster& cluster)
+{
+    ObjectFactory factory;
+    factory.SetTypeId(FindCongestionControl(cluster).getTypeId());
+    return factory.Create<RdmaCongestionControl>()->GetNeeds();
+}
+
+/** @return whether it reacts to marked frames */
 bool
 ReactsToMarks(const Cluster& cluster)
 {
-    const std::string name = KeyValues::Split(cluster.GetOptions().congestionControl).GetName();
-    const CongestionControlEntry& entry = Registry<CongestionControlEntry>::Find(name);
-    ObjectFactory factory;
-    factory.SetTypeId(entry.getTypeId());
-    return entry.ecnStepPerGbps > 0 || factory.Create<RdmaCongestionControl>()->GetNeeds().cnp;
+    return FindCongestionControl(cluster).ecnStepPerGbps > 0 || GetNeeds(cluster).cnp;
+}
+
+/** @return whether it has a state beyond its rate and its window, as it hears of every packet */
+bool
+HasHiddenState(const Cluster& cluster)
+{
+    return GetNeeds(cluster).acks || GetNeeds(cluster).telemetry;
 }
 
 /** @return whether two numbers differ by at most a part */
@@ -247,16 +267,32 @@ JobRepetition::Look()
          period++)
     {
         const auto number = static_cast<uint32_t>(period);
-        if (AreSame(m_last[m_last.size() - 1 - period], last) && recorder.IsLike(number))
+        // What is not compared may show in more iterations.
+        const std::size_t compared =
+            HasHiddenState(m_parts.cluster) ? std::max(period, LEAST_SIMULATED) : 1;
+        bool isPeriod = m_last.size() >= compared + period;
+        for (std::size_t i = 0; isPeriod && i < compared; i++)
+        {
+            const std::size_t place = m_last.size() - 1 - i;
+            isPeriod = AreSame(m_last[place - period], m_last[place]);
+        }
+        if (isPeriod && recorder.IsLike(number))
         {
             Derive(number);
             return;
         }
     }
-    const bool isAbout = m_last.size() > ABOUT_PERIOD && recorder.IsLike(ABOUT_PERIOD) &&
-                         std::all_of(m_last.end() - ABOUT_PERIOD - 1,
-                                     m_last.end(),
-                                     [&](const auto& each) { return AreAbout(each, last); });
+    const auto& records = m_parts.job.GetResults();
+    // No period is that long: true if nothing is recorded.
+    const bool hasNoFile = recorder.IsLike(IterationStatistics::MAX_PERIOD + 1);
+    const bool isAbout =
+        m_last.size() > ABOUT_PERIOD && hasNoFile &&
+        std::all_of(m_last.end() - ABOUT_PERIOD - 1,
+                    m_last.end(),
+                    [&](const auto& each) { return AreAbout(each, last); }) &&
+        std::all_of(records.end() - ABOUT_PERIOD - 1, records.end(), [&](const auto& each) {
+            return IsWithin(ABOUT, each.communicationTimeS, records.back().communicationTimeS);
+        });
     if (isAbout)
     {
         Derive(ABOUT_PERIOD);
@@ -509,7 +545,9 @@ JobRepetition::Derive(uint32_t period)
 {
     const bool isExact = AreSame(m_last[m_last.size() - 1 - period], m_last.back());
     const auto tell = [this, isExact] {
-        m_reason = !isExact          ? "none did exactly what another one did"
+        m_reason = !isExact ? "none did exactly what another one did"
+                   : HasHiddenState(m_parts.cluster)
+                       ? "of the congestion control only rates and windows were compared"
                    : MarksAtRandom() ? "marks that nothing reacts to are drawn at random"
                                      : "";
     };

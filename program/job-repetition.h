@@ -92,8 +92,8 @@ class JobRepetition
     }
 
     /**
-     * @return why no iteration was derived, or if some were, why their results are not exact; empty:
-     *         they are exact
+     * @return why no iteration was derived, or if some were, why their results are not exact;
+     * empty: they are exact
      */
     const std::string& GetReason() const
     {

@@ -101,6 +101,10 @@ TrainingRuns::ToJson() const
         {
             one.Set("codec", result.codec->ToJson());
         }
+        if (result.repetition)
+        {
+            result.repetition->AddTo(one);
+        }
         if (result.inNetwork)
         {
             one.Set("in_network", result.inNetwork->ToJson());

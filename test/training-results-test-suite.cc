@@ -510,7 +510,7 @@ class ResultStoreTestCase : public TestCase
         const std::vector<std::string> iteration{
             "1",   "0",    "1",       "0.0",   "1.0",  "1.0", "0.75", "0.0625",
             "0.5", "0.25", "0.03125", "0.125", "1.5",  "2.5", "3.5",  "4.5",
-            "5.5", "6.5",  "12.5",    "0.375", "0.75", "1"};
+            "5.5", "6.5",  "12.5",    "0.375", "0.75", "1",   "0"};
         const std::vector<std::string> collective{"1",
                                                   "1",
                                                   "0",
@@ -608,7 +608,8 @@ class ResultStoreTestCase : public TestCase
             .Execute("ALTER TABLE iteration DROP COLUMN straggler_time_s");
         {
             ResultStore store(m_path, MakeRun());
-            store.AddIteration({0, true, 0, 1, 1, 0.75, 0.125, 0.5, 0.25, 12.5, 0.375, 0.75, true});
+            store.AddIteration(
+                {0, true, false, 0, 1, 1, 0.75, 0.125, 0.5, 0.25, 12.5, 0.375, 0.75, true});
             store.Finish();
         }
         NS_TEST_EXPECT_MSG_EQ(
