@@ -88,6 +88,49 @@ class SchedulerOrderTest : public TestCase
         }
     }
 
+    /** Inserts many events at once, most of them into the bucket at hand, and removes as many. */
+    void Burst(uint64_t bursts, uint64_t spread)
+    {
+        for (uint64_t i = 0; i < bursts; i++)
+        {
+            const uint64_t size = m_random->GetInteger(0, 200);
+            for (uint64_t number = 0; number < size; number++)
+            {
+                const auto event = Add(m_now + m_random->GetInteger(0, spread));
+                if (number % 7 == 3)
+                {
+                    m_bucket->Remove(event);
+                    m_map->Remove(event);
+                }
+            }
+            for (uint64_t number = 0; number < size && !m_map->IsEmpty(); number++)
+            {
+                const uint64_t next = m_map->PeekNext().key.m_ts;
+                const uint64_t limit = m_now + m_random->GetInteger(0, spread);
+                NS_TEST_ASSERT_MSG_EQ((m_bucket->GetEarliestTime() <= next), true, "earliest");
+                NS_TEST_ASSERT_MSG_EQ((m_bucket->PeekBefore(limit) != nullptr),
+                                      (next < limit),
+                                      "an event before " << limit);
+                const auto expected = m_map->RemoveNext();
+                NS_TEST_ASSERT_MSG_EQ(m_bucket->RemoveNext().key.m_uid,
+                                      expected.key.m_uid,
+                                      "event " << number << " of burst " << i);
+                m_now = expected.key.m_ts;
+            }
+        }
+        std::size_t left = m_bucket->GetEntries().size();
+        while (!m_map->IsEmpty())
+        {
+            const auto expected = m_map->RemoveNext();
+            NS_TEST_ASSERT_MSG_EQ(m_bucket->RemoveNext().key.m_uid,
+                                  expected.key.m_uid,
+                                  "after the bursts");
+            m_now = expected.key.m_ts;
+            left--;
+        }
+        NS_TEST_EXPECT_MSG_EQ(left, 0, "number of events");
+    }
+
     void DoRun() override
     {
         m_bucket = CreateObject<BucketScheduler>();
@@ -110,6 +153,10 @@ class SchedulerOrderTest : public TestCase
         }
         NS_TEST_EXPECT_MSG_EQ(m_bucket->IsEmpty(), true, "nothing is left over");
         NS_TEST_EXPECT_MSG_GT(left, 20000, "the test needs many pending events");
+        Burst(500, 50000);
+        Burst(500, 1000000);
+        Burst(100, 0);
+        NS_TEST_EXPECT_MSG_EQ(m_bucket->IsEmpty(), true, "nothing is left over after bursts");
         m_event->Unref();
     }
 

@@ -4,16 +4,25 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "rdma-test-common.h"
+
 #include "ns3/bucket-scheduler.h"
 #include "ns3/config.h"
+#include "ns3/default-simulator-impl.h"
+#include "ns3/fabric-channel.h"
+#include "ns3/global-value.h"
+#include "ns3/map-scheduler.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
 #include "ns3/state-visitor.h"
+#include "ns3/steady-state.h"
 #include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-time-resolution.h"
+#include "ns3/window-simulator-impl.h"
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <tuple>
@@ -26,6 +35,7 @@
 
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
 
 /**
  * @ingroup distributed-training-steady-state-tests
@@ -130,7 +140,8 @@ struct SteadyCase
 /**
  * @ingroup distributed-training-steady-state-tests
  * Random long messages end at the same picosecond whether steady states are skipped or simulated,
- * and all counters of ports and queue pairs are equal, in between and at the end.
+ * with ns-3's event loop and with windows of events, and all counters of ports and queue pairs are
+ * equal, in between and at the end.
  */
 class SteadyStateTestCase : public TestCase
 {
@@ -153,27 +164,37 @@ class SteadyStateTestCase : public TestCase
         uint64_t skipped = 0;
         for (uint32_t seed = 1; seed <= 4; seed++)
         {
-            const Trace simulated = Run("simulate", seed);
+            const Trace simulated = Run("simulate", false, seed);
             NS_TEST_EXPECT_MSG_EQ(m_skippedHops, 0, "nothing is skipped");
-            const Trace derived = Run("skip", seed);
-            skipped += m_skippedHops;
-            NS_TEST_ASSERT_MSG_EQ(simulated.size(), derived.size(), "as many records");
-            for (std::size_t i = 0; i < simulated.size(); i++)
-            {
-                NS_TEST_EXPECT_MSG_EQ((simulated[i] == derived[i]),
-                                      true,
-                                      "record " << i << ", seed " << seed << ", at "
-                                                << std::get<0>(simulated[i]) << " and "
-                                                << std::get<0>(derived[i]) << " ps");
-            }
+            Compare(Run("skip", false, seed), simulated, "seed " + std::to_string(seed));
+            const uint64_t hops = m_skippedHops;
+            Compare(Run("skip", true, seed), simulated, "windows, seed " + std::to_string(seed));
+            NS_TEST_EXPECT_MSG_EQ(m_skippedHops, hops, "windows, and the same is skipped");
+            skipped += hops;
         }
         NS_TEST_EXPECT_MSG_EQ((skipped > 0), m_case.skips, skipped << " packet-hops skipped");
         Config::Reset();
     }
 
-    Trace Run(const std::string& steadyState, uint32_t seed)
+    void Compare(const Trace& trace, const Trace& expected, const std::string& what)
+    {
+        NS_TEST_ASSERT_MSG_EQ(trace.size(), expected.size(), what << ": as many records");
+        for (std::size_t i = 0; i < trace.size(); i++)
+        {
+            NS_TEST_EXPECT_MSG_EQ((trace[i] == expected[i]),
+                                  true,
+                                  what << ", record " << i << ", at " << std::get<0>(trace[i])
+                                       << " and " << std::get<0>(expected[i]) << " ps");
+        }
+    }
+
+    Trace Run(const std::string& steadyState, bool windows, uint32_t seed)
     {
         m_trace.clear();
+        if (windows)
+        {
+            Simulator::SetImplementation(CreateObject<WindowSimulatorImpl>());
+        }
         std::mt19937_64 random(seed);
         const auto draw = [&random](uint64_t from, uint64_t to) {
             return from + random() % (to - from + 1);
@@ -207,10 +228,13 @@ class SteadyStateTestCase : public TestCase
             }
             for (uint32_t probe = 0; probe < 20; probe++)
             {
-                Simulator::Schedule(TimeStep(draw(0, 3000000000)),
-                                    &SteadyStateTestCase::Probe,
-                                    this,
-                                    &cluster);
+                // Of a host, or of no node.
+                const uint32_t node = cluster.GetFabric().hosts.Get(probe % ranks)->GetId();
+                Simulator::ScheduleWithContext(probe % 2 ? node : Simulator::NO_CONTEXT,
+                                               TimeStep(draw(0, 3000000000)),
+                                               &SteadyStateTestCase::Probe,
+                                               this,
+                                               &cluster);
             }
             Simulator::Stop(Seconds(1));
             Simulator::Run();
@@ -271,6 +295,170 @@ class SteadyStateTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-steady-state-tests
+ *
+ * Random networks without congestion: their links have random delays, so that no two frames arrive
+ * at a node at the same picosecond, and those between switches are fast. Windows of events together
+ * with steady states give what ns-3's event loop with its MapScheduler gives, to the picosecond.
+ */
+class RandomSteadyTestCase : public TestCase
+{
+  public:
+    RandomSteadyTestCase()
+        : TestCase("windows and steady states in random networks")
+    {
+    }
+
+  private:
+    /// Times and counters.
+    using Records = std::vector<std::tuple<int64_t, uint64_t, uint64_t, uint64_t>>;
+
+    /** @return a number from `from` to `to` */
+    uint64_t Draw(uint64_t from, uint64_t to)
+    {
+        return from + m_random() % (to - from + 1);
+    }
+
+    TopologyGraph MakeTopology()
+    {
+        TopologyGraph graph;
+        graph.switches = static_cast<uint32_t>(Draw(1, 6));
+        graph.hosts = static_cast<uint32_t>(Draw(2, 10));
+        const auto add = [&](uint64_t a, uint64_t b, uint64_t rate) {
+            graph.links.push_back({static_cast<uint32_t>(a),
+                                   static_cast<uint32_t>(b),
+                                   rate * GIGA,
+                                   TimeStep(Draw(200000, 2000000))});
+        };
+        for (uint32_t host = 0; host < graph.hosts; host++)
+        {
+            add(host, graph.hosts + Draw(0, graph.switches - 1), 100);
+        }
+        for (uint32_t i = 1; i < graph.switches; i++) // a tree
+        {
+            add(graph.hosts + Draw(0, i - 1), graph.hosts + i, 1000);
+        }
+        return graph;
+    }
+
+    Records Run(bool isPlain)
+    {
+        m_random.seed(m_seed);
+        m_records.clear();
+        TypeIdValue before;
+        GlobalValue::GetValueByName("SchedulerType", before);
+        GlobalValue::Bind(
+            "SchedulerType",
+            TypeIdValue(isPlain ? MapScheduler::GetTypeId() : BucketScheduler::GetTypeId()));
+        const auto windows = CreateObject<WindowSimulatorImpl>();
+        Ptr<SimulatorImpl> loop = windows;
+        if (isPlain)
+        {
+            loop = CreateObject<DefaultSimulatorImpl>();
+        }
+        Simulator::SetImplementation(loop);
+        {
+            RdmaNetwork network(MakeTopology(), RdmaLineRate::GetTypeId(), [this](RdmaNic& nic) {
+                nic.SetAttribute("Mtu", UintegerValue(m_seed % 2 ? 1001 : 4096));
+                nic.SetAttribute("AckInterval", UintegerValue(1 + m_seed % 17));
+            });
+            std::optional<SteadyState> steady;
+            if (!isPlain)
+            {
+                steady.emplace(network.fabric);
+            }
+            const uint32_t hosts = network.fabric.hosts.GetN();
+            const uint64_t step = Draw(1, hosts - 1); // a permutation
+            for (uint32_t from = 0; from < hosts; from++)
+            {
+                RdmaQueuePair& queuePair = network.Connect(from, (from + step) % hosts, 16 + from);
+                for (uint64_t messages = Draw(1, 3); messages > 0; messages--)
+                {
+                    Simulator::ScheduleWithContext(network.fabric.hosts.Get(from)->GetId(),
+                                                   TimeStep(Draw(0, 400000000)),
+                                                   &RandomSteadyTestCase::Post,
+                                                   &queuePair,
+                                                   Draw(0, 3) ? Draw(0, 8000000) : Draw(0, 3));
+                }
+            }
+            for (uint32_t probe = 0; probe < 20; probe++)
+            {
+                const uint32_t node = network.fabric.hosts.Get(probe % hosts)->GetId();
+                Simulator::ScheduleWithContext(probe % 2 ? node : Simulator::NO_CONTEXT,
+                                               TimeStep(Draw(0, 800000000)),
+                                               &RandomSteadyTestCase::Probe,
+                                               this,
+                                               &network);
+            }
+            Simulator::Run();
+            Probe(&network);
+            for (const Delivery& delivery : network.deliveries)
+            {
+                m_records.push_back({delivery.time, delivery.message.bytes, 0, 0});
+            }
+            m_skippedHops = network.fabric.skippedHops;
+            m_switches = windows->GetNNodes();
+        }
+        GlobalValue::Bind("SchedulerType", before);
+        return m_records;
+    }
+
+    static void Post(RdmaQueuePair* queuePair, uint64_t bytes)
+    {
+        Write(*queuePair, bytes);
+    }
+
+    void Probe(RdmaNetwork* network)
+    {
+        for (const auto& channel : network->fabric.channels)
+        {
+            for (uint32_t end : {0, 1})
+            {
+                const FabricPort& port = channel->GetPort(end);
+                const PortCounters& counters = port.GetCounters();
+                m_records.push_back({PicosecondsNow(),
+                                     counters.transmittedFrames,
+                                     counters.receivedBytes,
+                                     port.GetQueueBytes(0)});
+                m_records.push_back({port.GetDrainTime(PicosecondsNow()),
+                                     counters.byPriority[0].transmittedBytes,
+                                     counters.peakQueueBytes,
+                                     counters.receivedFrames});
+            }
+        }
+    }
+
+    void DoRun() override
+    {
+        UsePicoseconds();
+        uint32_t skipping = 0;
+        for (m_seed = 1; m_seed <= 12; m_seed++)
+        {
+            const Records expected = Run(true);
+            const Records records = Run(false);
+            skipping += m_skippedHops > 0 ? 1 : 0;
+            NS_TEST_EXPECT_MSG_GT(m_switches, 0, "switches with windows");
+            NS_TEST_ASSERT_MSG_EQ(records.size(), expected.size(), "as many records");
+            for (std::size_t i = 0; i < records.size(); i++)
+            {
+                NS_TEST_EXPECT_MSG_EQ((records[i] == expected[i]),
+                                      true,
+                                      "network " << m_seed << ", record " << i << ", at "
+                                                 << std::get<0>(records[i]) << " and "
+                                                 << std::get<0>(expected[i]) << " ps");
+            }
+        }
+        NS_TEST_EXPECT_MSG_GT(skipping, 6, "networks with steady states");
+    }
+
+    uint32_t m_seed{0};
+    std::mt19937_64 m_random;
+    Records m_records;
+    uint64_t m_skippedHops{0};
+    std::size_t m_switches{0};
+};
+
+/**
+ * @ingroup distributed-training-steady-state-tests
  * A message of more packets than there are PSNs arrives when the line has sent it.
  */
 class LongMessageTestCase : public TestCase
@@ -325,6 +513,7 @@ class SteadyStateTestSuite : public TestSuite
     {
         AddTestCase(new StateVisitorTestCase);
         AddTestCase(new LongMessageTestCase);
+        AddTestCase(new RandomSteadyTestCase);
         const auto add = [this](const std::string& name, bool skips, const auto& change) {
             SteadyCase steady{name, {}, skips};
             steady.options.ranks = 6;

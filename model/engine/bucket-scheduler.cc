@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <boost/sort/pdqsort/pdqsort.hpp>
+#include <iterator>
 #include <limits>
 #include <typeinfo>
 
@@ -34,8 +35,11 @@ constexpr uint64_t ADAPT_INTERVAL = 512;
 /// next bucket.
 constexpr uint64_t MIN_EVENTS = 8;
 constexpr uint64_t MAX_EVENTS = 64;
-/// Number of events in the current bucket above which an insertion is too expensive.
+/// Number of events in the current bucket above which an insertion makes buckets narrower.
 constexpr std::size_t MAX_NOW = 1024;
+/// Number of events inserted into the current bucket, and their share of it, that are merged.
+constexpr std::size_t MANY_ADDED = 32;
+constexpr std::size_t ADDED_SHARE = 8;
 /// Bounds of the bucket width as log2 of time steps: 1 ns and 17 us at picosecond resolution.
 constexpr uint32_t NARROWEST = 10;
 constexpr uint32_t WIDEST = 24;
@@ -159,7 +163,12 @@ BucketScheduler::Insert(const Entry& entry)
     const uint64_t bucket = entry.time >> m_shift;
     if (bucket <= m_current)
     {
-        m_now.insert(std::upper_bound(m_now.begin(), m_now.end(), entry, Later()), entry);
+        m_added.push_back(entry);
+        std::push_heap(m_added.begin(), m_added.end(), Later());
+        if (m_added.size() > MANY_ADDED && m_added.size() > m_now.size() / ADDED_SHARE)
+        {
+            Merge();
+        }
     }
     else if (bucket < m_current + BUCKETS)
     {
@@ -179,6 +188,33 @@ BucketScheduler::Insert(const Entry& entry)
     }
 }
 
+void
+BucketScheduler::Merge()
+{
+    boost::sort::pdqsort_branchless(m_added.begin(), m_added.end(), Later());
+    std::merge(m_now.begin(),
+               m_now.end(),
+               m_added.begin(),
+               m_added.end(),
+               std::back_inserter(m_merged),
+               Later());
+    m_now.swap(m_merged);
+    m_merged.clear();
+    m_added.clear();
+}
+
+inline const Entry&
+BucketScheduler::FindFirst()
+{
+    if (m_added.empty())
+    {
+        m_isFirstAdded = false;
+        return m_now.back();
+    }
+    m_isFirstAdded = m_now.empty() || Later()(m_now.back(), m_added.front());
+    return m_isFirstAdded ? m_added.front() : m_now.back();
+}
+
 bool
 BucketScheduler::IsEmpty() const
 {
@@ -189,22 +225,15 @@ Scheduler::Event
 BucketScheduler::PeekNext() const
 {
     NS_ASSERT(m_size > 0);
-    if (m_now.empty())
-    {
-        const_cast<BucketScheduler*>(this)->Advance(); // changes the layout, not the contents
-    }
-    return ToEvent(m_now.back());
+    // May change the layout, not the contents.
+    return ToEvent(*const_cast<BucketScheduler*>(this)->Peek());
 }
 
 Scheduler::Event
 BucketScheduler::RemoveNext()
 {
     NS_ASSERT(m_size > 0);
-    if (m_now.empty())
-    {
-        Advance();
-    }
-    const Event next = ToEvent(m_now.back());
+    const Event next = ToEvent(*Peek());
     Pop();
     return next;
 }
@@ -212,7 +241,7 @@ BucketScheduler::RemoveNext()
 const BucketScheduler::Entry*
 BucketScheduler::Peek()
 {
-    if (m_now.empty())
+    if (IsNowEmpty())
     {
         if (m_size == 0)
         {
@@ -220,13 +249,13 @@ BucketScheduler::Peek()
         }
         Advance();
     }
-    return &m_now.back();
+    return &FindFirst();
 }
 
 const BucketScheduler::Entry*
 BucketScheduler::PeekBefore(uint64_t time)
 {
-    if (m_now.empty())
+    if (IsNowEmpty())
     {
         if (m_size == 0 || FindNext() << m_shift >= time)
         {
@@ -234,7 +263,8 @@ BucketScheduler::PeekBefore(uint64_t time)
         }
         Advance();
     }
-    return m_now.back().time < time ? &m_now.back() : nullptr;
+    const Entry& first = FindFirst();
+    return first.time < time ? &first : nullptr;
 }
 
 uint64_t
@@ -244,13 +274,26 @@ BucketScheduler::GetEarliestTime() const
     {
         return std::numeric_limits<uint64_t>::max();
     }
-    return m_now.empty() ? FindNext() << m_shift : m_now.back().time;
+    if (IsNowEmpty())
+    {
+        return FindNext() << m_shift;
+    }
+    return std::min(m_now.empty() ? std::numeric_limits<uint64_t>::max() : m_now.back().time,
+                    m_added.empty() ? std::numeric_limits<uint64_t>::max() : m_added.front().time);
 }
 
 void
 BucketScheduler::Pop()
 {
-    m_now.pop_back();
+    if (m_isFirstAdded)
+    {
+        std::pop_heap(m_added.begin(), m_added.end(), Later());
+        m_added.pop_back();
+    }
+    else
+    {
+        m_now.pop_back();
+    }
     m_size--;
     if (Frame::IsSimulationRunning())
     {
@@ -362,7 +405,7 @@ BucketScheduler::Advance()
     if (++m_advances == ADAPT_INTERVAL)
     {
         AdaptWidth();
-        if (!m_now.empty())
+        if (!IsNowEmpty())
         {
             return; // the buckets became wider: the next events are now in the current bucket
         }
@@ -414,7 +457,7 @@ BucketScheduler::ChangeWidth(uint32_t shift)
 {
     NS_LOG_LOGIC("buckets of 2^" << shift << " time steps");
     // The remaining events are in or after the current bucket.
-    m_current = !m_now.empty()    ? m_now.back().time >> shift
+    m_current = !IsNowEmpty()     ? GetEarliestTime() >> shift
                 : shift > m_shift ? m_current >> (shift - m_shift)
                                   : ((m_current + 1) << (m_shift - shift)) - 1;
     m_shift = shift;
@@ -429,6 +472,8 @@ BucketScheduler::TakeAll()
 {
     Bucket all;
     all.swap(m_now);
+    all.insert(all.end(), m_added.begin(), m_added.end());
+    m_added.clear();
     all.insert(all.end(), m_far.begin(), m_far.end());
     m_far.clear();
     for (Bucket& bucket : m_buckets)
@@ -444,6 +489,7 @@ std::vector<Entry>
 BucketScheduler::GetEntries() const
 {
     std::vector<Entry> all = m_now;
+    all.insert(all.end(), m_added.begin(), m_added.end());
     all.insert(all.end(), m_far.begin(), m_far.end());
     for (const Bucket& bucket : m_buckets)
     {
@@ -490,6 +536,11 @@ BucketScheduler::Remove(const Event& ev)
     if (erase(m_now))
     {
         m_size--;
+    }
+    else if (erase(m_added))
+    {
+        m_size--;
+        std::make_heap(m_added.begin(), m_added.end(), Later());
     }
     else if (erase(m_buckets[slot]))
     {

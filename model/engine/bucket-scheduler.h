@@ -21,9 +21,11 @@ namespace ns3::training
  *
  * A calendar queue for packet networks, where nearly all events lie at most a few link delays
  * ahead. Time is divided into buckets. An event is appended to its bucket, and a bucket is sorted
- * when its time comes. Events beyond the last bucket are kept in a heap. The bucket width adapts to
- * the event density. On dequeuing an event, the scheduler prefetches the data of later events,
- * which dominates the performance when the frames of a thousand hosts exceed the cache.
+ * when its time comes. Events that are inserted into it afterwards go to a small heap, which is
+ * merged into the bucket when it has grown. Events beyond the last bucket are kept in a heap. The
+ * bucket width adapts to the event density. On dequeuing an event, the scheduler prefetches the
+ * data of later events, which dominates the performance when the frames of a thousand hosts exceed
+ * the cache.
  *
  * Simultaneous events are ordered by node (context), events without a node last. At a node, frame
  * arrivals come first, by ingress port number and then in insertion order; all other events follow
@@ -117,7 +119,15 @@ class BucketScheduler : public Scheduler
     static constexpr uint64_t BUCKETS = 4096;
     using Bucket = std::vector<Entry>;
 
+    /** @return whether no event up to the end of the current bucket is left */
+    bool IsNowEmpty() const
+    {
+        return m_now.empty() && m_added.empty();
+    }
+
     void Insert(const Entry& entry);
+    const Entry& FindFirst();
+    void Merge();
     void Advance();
     void PrefetchEvents() const;
     void Prefetch() const;
@@ -126,10 +136,13 @@ class BucketScheduler : public Scheduler
     Bucket TakeAll();
     uint64_t FindNext() const;
 
-    uint32_t m_shift{17};  // a bucket is 2^shift time steps wide
-    uint64_t m_current{0}; // number of the bucket being dequeued
-    uint64_t m_size{0};    // total number of events
-    Bucket m_now;          // sorted events up to the end of the current bucket, latest first
+    uint32_t m_shift{17};       // a bucket is 2^shift time steps wide
+    uint64_t m_current{0};      // number of the bucket being dequeued
+    uint64_t m_size{0};         // total number of events
+    Bucket m_now;               // sorted events up to the end of the current bucket, latest first
+    Bucket m_added;             // heap of a few more of them, inserted later
+    Bucket m_merged;            // empty, with the memory of the last Merge()
+    bool m_isFirstAdded{false}; // whether the event that FindFirst() has found is in m_added
     std::vector<Bucket> m_buckets; // bucket b is at b modulo BUCKETS
     std::vector<Bucket> m_spare;   // LIFO list of empty buckets with memory, still cached
     std::array<uint64_t, BUCKETS / 64> m_occupied{}; // bit s: m_buckets[s] is non-empty
