@@ -109,7 +109,7 @@ FabricTopologyTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(graph.GetNodes(), m_expected.hosts + m_expected.switches, "nodes");
     for (const auto& link : graph.links)
     {
-        NS_TEST_EXPECT_MSG_EQ(link.rate.GetBitRate(), 100000000000, "rate");
+        NS_TEST_EXPECT_MSG_EQ(link.rate, DataRate("100Gbps"), "rate");
         NS_TEST_EXPECT_MSG_EQ(link.delay, delay, "delay");
     }
     const uint32_t longest = m_expected.far.empty() ? 0 : m_expected.far.rbegin()->first;
@@ -182,6 +182,32 @@ FabricTopologyTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
     Simulator::Destroy();
 }
+
+/**
+ * @ingroup distributed-training-fabric-tests
+ * Links between switches take the rate of "uplink", those of hosts that of the network.
+ */
+class FabricUplinkTestCase : public TestCase
+{
+  public:
+    FabricUplinkTestCase()
+        : TestCase("rates of links between switches")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const TopologyGraph graph =
+            BuildTopology("pods:uplink=1Tbps", 40, DataRate("100Gbps"), NanoSeconds(300));
+        for (const auto& link : graph.links)
+        {
+            NS_TEST_EXPECT_MSG_EQ(link.rate,
+                                  DataRate(link.a < graph.hosts ? "100Gbps" : "1000Gbps"),
+                                  "node " << link.a);
+        }
+    }
+};
 
 /**
  * @ingroup distributed-training-fabric-tests
@@ -469,7 +495,7 @@ class FabricTopologyTestSuite : public TestSuite
         add(new FabricTopologyTestCase("pods",
                                        320,
                                        {320, 56, 480, {{2, 15}, {4, 48}, {6, 256}}, 4}));
-        add(new FabricTopologyTestCase("pods:pods=2,racks=3,aggregations=2,cores=1,uplink=1Tbps",
+        add(new FabricTopologyTestCase("pods:pods=2,racks=3,aggregations=2,cores=1",
                                        7,
                                        {12, 12, 28, {{2, 1}, {4, 4}, {6, 6}}, 2}));
         add(new FabricTopologyTestCase("fat-tree:k=2", 2, {2, 5, 6, {{6, 1}}, 1}));
@@ -477,6 +503,7 @@ class FabricTopologyTestSuite : public TestSuite
         add(new FabricTopologyTestCase("fat-tree:k=8",
                                        16,
                                        {128, 80, 384, {{2, 3}, {4, 12}, {6, 112}}, 4}));
+        add(new FabricUplinkTestCase);
         add(new FabricRefusalTestCase);
     }
 };
