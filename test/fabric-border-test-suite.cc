@@ -365,6 +365,64 @@ class PartitionTestCase : public TestCase
         {
             NS_TEST_EXPECT_MSG_EQ(half[host], host / 8, "pods 0 and 1, pods 2 and 3");
         }
+        CheckLeastCut("fat-tree:k=4", 16);
+        CheckLeastCut("leaf-spine:leaves=6,spines=3", 6);
+        CheckLeastCut("leaf-spine:leaves=5,spines=2", 10);
+        CheckLeastCut("torus:4x4", 16);
+        CheckLeastCut("torus:2x6", 12);
+        CheckLeastCut("torus:6x2", 12);
+        CheckLeastCut("mesh:3x4", 12);
+        CheckLeastCut("torus:2x4x2", 16);
+        CheckLeastCut("bigraph:n=8", 8);
+        CheckLeastCut("two-switch", 6);
+    }
+
+    /**
+     * No other halves of the leaves have fewer links between them, with the best place of every
+     * other switch. All are tried.
+     *
+     * @param spec topology of links with one rate
+     * @param ranks number of ranks
+     */
+    void CheckLeastCut(const std::string& spec, uint32_t ranks)
+    {
+        const TopologyGraph graph = BuildTopology(spec, ranks, DataRate(GIGA), TimeStep(1));
+        const auto process = PartitionBySwitch(graph, ranks, 2);
+        std::vector<bool> isLeaf(graph.switches, false);
+        std::vector<std::pair<uint32_t, uint32_t>> links; // between switches
+        uint32_t cut = 0;
+        for (const auto& link : graph.links)
+        {
+            cut += process[link.a] != process[link.b];
+            if (link.a < graph.hosts)
+            {
+                isLeaf.at(link.b - graph.hosts) = true;
+            }
+            else
+            {
+                links.emplace_back(link.a - graph.hosts, link.b - graph.hosts);
+            }
+        }
+        const auto leaves = static_cast<uint32_t>(std::count(isLeaf.begin(), isLeaf.end(), true));
+        uint32_t least = UINT32_MAX;
+        for (uint32_t sides = 0; sides < 1U << graph.switches; sides++)
+        {
+            uint32_t first = 0;
+            for (uint32_t i = 0; i < graph.switches; i++)
+            {
+                first += isLeaf[i] && (sides >> i & 1) == 0;
+            }
+            if (first == (leaves + 1) / 2)
+            {
+                uint32_t crossed = 0;
+                for (const auto& [a, b] : links)
+                {
+                    crossed += (sides >> a & 1) != (sides >> b & 1);
+                }
+                least = std::min(least, crossed);
+            }
+        }
+        NS_TEST_EXPECT_MSG_EQ(cut, least, spec << ": links between the halves");
     }
 
     /**

@@ -20,20 +20,24 @@ namespace
 
 constexpr uint32_t NOWHERE = UINT32_MAX;
 
+/** A node at the other end of a link. */
+struct Neighbour
+{
+    uint32_t node;
+    uint64_t rate; ///< of the link, bit/s
+};
+
+using Neighbours = std::vector<std::vector<Neighbour>>; ///< by node
+
 /** Greedy partitioner: assigns nodes one by one to the process that most of their links lead to. */
 class Division
 {
   public:
-    Division(const TopologyGraph& topology, uint32_t processes)
-        : m_processOf(topology.GetNodes(), NOWHERE),
+    Division(const Neighbours& neighbours, uint32_t processes)
+        : m_processOf(neighbours.size(), NOWHERE),
           m_load(processes, 0),
-          m_neighbours(topology.GetNodes())
+          m_neighbours(neighbours)
     {
-        for (const auto& link : topology.links)
-        {
-            m_neighbours[link.a].push_back({link.b, link.rate.GetBitRate()});
-            m_neighbours[link.b].push_back({link.a, link.rate.GetBitRate()});
-        }
     }
 
     void Put(uint32_t node, uint32_t process)
@@ -82,12 +86,6 @@ class Division
     }
 
   private:
-    struct Neighbour
-    {
-        uint32_t node;
-        uint64_t rate;
-    };
-
     uint32_t Choose(uint32_t node) const
     {
         std::vector<uint64_t> rates(m_load.size(), 0);
@@ -112,8 +110,53 @@ class Division
 
     std::vector<uint32_t> m_processOf;
     std::vector<uint64_t> m_load; // total link rate per process, bit/s
-    std::vector<std::vector<Neighbour>> m_neighbours;
+    const Neighbours& m_neighbours;
 };
+
+/**
+ * Orders of leaves whose consecutive parts are candidates: the given one, which comes first, and
+ * all that sort by one digit of the position. On a grid such a digit is a coordinate, on a
+ * bipartite network the layer.
+ */
+std::vector<std::vector<uint32_t>>
+MakeOrders(const std::vector<uint32_t>& leaves)
+{
+    std::vector<std::vector<uint32_t>> orders{leaves};
+    const uint64_t count = leaves.size();
+    for (uint64_t low = 1; low < count; low++)
+    {
+        for (uint64_t radix = 2; count % low == 0 && low * radix < count; radix++)
+        {
+            if (count / low % radix == 0)
+            {
+                auto& order = orders.emplace_back();
+                for (uint64_t digit = 0; digit < radix; digit++)
+                {
+                    for (uint64_t i = 0; i < count; i++)
+                    {
+                        if (i / low % radix == digit)
+                        {
+                            order.push_back(leaves[i]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    return orders;
+}
+
+/** @return the rate of all links between two processes, bit/s */
+uint64_t
+GetCut(const TopologyGraph& topology, const std::vector<uint32_t>& processOf)
+{
+    uint64_t cut = 0;
+    for (const auto& link : topology.links)
+    {
+        cut += processOf[link.a] != processOf[link.b] ? link.rate.GetBitRate() : 0;
+    }
+    return cut;
+}
 
 } // namespace
 
@@ -144,21 +187,38 @@ PartitionBySwitch(const TopologyGraph& topology, uint32_t ranks, uint32_t proces
                                  std::to_string(leaves.size()) +
                                  ", the number of switches that have ranks)");
     }
-    Division division(topology, processes);
-    for (uint64_t i = 0; i < leaves.size(); i++)
+    Neighbours neighbours(topology.GetNodes());
+    for (const auto& link : topology.links)
     {
-        division.Put(leaves[i], static_cast<uint32_t>(i * processes / leaves.size()));
+        neighbours[link.a].push_back({link.b, link.rate.GetBitRate()});
+        neighbours[link.b].push_back({link.a, link.rate.GetBitRate()});
     }
-    for (uint32_t host = 0; host < topology.hosts; host++)
+    std::vector<uint32_t> best;
+    uint64_t least = UINT64_MAX;
+    for (const auto& order : MakeOrders(leaves))
     {
-        const uint32_t process = division.Get()[leafOf[host]];
-        if (process != NOWHERE)
+        Division division(neighbours, processes);
+        for (uint64_t i = 0; i < order.size(); i++)
         {
-            division.Put(host, process);
+            division.Put(order[i], static_cast<uint32_t>(i * processes / order.size()));
+        }
+        for (uint32_t host = 0; host < topology.hosts; host++)
+        {
+            const uint32_t process = division.Get()[leafOf[host]];
+            if (process != NOWHERE)
+            {
+                division.Put(host, process);
+            }
+        }
+        division.AssignRest();
+        const uint64_t cut = GetCut(topology, division.Get());
+        if (cut < least)
+        {
+            least = cut;
+            best = division.Get();
         }
     }
-    division.AssignRest();
-    return division.Get();
+    return best;
 }
 
 } // namespace ns3::training

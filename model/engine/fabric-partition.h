@@ -19,10 +19,10 @@ namespace ns3::training
  * @ingroup distributed-training-helper
  *
  * Partitions a topology among processes. A switch and its hosts stay together. Leaves, that is,
- * switches with ranks, are distributed evenly in the order of their first rank, so that neighbors
- * such as the leaves of a pod stay together. Every other switch joins the process to which most of
- * its link rate leads. Ties go to the process with the least link rate so far, which spreads the
- * spines.
+ * switches with ranks, are distributed evenly in an order: that of their first rank, which keeps
+ * neighbors such as the leaves of a pod together, or that of a coordinate, if links of a lower
+ * total rate are cut. Every other switch joins the process to which most of its link rate leads.
+ * Ties go to the process with the least link rate so far, which spreads the spines.
  *
  * @param topology topology; every host has a link
  * @param ranks number of ranks; hosts 0 to ranks - 1 are in use
