@@ -6,6 +6,10 @@
 
 #include "butterfly-phases.h"
 
+#include <algorithm>
+#include <map>
+#include <utility>
+
 namespace ns3::training
 {
 
@@ -15,34 +19,64 @@ namespace
 using Kind = ScheduleAction::Kind;
 
 /**
- * @param ahead a step, or the number of steps for no step
- * @return for each position, the parts of all positions reachable from it in that step or later,
- *         including its own
+ * The parts that each position of a butterfly exchanges. After the steps below `ahead`, position i
+ * is left with the parts of all positions reachable from it in the steps from `ahead` on: its own
+ * at the end, and in each step before it those of its partner, too. Positions that reach the same
+ * parts share the list.
  */
-std::vector<ChunkList>
-GetReach(const PhaseGroup& group, const Butterfly& butterfly, uint32_t ahead)
+class Reach
 {
-    std::vector<ChunkList> reach;
-    for (uint32_t i = 0; i < group.ranks.size(); i++)
+  public:
+    Reach(CollectiveSchedule& schedule, const PhaseGroup& group, const Butterfly& butterfly)
+        : m_listOf(butterfly.steps + 1)
     {
-        std::vector<uint32_t> members{i};
-        for (uint32_t step = ahead; step < butterfly.steps; step++)
+        std::vector<ChunkList> lists; // of one step
+        for (uint32_t i = 0; i < group.ranks.size(); i++)
         {
-            const std::size_t count = members.size();
-            for (std::size_t j = 0; j < count; j++)
+            m_listOf[butterfly.steps].push_back(i);
+            lists.push_back(Join({&group.parts[i]}));
+        }
+        Keep(schedule, lists);
+        for (uint32_t ahead = butterfly.steps; ahead-- > 1;)
+        {
+            std::map<std::pair<uint32_t, uint32_t>, uint32_t> known; // by the lists that are joined
+            std::vector<ChunkList> joined;
+            const auto& before = m_listOf[ahead + 1];
+            for (uint32_t i = 0; i < group.ranks.size(); i++)
             {
-                members.push_back(butterfly.partner(members[j], step));
+                const auto [low, high] =
+                    std::minmax({before[i], before[butterfly.partner(i, ahead)]});
+                const auto [list, isNew] = known.try_emplace({low, high}, joined.size());
+                if (isNew)
+                {
+                    joined.push_back(Join({&lists[low], &lists[high]}));
+                }
+                m_listOf[ahead].push_back(list->second);
             }
+            lists = std::move(joined);
+            Keep(schedule, lists);
         }
-        std::vector<const ChunkList*> parts;
-        for (uint32_t member : members)
-        {
-            parts.push_back(&group.parts[member]);
-        }
-        reach.push_back(Join(parts));
     }
-    return reach;
-}
+
+    /** @return the parts left at a position after the steps below `ahead`, 1 or more */
+    SharedChunks Get(uint32_t ahead, uint32_t position) const
+    {
+        return m_lists[m_lists.size() - ahead][m_listOf[ahead][position]];
+    }
+
+  private:
+    void Keep(CollectiveSchedule& schedule, const std::vector<ChunkList>& lists)
+    {
+        m_lists.emplace_back();
+        for (const ChunkList& list : lists)
+        {
+            m_lists.back().push_back(schedule.Share(list));
+        }
+    }
+
+    std::vector<std::vector<uint32_t>> m_listOf;    // by step ahead, position
+    std::vector<std::vector<SharedChunks>> m_lists; // by step ahead, the last step first
+};
 
 uint32_t
 GetFolded(std::size_t ranks)
@@ -94,16 +128,18 @@ AddButterflyReduceScatter(CollectiveSchedule& schedule,
                           uint32_t step,
                           uint32_t message)
 {
+    const Reach reach(schedule, group, butterfly);
     for (uint32_t s = 0; s < butterfly.steps; s++)
     {
-        const auto reach = GetReach(group, butterfly, s + 1);
         for (uint32_t i = 0; i < group.ranks.size(); i++)
         {
             const uint32_t rank = group.ranks[i];
             const uint32_t partner = butterfly.partner(i, s);
             const uint32_t peer = group.ranks[partner];
-            schedule.Add(rank, Kind::SEND, peer, reach[partner], step + s, {}, message);
-            schedule.Add(rank, Kind::RECEIVE_REDUCE, peer, reach[i], step + s, {}, message);
+            const SharedChunks mine = reach.Get(s + 1, i);
+            const SharedChunks theirs = reach.Get(s + 1, partner);
+            schedule.Add(rank, Kind::SEND, peer, theirs, step + s, {}, message);
+            schedule.Add(rank, Kind::RECEIVE_REDUCE, peer, mine, step + s, {}, message);
         }
     }
     return step + butterfly.steps;
@@ -116,16 +152,18 @@ AddButterflyAllGather(CollectiveSchedule& schedule,
                       uint32_t step,
                       uint32_t message)
 {
+    const Reach reach(schedule, group, butterfly);
     for (uint32_t s = butterfly.steps; s-- > 0; step++)
     {
-        const auto reach = GetReach(group, butterfly, s + 1);
         for (uint32_t i = 0; i < group.ranks.size(); i++)
         {
             const uint32_t rank = group.ranks[i];
             const uint32_t partner = butterfly.partner(i, s);
             const uint32_t peer = group.ranks[partner];
-            schedule.Add(rank, Kind::SEND, peer, reach[i], step, {}, message);
-            schedule.Add(rank, Kind::RECEIVE, peer, reach[partner], step, {}, message);
+            const SharedChunks mine = reach.Get(s + 1, i);
+            const SharedChunks theirs = reach.Get(s + 1, partner);
+            schedule.Add(rank, Kind::SEND, peer, mine, step, {}, message);
+            schedule.Add(rank, Kind::RECEIVE, peer, theirs, step, {}, message);
         }
     }
     return step;

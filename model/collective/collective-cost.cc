@@ -172,7 +172,7 @@ class CollectiveCost::Routes
     void AddReceiver(uint32_t rank)
     {
         const uint32_t n = m_schedule.GetSize();
-        const bool rotated = m_schedule.GetStoredRanks() < n;
+        const bool rotated = m_schedule.GetStoredRanks() < n; // or another symmetry
         bool searched = false;
         for (const auto& [flows, number] : m_patterns)
         {
@@ -188,7 +188,7 @@ class CollectiveCost::Routes
                     m_best = m_paths.GetPaths();
                     searched = true;
                 }
-                const uint32_t sender = rotated ? (rank + n - to) % n : from;
+                const uint32_t sender = rotated ? m_schedule.GetRelative(rank, to) : from;
                 AddMessage(m_steps[number], GetHost(sender), largest);
                 DistributeOverRoutes(m_loads[number],
                                      GetHost(sender),

@@ -12,11 +12,14 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace ns3::training
 {
+
+class ChunkDependencies;
 
 /** A run of chunks with consecutive numbers, modulo the number of chunks. */
 struct ChunkRun
@@ -38,6 +41,12 @@ struct ChunkList
     std::vector<ChunkRun> runs; ///< in order
 };
 
+/** The chunks of many messages, which a schedule keeps once: CollectiveSchedule::Share(). */
+struct SharedChunks
+{
+    ChunkRun run; ///< the chunks; several runs: number of the shared list, 0
+};
+
 /** One action of a rank on a list of chunks. */
 struct ScheduleAction
 {
@@ -56,8 +65,11 @@ struct ScheduleAction
     uint32_t step;         ///< step of the algorithm, equal at sender and receiver
     uint32_t message;      ///< index among the messages of the same sender, receiver and step
     uint32_t segment;      ///< segment of each chunk
-    uint32_t chunkShift;   ///< added to the numbers in `runs`, modulo `chunks`
+    uint32_t chunkShift;   ///< added to the chunk numbers in the runs, modulo `chunks`
     uint32_t chunks;       ///< number of chunks of the schedule
+    uint32_t ranks;        ///< number of ranks of the schedule
+    uint32_t flip;         ///< exclusive or with the ranks of the chunks in the runs
+    bool isOfPairs;        ///< whether a chunk has a source and a destination, as in all-to-all
     bool isGranted;        ///< whether its message, if large, waits for the receiver's grant
     const ChunkRun* first; ///< first run of chunks
     const ChunkRun* last;  ///< end of the runs (exclusive)
@@ -87,10 +99,31 @@ struct ScheduleAction
             uint64_t chunk = (uint64_t{run->first} - copy + chunkShift) % chunks;
             for (uint32_t i = 0; i < run->count; i++)
             {
-                visit(copy + static_cast<uint32_t>(chunk));
+                visit(copy + Flip(static_cast<uint32_t>(chunk)));
                 chunk = chunk + 1 == chunks ? 0 : chunk + 1;
             }
         }
+    }
+
+    /**
+     * @param chunk number of a chunk, without copies
+     * @return the chunk after the exclusive or of `flip` with the ranks that it belongs to
+     */
+    uint32_t Flip(uint32_t chunk) const
+    {
+        if (flip == 0)
+        {
+            return chunk;
+        }
+        const uint32_t each = chunks / ranks; // chunks per rank
+        const uint32_t rank = chunk / each ^ flip;
+        if (!isOfPairs)
+        {
+            return rank * each + chunk % each;
+        }
+        const uint32_t parts = each / ranks;
+        const uint32_t target = (chunk / each + chunk % each / parts) % ranks ^ flip;
+        return rank * each + (target + ranks - rank) % ranks * parts + chunk % parts;
     }
 
     /** @return number of the first chunk */
@@ -138,6 +171,11 @@ struct ScheduleAction
  * actions of rank 0 are stored: UseRotation(). The actions of rank r follow by adding r to the
  * peers, modulo ranks, and r * chunks / ranks to the chunks, modulo chunks.
  *
+ * *Exclusive or.* If the actions of all ranks are equal up to an exclusive or of the rank numbers,
+ * the same holds: UseExclusiveOr(). The actions of rank r follow by the exclusive or of r with the
+ * peers, and with the owners, or sources and destinations, of the chunks. The number of ranks is a
+ * power of two.
+ *
  * *Segments.* With `segments` m, each chunk is cut into m segments, and the whole graph is executed
  * once per segment; the steps of segment i are i later. So any algorithm can be pipelined without
  * additional code.
@@ -153,6 +191,14 @@ class CollectiveSchedule
     uint32_t chunks{1};   ///< see above
     uint32_t segments{1}; ///< segments per chunk, for pipelining
     bool stepwise{false}; ///< whether each rank takes one step after the other, see above
+
+    /** How the actions of the ranks follow from those of rank 0. */
+    enum class Symmetry : uint8_t
+    {
+        NONE,        ///< they do not: the actions of all ranks are stored
+        ROTATION,    ///< by addition of the rank, see above
+        EXCLUSIVE_OR ///< by the exclusive or with the rank, see above
+    };
 
     /// Maximum number of steps, including segments; see MessageTag.
     static constexpr uint32_t MAX_STEPS = (1 << 19) - 2;
@@ -170,6 +216,24 @@ class CollectiveSchedule
      * @param chunksToo whether the chunks rotate with the ranks
      */
     void UseRotation(bool chunksToo);
+
+    /**
+     * Stores the actions of rank 0 only, see above. Must be called before the first Add(), if
+     * CanUseExclusiveOr().
+     */
+    void UseExclusiveOr();
+    /**
+     * @return whether the number of ranks is a power of two, and the number of chunks a multiple
+     *         of it, or in an all-to-all of its square
+     */
+    bool CanUseExclusiveOr() const;
+
+    /**
+     * Keeps a list of chunks once, for all actions of all ranks that use it.
+     * @param list the chunks
+     * @return the list, for Add(); equal lists are kept once
+     */
+    SharedChunks Share(const ChunkList& list);
 
     /**
      * Appends an action.
@@ -190,6 +254,22 @@ class CollectiveSchedule
                  uint32_t step,
                  const std::vector<uint32_t>& after = {},
                  uint32_t message = 0);
+    /** Appends an action, as above, on one run of chunks. */
+    uint32_t Add(uint32_t rank,
+                 Kind kind,
+                 uint32_t peer,
+                 ChunkRun run,
+                 uint32_t step,
+                 const std::vector<uint32_t>& after = {},
+                 uint32_t message = 0);
+    /** Appends an action, as above, on a shared list of chunks. */
+    uint32_t Add(uint32_t rank,
+                 Kind kind,
+                 uint32_t peer,
+                 SharedChunks list,
+                 uint32_t step,
+                 const std::vector<uint32_t>& after = {},
+                 uint32_t message = 0);
 
     /**
      * Derives the dependencies between actions, after the last Add().
@@ -205,16 +285,39 @@ class CollectiveSchedule
         return m_size;
     }
 
-    /** @return number of ranks whose actions are stored: all, or 1 with rotation */
+    /** @return number of ranks whose actions are stored: all, or 1 with symmetry */
     uint32_t GetStoredRanks() const
     {
         return static_cast<uint32_t>(m_lists.size());
     }
 
-    /** @return difference between the chunk numbers of consecutive ranks */
+    /** @return how the actions of the other ranks follow from those of rank 0 */
+    Symmetry GetSymmetry() const
+    {
+        return m_symmetry;
+    }
+
+    /** @return whether chunks, too, differ between the ranks, with symmetry */
+    bool HasSymmetricChunks() const
+    {
+        return m_symmetry != Symmetry::NONE && m_symmetricChunks;
+    }
+
+    /** @return rotation: difference between the chunk numbers of consecutive ranks; otherwise 0 */
     uint32_t GetChunkShift() const
     {
-        return m_rotateChunks ? chunks / m_size : 0;
+        return m_symmetry == Symmetry::ROTATION && m_symmetricChunks ? chunks / m_size : 0;
+    }
+
+    /**
+     * @param rank a rank
+     * @param other a rank; 0 with no symmetry
+     * @return the rank that is to rank 0 what the first rank is to the other
+     */
+    uint32_t GetRelative(uint32_t rank, uint32_t other) const
+    {
+        return m_symmetry == Symmetry::EXCLUSIVE_OR ? rank ^ other
+                                                    : (rank + m_size - other) % m_size;
     }
 
     /** @return number of actions of a rank over all segments */
@@ -348,37 +451,57 @@ class CollectiveSchedule
     uint64_t GetMemory() const;
 
   private:
+    /** Where the chunks of an action are. */
+    enum class Place : uint8_t
+    {
+        ACTION, // in the action: one run
+        RANK,   // in the list of its rank: index of the first run, number of runs
+        SHARED  // in the shared lists: number of the list
+    };
+
     /** An action in compact form. */
     struct Stored
     {
         uint32_t peer;
         uint32_t step;
-        uint32_t runs;  // index of its first run of chunks
+        ChunkRun run;   // see Place
         uint32_t after; // index of its first dependency
         uint32_t next;  // index of its first dependent action
         uint16_t message;
         Kind kind;
-        bool isGranted{false};
+        uint8_t place : 2; // a Place
+        uint8_t isGranted : 1;
     };
 
     /** The actions of a rank. */
     struct List
     {
         std::vector<Stored> actions;
-        std::vector<ChunkRun> runs;
+        std::vector<ChunkRun> runs; // of actions with several runs
         std::vector<uint32_t> after;
         std::vector<uint32_t> next;
         std::vector<uint32_t> roots;
         std::vector<uint32_t> receives; // receives, sorted by peer, step, message
     };
 
-    class Hazards;
-
     const List& GetList(uint32_t rank) const
     {
-        return m_lists[m_rotated ? 0 : rank];
+        return m_lists[m_symmetry == Symmetry::NONE ? rank : 0];
     }
 
+    void StoreRankZero(Symmetry symmetry, bool chunksToo);
+    uint32_t Append(uint32_t rank,
+                    Kind kind,
+                    uint32_t peer,
+                    Place place,
+                    ChunkRun run,
+                    uint32_t step,
+                    const std::vector<uint32_t>& after,
+                    uint32_t message);
+    void CheckLimits();
+    std::pair<const ChunkRun*, const ChunkRun*> GetRuns(const List& list,
+                                                        const Stored& stored) const;
+    void UseChunks(const List& list, uint32_t index, ChunkDependencies& dependencies) const;
     void MarkGranted();
 
     Indices Find(const std::vector<uint32_t>& all,
@@ -387,11 +510,14 @@ class CollectiveSchedule
                  uint32_t index) const;
 
     uint32_t m_size{0};
-    bool m_rotated{false};
-    bool m_rotateChunks{false};
+    Symmetry m_symmetry{Symmetry::NONE};
+    bool m_symmetricChunks{false};
     uint32_t m_copies{1};
     uint32_t m_lanes{1};
     std::vector<List> m_lists;
+    std::vector<std::vector<ChunkRun>> m_shared;
+    std::unordered_multimap<uint64_t, uint32_t>
+        m_sharedNumbers; // by hash of the list; until Close()
 };
 
 } // namespace ns3::training

@@ -6,6 +6,7 @@
 
 #include "schedule-file.h"
 
+#include "chunk-numbers.h"
 #include "msccl-schedule.h"
 #include "schedule-verifier.h"
 
@@ -37,7 +38,7 @@ constexpr uint64_t MAX_CHUNKS = 1 << 26;
 constexpr double BYTES_PER_CHARACTER = 30;
 
 const std::vector<std::string> KINDS{"send", "receive", "receive-reduce", "copy", "reduce"};
-const std::vector<std::string> ROTATIONS{"none", "ranks", "chunks"};
+const std::vector<std::string> ROTATIONS{"none", "ranks", "chunks", "exclusive-or"};
 const std::vector<std::string> ORDERS{"data", "steps"};
 
 /** A JSON object in the file, with its location for error messages. */
@@ -196,6 +197,28 @@ ReadAction(const Tree& tree,
                  reader.GetNumber("message", "0", 0, CollectiveSchedule::MAX_MESSAGES - 1));
 }
 
+/** @return the chunks of an action, as the schedule stores them unless an exclusive or moves them
+ */
+std::vector<ChunkRun>
+GetRuns(const ScheduleAction& action)
+{
+    std::vector<ChunkRun> runs;
+    if (action.flip != 0)
+    {
+        std::vector<uint32_t> numbers;
+        action.ForEachChunk([&](uint32_t chunk) { numbers.push_back(chunk); });
+        return MakeChunkList(numbers, action.chunks).runs;
+    }
+    for (const ChunkRun* run = action.first; run != action.last; run++)
+    {
+        ScheduleAction part = action;
+        part.first = run;
+        part.last = run + 1;
+        runs.push_back({part.GetFirstChunk(), run->count});
+    }
+    return runs;
+}
+
 std::string
 ReadFile(const std::string& path)
 {
@@ -245,7 +268,14 @@ ReadScheduleJson(const std::string& text, const std::string& name)
     schedule.Resize(ranks);
     if (const uint32_t rotation = reader.GetChoice("rotation", "none", ROTATIONS))
     {
-        schedule.UseRotation(rotation == 2);
+        if (rotation == 3 && !schedule.CanUseExclusiveOr())
+        {
+            reader.Refuse("rotation 'exclusive-or' of " + std::to_string(ranks) + " ranks and " +
+                          std::to_string(schedule.chunks) +
+                          " chunks (allowed: a power of two, and a multiple of it or, in an "
+                          "all-to-all, of its square)");
+        }
+        rotation == 3 ? schedule.UseExclusiveOr() : schedule.UseRotation(rotation == 2);
     }
     schedule.stepwise = reader.GetChoice("order", "data", ORDERS) == 1;
     const Tree* actions = reader.FindList("actions");
@@ -280,8 +310,11 @@ ReadScheduleJson(const std::string& text, const std::string& name)
 std::string
 WriteScheduleJson(const CollectiveSchedule& schedule)
 {
-    const bool rotated = schedule.GetStoredRanks() < schedule.GetSize();
-    const uint32_t rotation = !rotated ? 0 : schedule.GetChunkShift() > 0 ? 2 : 1;
+    using Symmetry = CollectiveSchedule::Symmetry;
+    const uint32_t rotation = schedule.GetSymmetry() == Symmetry::NONE           ? 0
+                              : schedule.GetSymmetry() == Symmetry::EXCLUSIVE_OR ? 3
+                              : schedule.HasSymmetricChunks()                    ? 2
+                                                                                 : 1;
     std::ostringstream out;
     out << "{\n  \"format\": " << QuoteJson(FORMAT)
         << ",\n  \"operation\": " << QuoteJson(GetName(schedule.operation))
@@ -367,16 +400,12 @@ DescribeSchedule(const CollectiveSchedule& schedule)
             const ScheduleAction action = schedule.Get(rank, i);
             out << "  " << i << ": step " << action.step << ", "
                 << verbs[static_cast<uint8_t>(action.kind)] << action.peer << ": chunks";
-            for (const ChunkRun* run = action.first; run != action.last; run++)
+            for (const auto& [first, count] : GetRuns(action))
             {
-                ScheduleAction part = action;
-                part.first = run;
-                part.last = run + 1;
-                const uint32_t first = part.GetFirstChunk();
                 out << " " << first % schedule.chunks;
-                if (run->count > 1)
+                if (count > 1)
                 {
-                    out << "-" << (first % schedule.chunks + run->count - 1) % schedule.chunks;
+                    out << "-" << (first % schedule.chunks + count - 1) % schedule.chunks;
                 }
                 if (first >= schedule.chunks)
                 {

@@ -140,10 +140,12 @@ class SymbolicRun
         : m_schedule(schedule),
           m_order(order),
           m_rotated(schedule.GetStoredRanks() < schedule.GetSize()),
-          m_shift(m_rotated ? schedule.GetChunkShift() : 0),
+          m_exclusive(schedule.GetSymmetry() == CollectiveSchedule::Symmetry::EXCLUSIVE_OR),
+          m_shift(m_rotated && schedule.HasSymmetricChunks() ? schedule.chunks / schedule.GetSize()
+                                                             : 0),
           m_state(uint64_t{schedule.GetSize()} * schedule.GetCopies())
     {
-        // Accesses to each chunk, or to each class of chunks equivalent under rotation, in order.
+        // Accesses to each chunk, or to each class of chunks equivalent under symmetry, in order.
         const uint32_t classes = m_shift > 0 ? m_shift : schedule.chunks;
         m_begin.resize(uint64_t{classes} + 1);
         ForEachUse([&](uint32_t, uint32_t chunk) { m_begin[Classify(chunk) + 1]++; });
@@ -160,8 +162,10 @@ class SymbolicRun
 
     std::string Check()
     {
-        // Chunks are equivalent under rotation only if the operation has no root.
-        const bool alike = m_shift > 0 && !HasRoot(m_schedule.operation);
+        // Chunks are equivalent under symmetry only if the operation is the same for all ranks.
+        const bool alike =
+            m_shift > 0 && !HasRoot(m_schedule.operation) &&
+            !(m_exclusive && m_schedule.operation == CollectiveOperation::SEND_RECEIVE);
         const uint32_t count = alike ? m_shift : m_schedule.chunks;
         for (uint32_t chunk = 0; chunk < count && m_fault.empty(); chunk++)
         {
@@ -196,6 +200,12 @@ class SymbolicRun
     uint32_t Classify(uint32_t chunk) const
     {
         chunk %= m_schedule.chunks;
+        if (m_exclusive && m_shift > 0 && IsAllToAll(m_schedule.operation))
+        {
+            const uint32_t parts = m_schedule.GetPartsOfPair();
+            return (m_schedule.GetSource(chunk) ^ m_schedule.GetTarget(chunk)) * parts +
+                   chunk % parts;
+        }
         return m_shift > 0 ? chunk % m_shift : chunk;
     }
 
@@ -228,7 +238,7 @@ class SymbolicRun
             else if (m_shift > 0)
             {
                 const uint32_t from = stored % m_schedule.chunks / m_shift;
-                Perform((chunk / m_shift + n - from) % n, entry, chunk, copy);
+                Perform(m_schedule.GetRelative(chunk / m_shift, from), entry, chunk, copy);
             }
             else
             {
@@ -348,8 +358,9 @@ class SymbolicRun
 
     const CollectiveSchedule& m_schedule;
     const ScheduleOrder& m_order;
-    bool m_rotated;
-    uint32_t m_shift; // number of chunk classes equivalent under rotation; 0: no such classes
+    bool m_rotated;   // whether the actions of one rank stand for all
+    bool m_exclusive; // whether by exclusive or
+    uint32_t m_shift; // number of chunk classes equivalent under symmetry; 0: no such classes
     std::vector<uint64_t> m_begin;
     std::vector<ChunkUse> m_uses;
     std::vector<Set> m_state; // contributions by copy, rank
@@ -415,7 +426,7 @@ VerifySchedule(const CollectiveSchedule& schedule)
     default:
         break;
     }
-    if (schedule.GetStoredRanks() < n && schedule.GetChunkShift() > 0)
+    if (schedule.GetStoredRanks() < n && schedule.HasSymmetricChunks())
     {
         fits = fits && chunks % n == 0;
     }

@@ -41,7 +41,11 @@ BuildPairwise(const CollectiveRequest& request, CollectiveSchedule& schedule)
     order.window = 1;
     order.exclusive = request.keys.GetText("form") != "shift" && IsPowerOfTwo(n);
     const PhaseGroup all = AllRanks(schedule);
-    if (!order.exclusive)
+    if (order.exclusive)
+    {
+        schedule.UseExclusiveOr();
+    }
+    else
     {
         schedule.UseRotation(true);
     }
