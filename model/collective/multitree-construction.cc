@@ -34,6 +34,7 @@ class Construction
     void RunStep();
     bool TakeTurn(uint32_t root);
     uint32_t FindOn(uint32_t node, uint32_t root) const;
+    bool IsExhausted(uint32_t start, uint32_t root) const;
     uint32_t Walk(uint32_t from, uint32_t root, uint32_t distance);
     const std::vector<uint32_t>& GetDistances(uint32_t from);
 
@@ -46,7 +47,8 @@ class Construction
     std::vector<uint32_t> m_order; // order of the roots
 
     std::vector<std::vector<uint32_t>> m_nodesOf;   // per switch
-    std::vector<std::vector<uint32_t>> m_members;   // per root, in joining order
+    std::vector<uint32_t> m_sizes;                  // per root, number of members
+    std::vector<std::vector<uint32_t>> m_members;   // per root, in joining order, until exhausted
     std::vector<std::vector<bool>> m_isMember;      // whether a node is in a root's tree
     std::vector<std::vector<uint32_t>> m_distances; // between switches; computed lazily
 
@@ -56,10 +58,12 @@ class Construction
     std::vector<std::vector<bool>> m_linkUsed; // per switch and neighbor entry
     std::vector<uint32_t> m_parents;           // per root, number of members eligible as parent
     std::vector<uint32_t> m_cursor;            // per root, first member that may still get a child
+    std::vector<bool> m_hasExhausted;          // per root, whether members are marked by NONE
 
     // State of the current search.
     uint32_t m_start{0};
     std::vector<bool> m_entered;                          // visited switches without nodes
+    std::vector<uint32_t> m_visited;                      // these switches
     std::vector<std::pair<uint32_t, uint32_t>> m_wayUsed; // path as switch and neighbor entry
 };
 
@@ -71,9 +75,11 @@ Construction::Construction(const TreeNetwork& network, RootOrder order, StopRule
       m_incomplete(m_nodes),
       m_order(m_nodes),
       m_nodesOf(network.neighbors.size()),
+      m_sizes(m_nodes, 1),
       m_members(m_nodes),
       m_isMember(m_nodes, std::vector<bool>(m_nodes, false)),
       m_distances(network.neighbors.size()),
+      m_hasExhausted(m_nodes, false),
       m_entered(network.neighbors.size(), false)
 {
     m_result.trees.resize(m_nodes);
@@ -100,8 +106,14 @@ Construction::StartStep()
         std::fill(used.begin(), used.end(), false);
     }
     m_parents.clear();
-    for (const auto& members : m_members)
+    for (uint32_t root = 0; root < m_nodes; root++)
     {
+        auto& members = m_members[root];
+        if (m_hasExhausted[root])
+        {
+            members.erase(std::remove(members.begin(), members.end(), NONE), members.end());
+            m_hasExhausted[root] = false;
+        }
         m_parents.push_back(static_cast<uint32_t>(members.size()));
     }
     m_cursor.assign(m_nodes, 0);
@@ -144,6 +156,25 @@ Construction::FindOn(uint32_t node, uint32_t root) const
     return NONE;
 }
 
+/**
+ * @return whether a member at a switch will never get a child: all nodes on the switch and its
+ *         neighbors are members, and these are all switches with nodes
+ */
+bool
+Construction::IsExhausted(uint32_t start, uint32_t root) const
+{
+    const auto isComplete = [&](uint32_t node) {
+        const auto& nodes = m_nodesOf[node];
+        return std::all_of(nodes.begin(), nodes.end(), [&](uint32_t child) {
+            return m_isMember[root][child];
+        });
+    };
+    const auto& next = m_network.neighbors[start];
+    return isComplete(start) && std::all_of(next.begin(), next.end(), [&](uint32_t node) {
+               return !m_nodesOf[node].empty() && isComplete(node);
+           });
+}
+
 uint32_t
 Construction::Walk(uint32_t from, uint32_t root, uint32_t distance)
 {
@@ -168,6 +199,7 @@ Construction::Walk(uint32_t from, uint32_t root, uint32_t distance)
         else if (!m_entered[next] && GetDistances(m_start)[next] == distance)
         {
             m_entered[next] = true;
+            m_visited.push_back(next);
             child = Walk(next, root, distance + 1);
         }
         if (child != NONE)
@@ -187,7 +219,7 @@ Construction::TakeTurn(uint32_t root)
     for (uint32_t& i = m_cursor[root]; i < m_parents[root]; i++)
     {
         const uint32_t parent = members[i];
-        if (m_inject[parent] == 0)
+        if (parent == NONE || m_inject[parent] == 0)
         {
             continue;
         }
@@ -196,7 +228,11 @@ Construction::TakeTurn(uint32_t root)
         uint32_t child = FindOn(m_start, root);
         if (child == NONE)
         {
-            std::fill(m_entered.begin(), m_entered.end(), false);
+            for (uint32_t visited : m_visited)
+            {
+                m_entered[visited] = false;
+            }
+            m_visited.clear();
             child = Walk(m_start, root, 1);
         }
         if (child != NONE)
@@ -212,8 +248,13 @@ Construction::TakeTurn(uint32_t root)
             members.push_back(child);
             m_isMember[root][child] = true;
             m_result.trees[root].push_back(std::move(edge));
-            m_incomplete -= members.size() == m_nodes;
+            m_incomplete -= ++m_sizes[root] == m_nodes;
             return true;
+        }
+        if (IsExhausted(m_start, root))
+        {
+            members[i] = NONE;
+            m_hasExhausted[root] = true;
         }
     }
     return false;
@@ -230,7 +271,7 @@ Construction::RunStep()
         bool last = false;
         for (uint32_t root : m_order)
         {
-            last = m_members[root].size() < m_nodes && TakeTurn(root);
+            last = m_sizes[root] < m_nodes && TakeTurn(root);
             any |= last;
             if (m_incomplete == 0)
             {
@@ -248,9 +289,9 @@ Construction::RunStep()
     }
     if (!anyInStep)
     {
-        const auto isIncomplete = [&](const auto& members) { return members.size() < m_nodes; };
-        const auto tree = std::find_if(m_members.begin(), m_members.end(), isIncomplete);
-        const auto root = tree - m_members.begin();
+        const auto isIncomplete = [&](uint32_t size) { return size < m_nodes; };
+        const auto tree = std::find_if(m_sizes.begin(), m_sizes.end(), isIncomplete);
+        const auto root = tree - m_sizes.begin();
         const auto& joined = m_isMember[root];
         throw ConfigurationError(
             "multitree: no way from rank " + std::to_string(root) + " to rank " +
