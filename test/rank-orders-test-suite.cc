@@ -369,9 +369,11 @@ class GatherSynthesisTestCase : public TestCase
                                                  const Order& hosts,
                                                  uint32_t chunksPerRank,
                                                  uint32_t runs,
-                                                 uint32_t seed)
+                                                 uint32_t seed,
+                                                 std::vector<TransferPath>* paths = nullptr)
     {
-        return SynthesizeAllGather({topology, hosts, chunksPerRank, BYTES, runs, seed});
+        return SynthesizeAllGather(
+            {topology, hosts, chunksPerRank, BYTES, runs, seed, paths, nullptr});
     }
 
     static uint64_t GetEnd(const std::vector<ChunkTransfer>& transfers)
@@ -386,12 +388,13 @@ class GatherSynthesisTestCase : public TestCase
 
     void CheckTransfer(const TopologyGraph& topology,
                        const Order& hosts,
-                       const ChunkTransfer& transfer)
+                       const ChunkTransfer& transfer,
+                       const TransferPath& path)
     {
         uint32_t node = hosts[transfer.source];
         uint64_t rate = ~uint64_t{0};
         uint64_t delay = 0;
-        for (uint32_t directed : transfer.links)
+        for (uint32_t directed : path)
         {
             const auto& link = topology.links[directed / 2];
             NS_TEST_EXPECT_MSG_EQ(node, (directed % 2 == 0 ? link.a : link.b), "links in a row");
@@ -412,7 +415,9 @@ class GatherSynthesisTestCase : public TestCase
     {
         const auto ranks = static_cast<uint32_t>(hosts.size());
         const uint32_t chunksPerRank = 2;
-        const auto transfers = Synthesize(topology, hosts, chunksPerRank, 1, 7);
+        std::vector<TransferPath> paths;
+        const auto transfers = Synthesize(topology, hosts, chunksPerRank, 1, 7, &paths);
+        NS_TEST_ASSERT_MSG_EQ(paths.size(), transfers.size(), name << ": paths");
         NS_TEST_EXPECT_MSG_EQ(transfers.size(),
                               uint64_t{ranks} * (ranks - 1) * chunksPerRank,
                               name << ": each rank gets each chunk once");
@@ -424,9 +429,10 @@ class GatherSynthesisTestCase : public TestCase
         // Changes of the used rate, by link and time.
         std::map<uint32_t, std::map<uint64_t, int64_t>> use;
         uint64_t before = 0;
-        for (const auto& transfer : transfers)
+        for (std::size_t i = 0; i < transfers.size(); i++)
         {
-            CheckTransfer(topology, hosts, transfer);
+            const ChunkTransfer& transfer = transfers[i];
+            CheckTransfer(topology, hosts, transfer, paths[i]);
             NS_TEST_EXPECT_MSG_LT_OR_EQ(before, transfer.start, name << ": order");
             before = transfer.start;
             const auto there = since.find({transfer.source, transfer.chunk});
@@ -437,11 +443,11 @@ class GatherSynthesisTestCase : public TestCase
                 true,
                 name << ": twice");
             uint64_t rate = ~uint64_t{0};
-            for (uint32_t directed : transfer.links)
+            for (uint32_t directed : paths[i])
             {
                 rate = std::min(rate, topology.links[directed / 2].rate.GetBitRate());
             }
-            for (uint32_t directed : transfer.links)
+            for (uint32_t directed : paths[i])
             {
                 use[directed][transfer.start] += static_cast<int64_t>(rate);
                 use[directed][transfer.end] -= static_cast<int64_t>(rate);

@@ -18,12 +18,22 @@ namespace ns3::training
 /** The transfer of a chunk from one rank to another in a synthesized all-gather. */
 struct ChunkTransfer
 {
-    uint32_t chunk;              ///< chunk number; chunks of rank r start at r * chunksPerRank
-    uint32_t source;             ///< sending rank
-    uint32_t target;             ///< receiving rank
-    uint64_t start;              ///< start time, ps
-    uint64_t end;                ///< arrival time at the target, ps
-    std::vector<uint32_t> links; ///< path: 2 * link index, + 1 if from b to a
+    uint32_t chunk;  ///< chunk number; chunks of rank r start at r * chunksPerRank
+    uint32_t source; ///< sending rank
+    uint32_t target; ///< receiving rank
+    uint64_t start;  ///< start time, ps
+    uint64_t end;    ///< arrival time at the target, ps
+};
+
+/** The path of a transfer: per link, 2 * link index, + 1 if from b to a. */
+using TransferPath = std::vector<uint32_t>;
+
+/** Work of a synthesis, for tests of its growth. */
+struct SynthesisWork
+{
+    uint64_t visits{0};   ///< links looked at in searches for a path
+    uint64_t words{0};    ///< words of 64 chunks looked at in searches for a chunk
+    uint64_t attempts{0}; ///< times that a rank looked for a chunk that it can receive
 };
 
 /** Parameters of an all-gather to synthesize. */
@@ -35,6 +45,8 @@ struct SynthesisRequest
     uint64_t chunkBytes;                ///< size of a chunk
     uint32_t runs;                      ///< number of attempts (best result wins), at least 1
     uint32_t seed;                      ///< random seed
+    std::vector<TransferPath>* paths{nullptr}; ///< receives the path of each transfer, unless null
+    SynthesisWork* work{nullptr};              ///< receives the work of all attempts, unless null
 };
 
 /**
@@ -47,6 +59,10 @@ struct SynthesisRequest
  * earliest arrival; ties are broken at random. The duration of a transfer is the sum of the link
  * delays plus the transmission time at the rate of the slowest link. The transfer occupies that
  * rate on each of its links.
+ *
+ * The order is drawn step by step: a rank that can still receive, then one of its missing chunks. A
+ * rank that finds none waits until a rank near it has a new chunk or a free link. So the number of
+ * draws and searches is proportional to the number of transfers, not to that of missing chunks.
  *
  * As an extension of the paper, paths may pass through switches, except for switches with ranks
  * other than the switches of the two ends.

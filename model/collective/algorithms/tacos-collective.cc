@@ -17,8 +17,9 @@
 #include "ns3/rank-placement.h"
 
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace ns3::training
 {
@@ -63,27 +64,42 @@ AddTransfers(const std::vector<ChunkTransfer>& transfers,
              uint32_t step,
              CollectiveSchedule& schedule)
 {
-    using Pair = std::pair<uint32_t, uint32_t>;
-    std::map<Pair, std::vector<uint32_t>> lastSend;
-    std::map<Pair, uint32_t> messages; // number of messages of this step, by pair
+    /** The latest message from a rank to another. */
+    struct Last
+    {
+        uint32_t send;
+        uint32_t step;
+        uint32_t message;
+    };
+
+    std::unordered_map<uint64_t, Last> lastOf; // by pair
+    std::vector<uint32_t> after;
     for (std::size_t i = 0; i < transfers.size(); i++)
     {
         const ChunkTransfer& transfer = transfers[i];
         if (i > 0 && transfer.start > transfers[i - 1].start)
         {
             step++;
-            messages.clear();
         }
-        const Pair ends(transfer.source, transfer.target);
-        const uint32_t message = messages[ends]++;
-        lastSend[ends] = {schedule.Add(transfer.source,
-                                       Kind::SEND,
-                                       transfer.target,
-                                       transfer.chunk,
-                                       step,
-                                       lastSend[ends],
-                                       message)};
-        schedule.Add(transfer.target, receive, transfer.source, transfer.chunk, step, {}, message);
+        const auto [found, isFirst] =
+            lastOf.try_emplace(uint64_t{transfer.source} << 32 | transfer.target);
+        Last& last = found->second;
+        after.clear();
+        if (!isFirst)
+        {
+            after.push_back(last.send);
+        }
+        last.message = !isFirst && last.step == step ? last.message + 1 : 0;
+        last.step = step;
+        const ChunkRun chunk{transfer.chunk, 1};
+        last.send = schedule.Add(transfer.source,
+                                 Kind::SEND,
+                                 transfer.target,
+                                 chunk,
+                                 step,
+                                 after,
+                                 last.message);
+        schedule.Add(transfer.target, receive, transfer.source, chunk, step, {}, last.message);
     }
     return step + 1;
 }
