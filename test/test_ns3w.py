@@ -121,6 +121,12 @@ def test_help_fits_on_a_screen(tmp_path):
         ["run", "two\nlines\x1b[31m\udcff"],
         ["test", "--mpi", "--sanitize"],
         ["--ns3=wheel", "test", "--sanitize"],
+        ["--profile-guided", "--ns3=wheel", "build"],
+        ["--profile-guided", "test", "--sanitize"],
+        ["--profile-guided", "run", "training-job", "--mpi=2"],
+        ["--profile-guided", "clean"],
+        ["--profile-guided", "info"],
+        ["--profile-guided=yes", "build"],
     ],
 )
 def test_wrong_arguments_are_refused_by_one_line(tmp_path, words):
@@ -309,6 +315,97 @@ def test_sanitizers_have_a_build_of_their_own(tmp_path, ns3w, monkeypatch):
         "-DCMAKE_SHARED_LINKER_FLAGS",
     }
     assert all("-fsanitize=address,undefined" in value for value in added.values())
+
+
+def test_profiles_are_recorded_again_when_code_changes(tmp_path, ns3w, monkeypatch):
+    """A build of its own, in two steps: instrumented and run, then compiled with the profiles."""
+    training = sys.modules["ns3w_support.profile_training"]
+    here = tmp_path / "checkout"
+    for name in ("model/fabric/port.cc", "model/fabric/port.h", "model/system/job.cc"):
+        (here / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / name).write_text(name)
+    done = []
+    rooms = list(training.ROOMS)
+
+    def work(what, command, *rest, **more):
+        words = [str(word) for word in command]
+        profile = [word for word in words if word.startswith("-DDISTRIBUTED_TRAINING_PROFILE=")]
+        done.append("".join(profile).rpartition("=")[2] or what.split()[0])
+        if done[-1] == "training":
+            assert "--steady-state=simulate" in words
+            for room in rooms:
+                folder = more["cwd"] / f"obj/model/{room}"
+                folder.mkdir(parents=True, exist_ok=True)
+                (folder / "x.gcda").write_text("profile")
+
+    for module in (ns3w, training):
+        monkeypatch.setattr(module, "work", work)
+    tree = str(fake_tree(tmp_path / "tree"))
+    ordinary = ns3w.select_build(tree)
+    monkeypatch.setattr(ns3w, "need", lambda *names: None)
+    monkeypatch.setattr(ns3w, "ninja", lambda *words: done.append("ninja"))
+    monkeypatch.setattr(ns3w, "module_list", lambda name: [])
+    monkeypatch.setattr(ns3w, "HERE", here)
+    monkeypatch.setattr(training, "get_compiler", lambda: "gcc 12")
+    monkeypatch.setattr(ns3w.Build, "profile_guided", True)
+    build = ns3w.select_build(tree)
+    assert build.directory != ordinary.directory
+
+    def make():
+        done.clear()
+        build.make("training-job")
+        return done
+
+    everything = ["generate", "ninja", *["training"] * len(training.RUNS), "use", "ninja"]
+    assert make() == everything
+    assert json.loads(build.info.read_text())["profile"] == "profile-guided"
+    assert make() == ["ninja"]
+    (here / "model/system/job.cc").write_text("not profiled")
+    assert make() == ["ninja"]
+    for name in ("model/fabric/port.cc", "model/fabric/port.h"):
+        (here / name).write_text("changed")
+        assert make() == everything
+    monkeypatch.setattr(training, "get_compiler", lambda: "gcc 13")
+    assert make() == everything
+    # Runs without a profile of each room count for nothing, and profiles of earlier runs are gone.
+    (here / "model/fabric/port.h").write_text("changed again")
+    missing = rooms.pop()
+    for _ in range(2):
+        with pytest.raises(ns3w.Failure, match=f"no profile of model/{missing}"):
+            make()
+        assert done[-1] == "training"
+    rooms.append(missing)
+    assert make()[-2:] == ["use", "ninja"]
+    assert make() == ["ninja"]
+
+
+def test_profiled_rooms_are_those_of_cmake(ns3w):
+    training = sys.modules["ns3w_support.profile_training"]
+    text = (ROOT / "build-support/profile-guided.cmake").read_text()
+    assert f'"^model/({"|".join(training.ROOMS)})/"' in text
+    assert all((ROOT / "model" / room).is_dir() for room in training.ROOMS)
+    assert set(training.PROGRAMS) <= set(ns3w.module_list("example_names"))
+
+
+@pytest.mark.parametrize(
+    "text, allowed",
+    [
+        ("c++ (Debian 12.2.0) 12.2.0\nCopyright (C) 2022 Free Software Foundation, Inc.", True),
+        ("Debian clang version 14.0.6\nTarget: x86_64-pc-linux-gnu", False),
+        ("", False),
+    ],
+)
+def test_profiles_need_gcc(tmp_path, ns3w, monkeypatch, text, allowed):
+    compiler = tmp_path / "compiler"
+    compiler.write_text(f"#!/bin/sh\ncat << 'END'\n{text}\nEND\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    get_compiler = sys.modules["ns3w_support.profile_training"].get_compiler
+    if allowed:
+        assert get_compiler() == text.splitlines()[0]
+        return
+    with pytest.raises(ns3w.Failure, match="--profile-guided: the compiler is .*; allowed is gcc"):
+        get_compiler()
 
 
 @pytest.mark.parametrize("text", ["", "{", '["cut', "\udcff", "[]"])
