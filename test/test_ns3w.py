@@ -162,7 +162,7 @@ def test_files_of_machines(tmp_path, ns3w, monkeypatch, text, line):
         return
     assert mpi.count_slots(str(file)) == 33
     mpi.mpi_run("33", ["program"], 2, str(file))
-    (_, command, environment) = commands[0]
+    _, command, environment = commands[0]
     assert command == ["mpirun", "--hostfile", str(file), "-n", "33", "program"]
     assert mpi.PARENT_VARIABLE not in environment  # the process is on another machine
 

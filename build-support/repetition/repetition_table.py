@@ -75,8 +75,7 @@ def compare_repeats(program: str, jobs: list[str]) -> int:
         derived = f"{short['iterations_derived']} of {len(times[0])}"
         print(
             f"{derived:>9} {100 * difference:8.4f} {'equal' if is_equal else 'differs':>8} "
-            f"{ratios[-1]:6.2f}  {options}"
-            + (f"  # {note}" if note else ""),
+            f"{ratios[-1]:6.2f}  {options}" + (f"  # {note}" if note else ""),
             flush=True,
         )
     print(

@@ -194,8 +194,7 @@ def run(words, programs, inputs, timeout):
         folder = pathlib.Path(temporary)
         program, *options = words
         arguments = [
-            option.replace("INPUTS", str(inputs)).replace("OUTPUT", temporary)
-            for option in options
+            option.replace("INPUTS", str(inputs)).replace("OUTPUT", temporary) for option in options
         ]
         if program != "switch-barrier":
             arguments.append(f"--json={folder / 'result.json'}")

@@ -330,7 +330,9 @@ def test_options(describe, name, tables):
 
 
 def test_members_of_the_description(describe):
-    documents = [describe(name) for name in ("training-job", "collective-benchmark", "flow-benchmark")]
+    documents = [
+        describe(name) for name in ("training-job", "collective-benchmark", "flow-benchmark")
+    ]
     alternatives = [a for d in documents for kind in d["kinds"].values() for a in kind]
     for table, objects in (
         ("describe", [documents[0]]),
@@ -520,7 +522,10 @@ def test_cpp_reference_has_every_class(cpp_reference):
     [
         ("\n * @ingroup distributed-training-fabric\n *\n * One end. Two.\n ", "One end."),
         (" @ingroup distributed-training-rdma A message. ", "A message."),
-        ("\n * Two\n * lines (e.g. 3.5 GB): more.\n * @param x it\n ", "Two lines (e.g. 3.5 GB): more."),
+        (
+            "\n * Two\n * lines (e.g. 3.5 GB): more.\n * @param x it\n ",
+            "Two lines (e.g. 3.5 GB): more.",
+        ),
         ("\n * @return its name\n ", ""),
     ],
 )

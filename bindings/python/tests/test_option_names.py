@@ -8,7 +8,9 @@ import pytest
 from conftest import REPOSITORY
 
 PROGRAMS = re.search(
-    r"^set\(example_names\n(.*?)\n\)", (REPOSITORY / "CMakeLists.txt").read_text("utf-8"), re.M | re.S
+    r"^set\(example_names\n(.*?)\n\)",
+    (REPOSITORY / "CMakeLists.txt").read_text("utf-8"),
+    re.M | re.S,
 ).group(1)
 PROGRAMS = PROGRAMS.split()
 

@@ -798,7 +798,8 @@ def test_a_long_run_is_estimated_on_a_terminal(build, program_json):
     arguments = ["training-job", "--ranks=16", "--iterations=10000"]
     shown = interrupt_long_run(build, arguments, "s left")
     match = re.match(
-        r"estimate: (\S+) packet-hops, (?:up to )?(\d+) s of CPU, (\d+) MiB for 10001 iterations", shown
+        r"estimate: (\S+) packet-hops, (?:up to )?(\d+) s of CPU, (\d+) MiB for 10001 iterations",
+        shown,
     )
     one = program_json("training-job", "--ranks=16", "--iterations=1", "--warmup=0")
     # Acknowledgements are not estimated.
@@ -824,7 +825,9 @@ def test_other_long_runs_are_estimated(build, program_json, program_name, short,
     # A line of progress would change what fabric-benchmark measures.
     until = "MiB for" if program_name == "fabric-benchmark" else "s left"
     shown = interrupt_long_run(build, [program_name, *common, *long], until)
-    match = re.match(rf"estimate: (\S+) packet-hops, (?:up to )?(\d+) s of CPU, (\d+) MiB for {what}", shown)
+    match = re.match(
+        rf"estimate: (\S+) packet-hops, (?:up to )?(\d+) s of CPU, (\d+) MiB for {what}", shown
+    )
     one = program_json(program_name, *common, *short)
     hops = one["packet_hops"] if "packet_hops" in one else one["data_packet_hops"]
     assert float(match[1]) / times == pytest.approx(hops, rel=0.3)
@@ -842,7 +845,9 @@ def test_a_long_run_of_jobs_is_estimated(build, program_json, tmp_path):
     job.write_text('workload = "resnet50"\nranks = 8\niterations = 10000\n')
     jobs = ["shared-cluster", f"--job={job}", f"--job={job}", "--ranks=16"]
     shown = interrupt_long_run(build, jobs, "s left")
-    match = re.match(r"estimate: (\S+) packet-hops, (?:up to )?(\d+) s of CPU, (\d+) MiB for 2 jobs", shown)
+    match = re.match(
+        r"estimate: (\S+) packet-hops, (?:up to )?(\d+) s of CPU, (\d+) MiB for 2 jobs", shown
+    )
     one = program_json("training-job", "--ranks=8", "--iterations=1", "--warmup=0")
     assert float(match[1]) / 20000 == pytest.approx(one["packet_hops"], rel=0.2)
     assert re.search(r"\d+ %  simulated .* s left", shown)
