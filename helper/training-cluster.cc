@@ -14,16 +14,13 @@
 #include "ns3/fabric-border.h"
 #include "ns3/fabric-partition.h"
 #include "ns3/message-tag.h"
-#include "ns3/rdma-transport.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/string.h"
 #include "ns3/tcp-socket-base.h"
-#include "ns3/tcp-transport.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
-#include "ns3/uec-transport.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -38,19 +35,10 @@ namespace
 /// Size of Ethernet headers, with preamble and gap.
 constexpr uint32_t ETHERNET_LINE_BYTES =
     Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
-/// First random stream of hosts; each rank uses one.
-constexpr int64_t FIRST_STREAM = 1LL << 33;
-/// First random stream of the messages from and to storage hosts; each host uses one.
-constexpr int64_t FIRST_STORAGE_STREAM = FIRST_STREAM + (1LL << 32);
 /// Number of the communicator of storage hosts, for tables.
 constexpr uint32_t STORAGE_COMMUNICATOR = MessageTag::MAX_COMMUNICATOR;
-/// TCP ports of ranks, background and storage, before ranks and storage go on to the next ones.
-constexpr uint32_t TCP_PORTS = 3;
 /// Maximum round trip: its multiples, such as doubled timeouts, must not overflow; s.
 constexpr double MAX_ROUND_TRIP = 4000;
-
-/// Transmit queue of a host that TCP cannot fill, bytes.
-constexpr uint64_t UNLIMITED_QUEUE = 1ULL << 60;
 
 /** @return the in-network system of a cluster, or null */
 const InNetworkSystem*
@@ -95,7 +83,8 @@ RaiseRecirculation(DataRate rate, const AttributeList& attributes, FabricHelper&
 } // namespace
 
 Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
-    : m_options(options)
+    : m_options(options),
+      m_transports(m_options, m_attributes)
 {
     m_options.Check();
     for (const auto& [name, value] : m_options.attributes)
@@ -111,7 +100,7 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
     MakeTopology();
     FabricHelper::CheckSize(m_topology);
     AddFaults();
-    const PacketSize packet = GetPacketSize();
+    const PacketSize packet = m_transports.GetPacketSize();
     m_plan = std::make_unique<ClusterPlan>(m_options, m_topology, packet, m_nicHelper);
     m_lowerBound = std::make_unique<LowerBound>(m_topology, GetRanks(), packet.GetGoodput());
     if (m_nicHelper.IsInstalled())
@@ -122,7 +111,12 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
     }
     MeasurePaths();
     InstallFabric();
-    InstallTransport();
+    const double gain = m_nicHelper.GetGain(packet, m_longest.rate);
+    m_transports.Install(m_longest, m_roundTrip, gain);
+    if (m_options.transport == "tcp")
+    {
+        m_nicHelper.CheckSegments(m_transports.GetSocketAttributes());
+    }
     MakeCommunicators();
     const std::string marking = DescribeMarking();
     if (!marking.empty())
@@ -131,7 +125,8 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
     }
     if (m_nicHelper.IsInstalled())
     {
-        m_notes.push_back(m_nicHelper.Describe(GetPacketSize(), m_options.rate.GetBitRate()));
+        m_notes.push_back(
+            m_nicHelper.Describe(m_transports.GetPacketSize(), m_options.rate.GetBitRate()));
     }
     InstallInNetwork(largestJob);
     InstallNicEngines();
@@ -167,20 +162,12 @@ Cluster::MakeTopology()
     }
 }
 
-PacketSize
-Cluster::GetPacketSize() const
-{
-    return IsRdma()            ? PacketSize::OfRdma(m_mtu)
-           : m_options.IsUec() ? PacketSize::OfUec(m_mtu)
-                               : PacketSize::OfTcp(m_mtu);
-}
-
 LowerBound
 Cluster::MakeLowerBound(const std::vector<uint32_t>& group,
                         CollectiveOperation operation,
                         bool isJob) const
 {
-    const PacketSize packet = GetPacketSize();
+    const PacketSize packet = m_transports.GetPacketSize();
     if (m_controller && isJob)
     {
         LowerBound bound(m_topology, group, packet.GetGoodput());
@@ -251,29 +238,7 @@ Cluster::InstallFabric()
         helper.SetSwitchAttribute("BufferSize", UintegerValue(m_options.buffer));
     }
     helper.SetSwitchAttribute("Path", StringValue(m_options.path));
-    if (IsRdma())
-    {
-        m_rdma.SetCongestionControl(m_options.congestionControl);
-        m_rdma.SetAttributes(m_attributes);
-    }
-    else if (m_options.IsUec())
-    {
-        m_uec.SetCongestionControl(m_options.congestionControl);
-        m_uec.SetAttributes(m_attributes);
-        m_uec.SetNetwork(m_mtu, m_roundTrip);
-        m_uec.SetSwitches(helper);
-    }
-    else
-    {
-        m_tcp.SetCongestionControl(m_options.congestionControl);
-        m_tcp.SetAttributes(m_attributes);
-        helper.SetHostAttribute("Mtu", UintegerValue(m_mtu));
-        if (IsDefaultUnchanged(HostDevice::GetTypeId(), "IpQueueLimit"))
-        {
-            // Linux holds packets back in their sockets, and does not drop them before the line.
-            helper.SetHostAttribute("IpQueueLimit", UintegerValue(UNLIMITED_QUEUE));
-        }
-    }
+    m_transports.SetUp(helper, m_roundTrip);
     SetMarking(helper);
     RaiseRecirculation(m_options.rate, m_attributes, helper);
     helper.SetAttributes(m_attributes);
@@ -292,16 +257,7 @@ Cluster::InstallFabric()
     {
         m_pcap = std::make_unique<FabricPcap>(m_fabric, m_options.pcap);
     }
-    m_portPairs = std::make_shared<FabricPortPairs>(m_fabric, GetRanks());
-    if (m_backgroundHelper.IsInstalled())
-    {
-        m_backgroundPortPairs = std::make_shared<FabricPortPairs>(m_fabric, GetHosts());
-    }
-    if (m_options.storageHosts > 0)
-    {
-        m_storagePortPairs =
-            std::make_shared<FabricPortPairs>(m_fabric, GetRanks() + GetStorageHosts());
-    }
+    m_transports.PairPorts(m_fabric, m_backgroundHelper.IsInstalled(), GetHosts());
     if (GetPathChoice(m_options.path).isPinned)
     {
         PinPaths();
@@ -319,11 +275,7 @@ Cluster::InstallFabric()
 void
 Cluster::SetMarking(FabricHelper& fabric) const
 {
-    if (IsRdma())
-    {
-        m_rdma.SetMarking(fabric);
-    }
-    double step = IsRdma() ? m_rdma.GetEcnStep() : m_options.IsUec() ? 0 : m_tcp.GetEcnStep();
+    double step = m_transports.GetEcnStep();
     if (const InNetworkSystem* system = FindSystem(m_options); system && system->ecnStepPerGbps > 0)
     {
         step = system->ecnStepPerGbps;
@@ -347,12 +299,7 @@ Cluster::FindEcnUser() const
     {
         return KeyValues::Split(m_options.algorithm).GetName();
     }
-    if (m_options.IsUec())
-    {
-        return ""; // its switches are set as it needs
-    }
-    const bool uses = IsRdma() ? m_rdma.UsesEcn() : m_tcp.UsesEcn();
-    return uses ? KeyValues::Split(m_options.congestionControl).GetName() : "";
+    return m_transports.UsesEcn() ? KeyValues::Split(m_options.congestionControl).GetName() : "";
 }
 
 std::string
@@ -418,9 +365,9 @@ Cluster::MakeCommunicators()
     const auto hostModel = MakeHostModel({});
     for (uint32_t rank = 0; rank < GetRanks(); rank++)
     {
-        m_transports.push_back(MakeTransport(rank, Use::RANKS));
+        const auto transport = m_transports.Make(rank, ClusterTransports::Use::RANKS);
         auto communicator = m_attributes.Create<ScheduledCommunicator>();
-        communicator->Setup(rank, GetRanks(), m_transports.back(), m_planner);
+        communicator->Setup(rank, GetRanks(), transport, m_planner);
         communicator->SetHostModel(hostModel);
         communicator->SetCoding(m_nicHelper.GetCoding());
         m_codecHelper.InstallIn(*communicator, rank);
@@ -498,13 +445,13 @@ Cluster::InstallNicEngines()
         m_fabric,
         m_communicators,
         m_planner,
-        GetPacketSize(),
-        [this](uint64_t rate) { return m_nicHelper.GetGain(GetPacketSize(), rate); },
+        m_transports.GetPacketSize(),
+        [this](uint64_t rate) { return m_nicHelper.GetGain(m_transports.GetPacketSize(), rate); },
         m_longest.rate,
         m_notes);
     AddToLists(m_fabric, m_nicCommunicators.ranks);
     const NicCommunicator& first = *m_nicCommunicators.ranks.front();
-    const PacketSize packet = GetPacketSize();
+    const PacketSize packet = m_transports.GetPacketSize();
     if (first.GetFormattedBytes(sizeof(float)) < sizeof(float))
     {
         const double share =
@@ -570,76 +517,6 @@ Cluster::MakeHostModel(const std::vector<uint32_t>& hosts) const
 }
 
 void
-Cluster::InstallTransport()
-{
-    if (IsRdma())
-    {
-        CheckQueuePairNumbers();
-        m_rdma.SetAttribute("Mtu", UintegerValue(m_mtu));
-        m_rdma.SetAttribute("LossRecovery", StringValue(m_options.GetRecovery()));
-        m_rdma.SetAttribute("PathHops", UintegerValue(m_longest.links));
-        m_rdma.SetRoundTrip(m_roundTrip);
-        m_nics = m_rdma.Install(m_fabric, GetHosts());
-        return;
-    }
-    if (m_options.IsUec())
-    {
-        m_uecNics = m_uec.Install(m_fabric, GetHosts());
-        return;
-    }
-    // Buffers hold what is not coded yet.
-    const double gain = m_nicHelper.GetGain(GetPacketSize(), m_longest.rate);
-    m_tcp.SetNetwork(m_mtu,
-                     m_roundTrip,
-                     static_cast<uint64_t>(static_cast<double>(m_longest.rate) * gain));
-    m_socketAttributes = m_tcp.Install(m_fabric,
-                                       GetHosts(),
-                                       m_backgroundPortPairs ? m_backgroundPortPairs
-                                       : m_storagePortPairs  ? m_storagePortPairs
-                                                             : m_portPairs);
-    m_nicHelper.CheckSegments(m_socketAttributes);
-}
-
-uint64_t
-Cluster::GetConnections(uint64_t hosts) const
-{
-    std::size_t ports = 1;
-    for (const auto& rails : m_fabric.rails)
-    {
-        ports = std::max(ports, rails.size());
-    }
-    return hosts * ports;
-}
-
-uint64_t
-Cluster::GetFirstConnection() const
-{
-    return IsRdma() ? FIRST_QUEUE_PAIR : 0;
-}
-
-uint64_t
-Cluster::GetEndOfConnections() const
-{
-    return m_backgroundHelper.IsInstalled() ? BackgroundHelper::FIRST_CONNECTION : PSN_MODULUS;
-}
-
-void
-Cluster::CheckQueuePairNumbers() const
-{
-    const uint64_t hosts = m_options.storageHosts > 0 ? GetRanks() + GetStorageHosts() : 0;
-    const uint64_t connections = GetConnections(m_options.ranks + hosts);
-    const uint64_t most = (GetEndOfConnections() - FIRST_QUEUE_PAIR) / connections;
-    if (m_options.queuePairs > most)
-    {
-        throw ConfigurationError("queue pairs",
-                                 std::to_string(m_options.queuePairs),
-                                 " with " + std::to_string(m_options.ranks) + " ranks of " +
-                                     std::to_string(GetConnections(1)) + " ports (allowed: up to " +
-                                     std::to_string(most) + ", as numbers have 24 bits)");
-    }
-}
-
-void
 Cluster::CheckStorage() const
 {
     if (m_options.storageHosts == 0)
@@ -663,78 +540,16 @@ Cluster::CheckStorage() const
     }
 }
 
-Ptr<MultiPortTransport>
-Cluster::MakeConnections(uint32_t host, Use use) const
-{
-    const auto& portPairs = use == Use::RANKS        ? m_portPairs
-                            : use == Use::BACKGROUND ? m_backgroundPortPairs
-                                                     : m_storagePortPairs;
-    const uint64_t first =
-        use == Use::BACKGROUND
-            ? BackgroundHelper::FIRST_CONNECTION
-            : GetFirstConnection() + (use == Use::STORAGE
-                                          ? GetConnections(m_options.ranks) * m_options.queuePairs
-                                          : 0);
-    if (IsRdma())
-    {
-        auto rdma = m_attributes.Create<RdmaTransport>();
-        rdma->SetPortPairs(host, portPairs);
-        rdma->SetFirst(static_cast<uint32_t>(first));
-        rdma->SetNics(m_nics[host]);
-        return rdma;
-    }
-    if (m_options.IsUec())
-    {
-        auto uec = m_attributes.Create<UecTransport>();
-        uec->SetPortPairs(host, portPairs);
-        uec->SetFirst(static_cast<uint32_t>(first));
-        uec->SetNics(m_uecNics[host]);
-        return uec;
-    }
-    auto tcp = m_attributes.Create<TcpTransport>();
-    tcp->SetPortPairs(host, portPairs);
-    UintegerValue port;
-    tcp->GetAttribute("Port", port);
-    const uint64_t other = port.Get() + static_cast<uint64_t>(use);
-    tcp->SetAttribute("Port", UintegerValue(other <= UINT16_MAX ? other : other - UINT16_MAX));
-    tcp->SetSocketAttributes(m_socketAttributes);
-    tcp->SetNode(m_fabric.hosts.Get(host));
-    return tcp;
-}
-
-Ptr<MultiPortTransport>
-Cluster::MakeTransport(uint32_t host, Use use) const
-{
-    const Ptr<MultiPortTransport> transport = MakeConnections(host, use);
-    if (m_options.portPairs == "stripe")
-    {
-        transport->SetAttribute("Stripe", BooleanValue(true));
-    }
-    if (m_options.hostLatency.IsStrictlyPositive())
-    {
-        transport->SetAttribute("PostLatency", TimeValue(m_options.hostLatency));
-        transport->SetAttribute("PostJitter", StringValue(m_options.hostJitter));
-    }
-    transport->AssignStreams((use == Use::STORAGE ? FIRST_STORAGE_STREAM : FIRST_STREAM) + host);
-    if (m_options.queuePairs > 1)
-    {
-        transport->SetAttribute("QueuePairs", UintegerValue(m_options.queuePairs));
-        transport->SetAttribute("Split", BooleanValue(m_options.split));
-    }
-    return transport;
-}
-
 void
 Cluster::InstallStorage()
 {
     const uint32_t hosts = m_options.storageHosts > 0 ? GetRanks() + GetStorageHosts() : 0;
     for (uint32_t host = 0; host < hosts; host++)
     {
-        m_storageTransports.push_back(MakeTransport(host, Use::STORAGE));
         auto communicator = m_attributes.Create<ScheduledCommunicator>();
         communicator->Setup(host,
                             hosts,
-                            m_storageTransports.back(),
+                            m_transports.Make(host, ClusterTransports::Use::STORAGE),
                             nullptr, // messages only
                             STORAGE_COMMUNICATOR);
         m_storageCommunicators.push_back(communicator);
@@ -756,17 +571,8 @@ Cluster::GetStorageCommunicator(uint32_t number) const
 void
 Cluster::Restart()
 {
-    const uint64_t hosts = m_transports.size() + m_storageTransports.size();
-    const auto numbers = static_cast<uint32_t>(
-        m_options.transport == "tcp" ? TCP_PORTS : GetConnections(hosts) * m_options.queuePairs);
+    m_transports.Restart();
     uint64_t next = 0;
-    for (const auto* transports : {&m_transports, &m_storageTransports})
-    {
-        for (const auto& transport : *transports)
-        {
-            transport->Restart(numbers);
-        }
-    }
     for (const auto& communicator : m_communicators)
     {
         next = std::max(next, communicator->GetNextCollective());
@@ -783,15 +589,7 @@ Cluster::Restart()
 uint64_t
 Cluster::GetMostRestarts() const
 {
-    if (m_options.transport == "tcp")
-    {
-        UintegerValue port;
-        m_transports.front()->GetAttribute("Port", port);
-        return (UINT16_MAX - port.Get()) / TCP_PORTS;
-    }
-    const uint64_t hosts = m_transports.size() + m_storageTransports.size();
-    const uint64_t numbers = GetConnections(hosts) * m_options.queuePairs;
-    return (GetEndOfConnections() - GetFirstConnection()) / numbers - 1;
+    return m_transports.GetMostRestarts();
 }
 
 std::unique_ptr<LinkOutage>
@@ -812,8 +610,10 @@ Cluster::InstallBackground()
                               : m_fabric.devicesOfSwitches[0]->GetPipelineDelay();
     m_background = m_backgroundHelper.Install(
         m_fabric,
-        std::make_unique<IdlePaths>(m_topology, GetPacketSize(), pipeline),
-        [this](uint32_t host) { return MakeConnections(host, Use::BACKGROUND); });
+        std::make_unique<IdlePaths>(m_topology, m_transports.GetPacketSize(), pipeline),
+        [this](uint32_t host) {
+            return m_transports.Make(host, ClusterTransports::Use::BACKGROUND);
+        });
     m_background->Start();
     m_notes.push_back(m_backgroundHelper.Describe(*m_background));
 }
@@ -881,25 +681,25 @@ Cluster::GetCommunicator(uint32_t rank) const
 const std::vector<Ptr<RdmaNic>>&
 Cluster::GetNics(uint32_t rank) const
 {
-    return m_nics.at(rank);
+    return m_transports.GetNics(rank);
 }
 
 const std::vector<Ptr<UecNic>>&
 Cluster::GetUecNics(uint32_t rank) const
 {
-    return m_uecNics.at(rank);
+    return m_transports.GetUecNics(rank);
 }
 
 PortPairTable&
 Cluster::GetPortPairs() const
 {
-    return *m_portPairs;
+    return m_transports.GetPortPairs();
 }
 
 Ptr<MessageTransport>
 Cluster::GetTransport(uint32_t rank) const
 {
-    return m_transports.at(rank);
+    return m_transports.Get(rank);
 }
 
 void
@@ -920,7 +720,8 @@ Cluster::PinPaths()
     }
     for (const RankPath& path : paths)
     {
-        const PortPair portPair = m_portPairs->GetPortPairs(path.from, path.to).front();
+        const PortPair portPair =
+            m_transports.GetPortPairs().GetPortPairs(path.from, path.to).front();
         m_fabric.PinPath(portPair.localEndpoint, portPair.remoteEndpoint, path.nodes);
     }
 }
@@ -1016,7 +817,8 @@ Cluster::GetCongestionControl() const
 uint64_t
 Cluster::GetSendBuffer() const
 {
-    const auto size = m_socketAttributes.Get(TcpSocketBase::GetTypeId(), "SndBufSize");
+    const auto size =
+        m_transports.GetSocketAttributes().Get(TcpSocketBase::GetTypeId(), "SndBufSize");
     return DynamicCast<const UintegerValue>(size)->Get();
 }
 

@@ -10,25 +10,20 @@
 #include "background-helper.h"
 #include "cluster-options.h"
 #include "cluster-plan.h"
+#include "cluster-transports.h"
 #include "codec-helper.h"
 #include "in-network-system.h"
 #include "nic-algorithm.h"
 #include "nic-helper.h"
-#include "rdma-helper.h"
-#include "tcp-helper.h"
-#include "uec-helper.h"
 
 #include "ns3/fabric-pcap.h"
-#include "ns3/fabric-port-pairs.h"
 #include "ns3/fault-plan.h"
 #include "ns3/link-outage.h"
 #include "ns3/lower-bound.h"
 #include "ns3/process-border.h"
-#include "ns3/rdma-nic.h"
 #include "ns3/scheduled-communicator.h"
 #include "ns3/steady-state.h"
 #include "ns3/training-fabric.h"
-#include "ns3/uec-nic.h"
 
 #include <memory>
 #include <set>
@@ -246,7 +241,6 @@ class Cluster
 
   private:
     void MakeTopology();
-    PacketSize GetPacketSize() const;
     void CheckAttributes() const;
     void AddPipelines();
     void AddFaults();
@@ -257,22 +251,7 @@ class Cluster
     std::string DescribeMarking() const;
     void PinPaths();
     std::shared_ptr<const HostModel> MakeHostModel(const std::vector<uint32_t>& hosts) const;
-    void InstallTransport();
-    /** What messages of a transport are for. */
-    enum class Use
-    {
-        RANKS,
-        BACKGROUND,
-        STORAGE
-    };
-
-    void CheckQueuePairNumbers() const;
     void CheckStorage() const;
-    uint64_t GetConnections(uint64_t hosts) const;
-    uint64_t GetFirstConnection() const;
-    uint64_t GetEndOfConnections() const;
-    Ptr<MultiPortTransport> MakeTransport(uint32_t host, Use use) const;
-    Ptr<MultiPortTransport> MakeConnections(uint32_t host, Use use) const;
     uint32_t GetHosts() const;
     void InstallBackground();
     void InstallStorage();
@@ -287,10 +266,6 @@ class Cluster
     BackgroundHelper m_backgroundHelper;
     NicHelper m_nicHelper;
     CodecHelper m_codecHelper;
-    RdmaHelper m_rdma;
-    TcpHelper m_tcp;
-    UecHelper m_uec;
-    AttributeList m_socketAttributes; // with TCP
     TopologyGraph m_topology;
     uint32_t m_mtu;
     ShortestPaths::Path m_longest; // longest path between ranks, maximum of each property
@@ -299,15 +274,10 @@ class Cluster
     FaultPlan m_faults;
     std::unique_ptr<FabricPcap> m_pcap;
     std::unique_ptr<ProcessBorder> m_border;
-    std::unique_ptr<SteadyState> m_steadyState;      // null: everything is simulated
-    std::vector<std::vector<Ptr<RdmaNic>>> m_nics;   // by host and rail
-    std::vector<std::vector<Ptr<UecNic>>> m_uecNics; // by host and rail
-    std::shared_ptr<FabricPortPairs> m_portPairs;
-    std::shared_ptr<FabricPortPairs> m_backgroundPortPairs; // null: no traffic beside the ranks'
-    std::shared_ptr<FabricPortPairs> m_storagePortPairs;    // null: no storage hosts
-    std::vector<Ptr<MultiPortTransport>> m_transports;
-    std::vector<Ptr<MultiPortTransport>> m_storageTransports; // of ranks and storage hosts; or none
-    std::vector<Ptr<ScheduledCommunicator>> m_storageCommunicators; // likewise
+    std::unique_ptr<SteadyState> m_steadyState; // null: everything is simulated
+    ClusterTransports m_transports;
+    // Of ranks and storage hosts; or none.
+    std::vector<Ptr<ScheduledCommunicator>> m_storageCommunicators;
     std::vector<Ptr<ScheduledCommunicator>> m_communicators;
     std::vector<Ptr<InNetworkCommunicator>> m_inNetworkCommunicators;
     std::unique_ptr<InNetworkController> m_controller; // null: none, or a single job
