@@ -451,7 +451,7 @@ def test_files_are_written_whole_or_not_at_all(tmp_path, ns3w, monkeypatch):
 def test_python_packages_are_pinned_with_hashes(ns3w):
     lists = {path.stem: path for path in ROOT.glob("build-support/python-packages/*.txt")}
     versions = {cppyy for _, _, cppyy in REQUIREMENTS}
-    assert set(lists) == {"ci", "tools", "wheel"} | {f"cppyy-{version}" for version in versions}
+    assert set(lists) == {"ci", "tests", "tools", "wheel"} | {f"cppyy-{version}" for version in versions}
     for name, path in lists.items():
         entries = re.sub(r" \\\n +", " ", path.read_text()).splitlines()
         entries = [line for line in entries if line and not line.startswith("#")]

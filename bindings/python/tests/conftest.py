@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Fixtures of the tests. They use the build named by DISTRIBUTED_TRAINING_BUILD."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -14,6 +15,13 @@ PACKAGE = REPOSITORY / "bindings/python"
 sys.path.insert(0, str(PACKAGE))
 
 import distributed_training as dt  # noqa: E402
+
+
+def need(package):
+    """Import a package that only `./ns3w test` installs; a test that runs elsewhere may skip it."""
+    if "NS3_DIR" in os.environ:
+        return importlib.import_module(package)
+    return pytest.importorskip(package, reason=f"{package} is not installed: ./ns3w test does it")
 
 
 @pytest.fixture(scope="session")

@@ -4,14 +4,12 @@
 import contextlib
 import doctest
 import inspect
-import io
-import json
 import re
 import sqlite3
 
 import pytest
 
-from conftest import REPOSITORY
+from conftest import REPOSITORY, need
 from test_documentation import read_names, read_table
 
 import distributed_training as dt
@@ -52,17 +50,32 @@ def test_commands_of_the_chapter(folder, capsys):
     assert (folder / "grid.csv").exists() and (folder / "grid.svg").exists()
 
 
-def test_notebook(folder):
-    """Its cells print what it shows."""
-    names = {}
-    cells = [cell for cell in json.loads(NOTEBOOK.read_text())["cells"]]
-    code = [cell for cell in cells if cell["cell_type"] == "code"]
-    for cell in code:
-        with contextlib.redirect_stdout(io.StringIO()) as output:
-            exec("".join(cell["source"]), names)
-        shown = "".join(text for part in cell["outputs"] for text in part["text"])
-        assert output.getvalue() == shown
-    assert any(cell["outputs"] for cell in code)
+def test_notebook(folder, environment, monkeypatch):
+    """A kernel of Jupyter prints what it shows, draws a figure, and has a bar of progress."""
+    nbclient, nbformat = need("nbclient"), need("nbformat")
+    for name in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):
+        monkeypatch.setenv(name, str(folder / name.lower()))
+    monkeypatch.setenv("PYTHONPATH", environment["PYTHONPATH"])
+    monkeypatch.delenv("MPLBACKEND", raising=False)
+    stored = nbformat.read(NOTEBOOK, as_version=4)
+    nbformat.validate(stored)
+    assert stored.cells[0].source.count("`pip install .`") == 1
+    fresh = nbformat.from_dict(stored)
+    for cell in fresh.cells:
+        cell.pop("outputs", None)
+    nbclient.NotebookClient(fresh, timeout=300, kernel_name="python3").execute()
+
+    def get_text(cell, stream):
+        parts = [part for part in cell.outputs if part.get("name") == stream]
+        return "".join(part.text for part in parts)
+
+    code = [cell for cell in fresh.cells if cell.cell_type == "code"]
+    shown = [cell for cell in stored.cells if cell.cell_type == "code"]
+    printed = [get_text(cell, "stdout") for cell in code]
+    assert printed == [get_text(cell, "stdout") for cell in shown]
+    assert sum(bool(text) for text in printed) == 2
+    assert "30/30" in get_text(code[0], "stderr")
+    assert [i for i, cell in enumerate(code) if "image/png" in str(cell.outputs)] == [2]
 
 
 def test_columns(tmp_path):

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import shlex
 import shutil
 import signal
@@ -18,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import REPOSITORY
+from conftest import REPOSITORY, need
 
 import distributed_training as dt
 from distributed_training import sweeps
@@ -339,6 +340,22 @@ def test_killed_and_resumed_sweep_is_equal_to_an_undisturbed_one(
     assert [path.name for path in tmp_path.iterdir() if "lock" in path.name] == []
 
 
+def test_example_of_a_killed_sweep(environment):
+    """60 points, killed at random moments: rows equal to those of an undisturbed sweep."""
+    script = REPOSITORY / "bindings/python/examples/killed_sweep.py"
+    process = subprocess.run(
+        [sys.executable, script], env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert process.returncode == 0, process.stdout + process.stderr
+    undisturbed, killed, rows = process.stdout.splitlines()
+    assert undisturbed.startswith("undisturbed: ")
+    assert re.fullmatch(r"60 rows of \d+ finished runs: equal", rows)
+    times, kept = re.match(r"killed (\d+) times, with \[(.*)\] runs kept", killed).groups()
+    counts = [int(count) for count in kept.split(",")]
+    assert len(counts) == int(times) >= 3
+    assert counts == sorted(counts) and 0 < counts[0] < 60
+
+
 def test_two_processes_share_a_store(tmp_path, environment, undisturbed):
     """Each run is made once, and both have all rows; a killed process leaves its claims."""
     import pandas
@@ -433,7 +450,7 @@ def test_progress_in_terminal_and_notebook_only(monkeypatch, capsys):
 
 def test_dask(tmp_path, monkeypatch):
     """The example; its rows are those of threads."""
-    pytest.importorskip("distributed", reason="dask is an optional extra")
+    need("distributed")
     monkeypatch.syspath_prepend(REPOSITORY / "bindings/python/examples")
     import dask_sweep
 
