@@ -52,6 +52,7 @@ from .experiments import (
 )
 from .grids import read_grid
 from .learner import Layer, Learner
+from .near_names import did_you_mean
 from .program import Program, Result, SimulationStuck, WrongResult
 from .report_page import report
 from .results import TABLES, VIEWS, read_results
@@ -122,7 +123,8 @@ def __getattr__(name: str) -> Any:
 
         globals()["ns"] = load_namespace()
         return globals()["ns"]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    near = "" if name.startswith("_") else did_you_mean(name, __all__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{near}")
 
 
 def __dir__() -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Union
 
+from .near_names import did_you_mean
 from .program import Program, get_program_class, get_program_names
 
 _SETTINGS: dict[str, type] = {
@@ -52,7 +53,8 @@ def _read(document: dict[str, Any]) -> dict[str, Any]:
     allowed = ("program", *_SETTINGS, "common", "grid")
     for key, value in document.items():
         if key not in allowed:
-            raise ValueError(f"key {key!r} (allowed: {', '.join(allowed)})")
+            near = did_you_mean(key, allowed)
+            raise ValueError(f"key {key!r}{near} (allowed: {', '.join(allowed)})")
         kind = _SETTINGS.get(key)
         if kind and type(value) is not kind:
             what = "an integer" if kind is int else "a text"
@@ -60,7 +62,8 @@ def _read(document: dict[str, Any]) -> dict[str, Any]:
     programs = get_program_names()
     program = document.get("program", "training-job")
     if program not in programs:
-        raise ValueError(f"program = {program!r} (allowed: {', '.join(programs)})")
+        near = did_you_mean(program, programs)
+        raise ValueError(f"program = {program!r}{near} (allowed: {', '.join(programs)})")
     common = document.get("common", {})
     grids = document.get("grid", {})
     grids = grids if isinstance(grids, list) else [grids]

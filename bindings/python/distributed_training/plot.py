@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from .build import find_build
+from .near_names import did_you_mean
 from .topology_layout import Place, TopologyLayout
 from .units import split_unit
 
@@ -108,7 +109,8 @@ def sweep(
 
     for name in (x, y, *([by] if by else [])):
         if name not in frame:
-            raise ValueError(f"column {name!r} (allowed: {', '.join(frame.columns)})")
+            near = did_you_mean(name, frame.columns)
+            raise ValueError(f"column {name!r}{near} (allowed: {', '.join(frame.columns)})")
     if frame[y].dtype.kind not in "iuf":
         raise ValueError(f"column {y!r} (allowed: a column of numbers)")
     axes = _new_axes(axes, (6.4, 3.6))
@@ -232,9 +234,7 @@ def topology(
         )
         text = f"{graph.joined.get(node, node)}" if host else f"s{node - graph.hosts}"
         if side > 4:
-            axes.annotate(
-                text, (x, y), ha="center", va="center", fontsize=0.45 * side, zorder=3
-            )
+            axes.annotate(text, (x, y), ha="center", va="center", fontsize=0.45 * side, zorder=3)
     axes.set_aspect("equal")
     axes.set_axis_off()
     axes.margins(0.08)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import datetime
-import difflib
 import inspect
 import itertools
 import json
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from .build import BuildNotFound, find_build
 from .description import describe_program
 from .error_stream import ErrorStream
+from .near_names import did_you_mean
 
 if TYPE_CHECKING:
     import pandas
@@ -102,9 +102,11 @@ class Result:
 
     def __getattr__(self, name: str) -> Any:
         """Return a list of the JSON output as a DataFrame."""
-        rows = self.__dict__.get("data", {}).get(name)
+        data = self.__dict__.get("data", {})
+        rows = data.get(name)
         if not isinstance(rows, list):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            near = "" if name.startswith("_") else did_you_mean(name, data)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{near}")
         import pandas
 
         return pandas.DataFrame(rows)
@@ -328,12 +330,11 @@ class Program(Generic[R]):
             return
         if keyword not in options:
             renamed = {each["name"]: each["spelling"] for each in self.describe()["renamed"]}
-            near = difflib.get_close_matches(keyword, [*options, *_NS3_KEYWORDS, "attributes"], 1)
             text = f"{type(self).__name__} has no keyword {keyword!r}"
             if keyword.replace("_", "-") in renamed:
                 text += f": written as {renamed[keyword.replace('_', '-')]}"
-            elif near:
-                text += f"; did you mean {near[0]!r}?"
+            else:
+                text += did_you_mean(keyword, [*options, *_NS3_KEYWORDS, "attributes"])
             raise TypeError(f"{text} (allowed: see {type(self).__name__}.options())")
         kind = options[keyword]["type"]
         is_truth_value = type(value).__name__ in ("bool", "bool_")  # also numpy's

@@ -10,6 +10,8 @@ import sqlite3
 import urllib.parse
 from typing import TYPE_CHECKING
 
+from .near_names import did_you_mean
+
 if TYPE_CHECKING:
     import pandas
 
@@ -59,7 +61,8 @@ def read_results(
     import pandas
 
     if table not in TABLES + VIEWS:
-        raise ValueError(f"table {table!r} (allowed: {', '.join(TABLES + VIEWS)})")
+        near = did_you_mean(table, TABLES + VIEWS)
+        raise ValueError(f"table {table!r}{near} (allowed: {', '.join(TABLES + VIEWS)})")
     path = os.fspath(path)
     if not os.path.exists(path):
         raise FileNotFoundError(f"results file {path!r}: there is no such file")

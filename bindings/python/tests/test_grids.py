@@ -93,7 +93,8 @@ def test_grid_in_a_file(grid):
         ("runs = true", "runs = True (allowed: an integer)"),
         ("store = 1", "store = 1 (allowed: a text)"),
         ("seeds = 2", "key 'seeds' (allowed: program, store, runs, workers, retries, changed, "),
-        ('program = "training"', "program = 'training' (allowed: checkpoint-times, "),
+        ("worker = 2", "key 'worker'; did you mean 'workers'? (allowed: program, "),
+        ('program = "training"', "'training'; did you mean 'training-job'? (allowed: checkpoint-"),
         ("[grid]\nrank = [1]", "TrainingJob has no keyword 'rank'; did you mean 'ranks'?"),
         ("[grid]\nranks = [1.5]", "ranks=1.5 (allowed: "),
         ("[common]\nranks = 2\n[grid]\nranks = [1]", "grid.ranks is in common, too"),
@@ -169,8 +170,10 @@ def test_command_plot(grid, tmp_path, capsys, environment):
     process = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert (process.returncode, process.stdout) == (0, ""), process.stderr
     assert picture.stat().st_size > 1000
-    assert run("plot", store, picture, "--x=ranks", "--y=time") == 2
-    assert capsys.readouterr().err.startswith("plot: column 'time' (allowed: job, ")
+    assert run("plot", store, picture, "--x=ranks", "--y=iteration_time") == 2
+    assert capsys.readouterr().err.startswith(
+        "plot: column 'iteration_time'; did you mean 'iteration_time_s'? (allowed: job, "
+    )
     assert run("plot", store, tmp_path / "times.doc", "--x=ranks", "--y=iteration_time_s") == 2
     assert "doc" in capsys.readouterr().err
     assert run("plot", tmp_path / "none", picture, "--x=ranks", "--y=iteration_time_s") == 2

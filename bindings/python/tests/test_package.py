@@ -128,6 +128,21 @@ def test_training_run_in_this_process(build, environment, program_json):
 def test_unknown_name():
     import distributed_training as dt
 
-    with pytest.raises(AttributeError):
-        getattr(dt, "colour")
+    for name, near in {
+        "colour": "'colour'$",
+        "TrainingJb": r"'TrainingJb'; did you mean 'TrainingJob'\?$",
+        "trainingjob": r"did you mean 'TrainingJob'\?$",
+        "__wrapped__": "'__wrapped__'$",  # tools ask for such names
+    }.items():
+        with pytest.raises(AttributeError, match=near):
+            getattr(dt, name)
     assert "ns" in dir(dt)
+
+
+def test_unknown_member_of_a_result():
+    import distributed_training as dt
+
+    result = dt.TrainingJob(workload=WORKLOAD, ranks=1, iterations=1).run()
+    with pytest.raises(AttributeError, match="did you mean 'iteration_time_s'"):
+        result.iteration_time
+    assert not hasattr(result, "_repr_html_")

@@ -74,7 +74,16 @@ def test_results_file(results_file):
     assert list(iterations["warmup"]) == [True, False]
     for table in dt.TABLES:
         # none in these runs
-        absent = ("sample", "nic_counter", "codec_counter", "learning", "energy", "life", "flow", "job")
+        absent = (
+            "sample",
+            "nic_counter",
+            "codec_counter",
+            "learning",
+            "energy",
+            "life",
+            "flow",
+            "job",
+        )
         rows = set() if table in absent else {1, 2}
         assert set(dt.read_results(results_file, table)["run_id"]) == rows, table
     for view in dt.VIEWS:
@@ -154,7 +163,9 @@ def test_trimmed_packets_are_counted_everywhere_alike(tmp_path):
     assert figures["nacks"] == figures["repeated_packets"] == figures["trimmed_packets"]
     assert figures["timeouts"] == figures["duplicate_packets"] == 0
     with sqlite3.connect(path) as database:
-        ports = database.execute("SELECT node, port, trims FROM link_counter WHERE trims").fetchall()
+        ports = database.execute(
+            "SELECT node, port, trims FROM link_counter WHERE trims"
+        ).fetchall()
         assert database.execute("SELECT sum(drops) FROM link_counter").fetchone() == (0,)
     assert sum(trims for _, _, trims in ports) == figures["trimmed_packets"]
     assert len(ports) == 1  # the link to the server
@@ -176,8 +187,10 @@ def test_results_file_in_a_read_only_directory(results_file, tmp_path):
 def test_bad_results_files(tmp_path, results_file):
     with pytest.raises(FileNotFoundError, match="missing"):
         dt.read_results(tmp_path / "missing.sqlite")
-    with pytest.raises(ValueError, match="allowed: run, iteration"):
+    with pytest.raises(ValueError, match=r"'nothing' \(allowed: run, iteration"):
         dt.read_results(results_file, "nothing")
+    with pytest.raises(ValueError, match=r"'botleneck'; did you mean 'bottleneck'\? \(allowed"):
+        dt.read_results(results_file, "botleneck")
     text = tmp_path / "text.sqlite"
     text.write_text("no database" * 100)
     with pytest.raises(ValueError, match="text.sqlite"):
