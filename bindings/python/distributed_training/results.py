@@ -55,8 +55,8 @@ def read_results(
         table: one of TABLES or VIEWS.
         run_id: the run to read; all by default.
 
-    Raises ValueError if there is no such table, or the file is not a results file or has a newer
-    version; FileNotFoundError if there is no file.
+    Raises ValueError if there is no such table, or the file is not a results file, has a newer
+    version, or is so old that it lacks the table; FileNotFoundError if there is no file.
     """
     import pandas
 
@@ -76,6 +76,13 @@ def read_results(
                 raise ValueError(
                     f"results file {path!r}: has layout version {layout} of a newer program "
                     f"(allowed: up to {LAYOUT_VERSION})"
+                )
+            names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master")]
+            there = [name for name in TABLES + VIEWS if name in names]
+            if "run" in there and table not in there:
+                raise ValueError(
+                    f"results file {path!r}: has no table {table!r}, as an older program wrote it; a "
+                    f"run that is added to it adds the table (allowed: {', '.join(there)})"
                 )
             frame = pandas.read_sql_query(query, connection, params=values)
     except (sqlite3.Error, pandas.errors.DatabaseError) as error:
