@@ -2,20 +2,22 @@
 """Samples and timelines of runs."""
 
 import collections
-import gzip
+import copy
 import json
 
 import distributed_training as dt
 import pytest
+from test_job_life import LIVED
+from timeline import check_timeline, read_timeline
 
 
 def test_timeline_is_sound(tmp_path):
-    """Slices of a thread do not overlap, and each arrow joins two slices of one message."""
+    """Slices of a thread do not overlap, and each flow event joins two slices of one message."""
     path = tmp_path / "trace.json.gz"
     dt.CollectiveBenchmark(
         ranks=4, bytes="1M", trace=path, trace_ranks="0-1,3", sample="10us", results=tmp_path / "r"
     ).run()
-    events = json.loads(gzip.decompress(path.read_bytes()))
+    events = read_timeline(path)
     slices = collections.defaultdict(list)
     for event in events:
         if event["ph"] == "X":
@@ -42,6 +44,83 @@ def test_timeline_is_sound(tmp_path):
     counters = [event for event in events if event["ph"] == "C"]
     assert [next(iter(event["args"].values())) for event in counters] == list(samples["value"])
     assert set(samples["quantity"]) >= {"utilization", "rate_bps"}
+
+
+# Names as in config.json of Hugging Face.
+TRANSFORMER = {
+    "num_hidden_layers": 4,
+    "hidden_size": 256,
+    "num_attention_heads": 8,
+    "intermediate_size": 1024,
+    "vocab_size": 1024,
+    "max_position_embeddings": 128,
+}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"ranks": 4, "iterations": 2, "bucket": "4M", "sample": "100us"},
+        {"ranks": 4, "iterations": 1, "straggler": "1:1.5", "compute_jitter": "lognormal"},
+        {"ranks": 3, "iterations": 1, "transport": "tcp", "gradient_priority": "layer"},
+        {"ranks": 3, "iterations": 1, "collective": "parameter-server", "overlap": False},
+        {"ranks": 4, "iterations": 1, "collective": "switchml", "workload": "alexnet"},
+        LIVED,
+        {
+            "tensor": 2,
+            "pipeline": 2,
+            "data": 2,
+            "global_batch": 8,
+            "iterations": 1,
+            "model": "json",
+        },
+    ],
+)
+def test_timelines_of_jobs_keep_the_rules(tmp_path, options):
+    trace = tmp_path / "trace.json"
+    if "model" in options:
+        options = {**options, "model": tmp_path / "model.json"}
+        options["model"].write_text(json.dumps(TRANSFORMER), encoding="ascii")
+    dt.TrainingJob(**options, trace=trace).run()
+    events = read_timeline(trace)
+    phases = {event["ph"] for event in events}
+    assert phases >= {"X", "M"} and ("C" in phases) == ("sample" in options)
+    assert phases >= {"s", "f"} or options.get("collective") == "switchml"
+    processes = {event["pid"] for event in events if event["ph"] == "X"}
+    assert processes >= set(range(options.get("ranks", 8)))
+
+
+def test_a_damaged_timeline_is_noticed(tmp_path):
+    """Each rule finds what breaks it."""
+    trace = tmp_path / "trace.json"
+    job = {"ranks": 2, "iterations": 1, "bucket": "4M", "sample": "1ms"}
+    dt.TrainingJob(**job, trace=trace).run()
+    sound = read_timeline(trace)
+    first = {phase: i for i, event in reversed(list(enumerate(sound))) for phase in event["ph"]}
+
+    thread = [i for i, event in enumerate(sound) if event["ph"] == "X" and event["tid"] == 1]
+    second = next(i for i in thread[1:] if sound[i]["pid"] == sound[thread[0]]["pid"])
+
+    def damage(change):
+        events = copy.deepcopy(sound)
+        change(events)
+        with pytest.raises((AssertionError, KeyError, IndexError)):
+            check_timeline(events)
+
+    damage(lambda events: events[first["X"]].pop("dur"))
+    damage(lambda events: events[first["X"]].update(ph="B"))
+    damage(lambda events: events[second].update(ts=events[second]["ts"] - 1))  # into the first
+    damage(lambda events: events[first["X"]].update(ts=-1))
+    damage(lambda events: events[first["X"]].update(tid=77))
+    damage(lambda events: events[first["M"]].update(args={}))
+    damage(lambda events: events.append({**events[first["M"]], "args": {"name": "other"}}))
+    damage(lambda events: events.remove(events[first["M"]]))
+    damage(lambda events: events.remove(events[first["s"]]))
+    damage(lambda events: events[first["f"]].update(ts=0))
+    damage(lambda events: events[first["f"]].update(cat="other"))
+    damage(lambda events: events.insert(first["X"], events.pop(first["s"])))
+    damage(lambda events: events[first["C"]].update(ts=1e12))
+    damage(lambda events: events[first["C"]].update(args={"value": "3"}))
 
 
 @pytest.mark.parametrize("transport", ["rdma", "tcp", "uec"])
