@@ -7,6 +7,7 @@ import re
 import signal
 import sqlite3
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -14,7 +15,9 @@ import pytest
 
 import distributed_training as dt
 from browser import Page, find_browser
+from conftest import REPOSITORY
 from distributed_training.__main__ import main
+from timeline import read_timeline
 
 WORKLOAD = Path(__file__).with_name("small-workload.csv")
 JOB = [f"--workload={WORKLOAD}", "--ranks=4", "--iterations=2"]
@@ -243,8 +246,7 @@ def test_jobs_of_a_cluster(program, tmp_path):
     assert {row["rank"] for row in get_rows(second, "compute")} == {4, 5}
     assert {row["rank"] for row in get_rows(second, "collective")} == {4, 5}
     assert {row["rank"] for row in get_rows(second, "path")} <= {4, 5}
-    events = json.loads((tmp_path / "t.json").read_text(encoding="ascii"))
-    spans = [event for event in events if event["ph"] == "X"]
+    spans = [event for event in read_timeline(tmp_path / "t.json") if event["ph"] == "X"]
     assert {event["pid"] for event in spans} == set(range(6))
     assert {event["name"] for event in spans if event["tid"] == 1} >= {"forward", "backward"}
 
@@ -404,8 +406,7 @@ def test_experiments(program, tmp_path, name, words):
     for run in runs:
         assert run["link"]["total"] > 0 and run["message"]["total"] + run["collective"]["total"] > 0
         assert get_rows(run, "run")[0]["state"] == "finished"
-    spans = json.loads((tmp_path / "t.json").read_text(encoding="ascii"))
-    assert [event for event in spans if event["ph"] == "X"]
+    assert [event for event in read_timeline(tmp_path / "t.json") if event["ph"] == "X"]
 
 
 # ---- in a browser ----
@@ -444,6 +445,12 @@ def test_a_browser_shows_the_page(job):
             assert page.evaluate(count) > 0, section
         ((links,),) = ask(job / "r.sqlite", "SELECT count(*) FROM link_counter")
         assert page.evaluate("document.querySelectorAll('path.link').length") == links
+        distances = (  # from the buttons above a chart to the chart
+            "[...document.querySelectorAll('.chart')].map(chart => chart.getBoundingClientRect().top"
+            " - chart.querySelector('.modebar').getBoundingClientRect().bottom)"
+        )
+        assert len(page.evaluate(distances)) == 6
+        assert all(-1 <= distance < 5 for distance in page.evaluate(distances))
         # the tip of a link, of a bar; the chooser of ranks; that of quantities
         page.point("document.querySelector('path.link[data-link=\"host0 -> switch0\"]')")
         tip = page.wait("document.getElementById('tip').textContent")
@@ -471,6 +478,19 @@ def test_a_browser_shows_the_page(job):
         assert page.complaints == []
         assert [url for url in page.requests if not url.startswith(("file://", "data:"))] == []
         assert len([url for url in page.requests if url.startswith("file://")]) == 1
+
+
+@needs_browser
+def test_picture_of_the_documentation(environment, tmp_path):
+    """The script that takes it; the height of the picture, from its header, is that of a whole page."""
+    script = REPOSITORY / "build-support/report_picture.py"
+    picture = tmp_path / "report.png"
+    subprocess.run([sys.executable, script, picture], env=environment, check=True, timeout=300)
+    for path in (picture, REPOSITORY / "doc/images/report.png"):
+        data = path.read_bytes()
+        assert data[:8] == b"\x89PNG\r\n\x1a\n"
+        assert int.from_bytes(data[16:20], "big") == 1000
+        assert int.from_bytes(data[20:24], "big") > 3000
 
 
 @needs_browser

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from conftest import PACKAGE, REPOSITORY
 
+import distributed_training as dt
+
 TUTORIAL = REPOSITORY / "doc/tutorial.rst"
 TEXT = TUTORIAL.read_text(encoding="ascii")
 
@@ -74,13 +76,17 @@ def test_other_commands_are_those_of_ns3w():
 @pytest.mark.parametrize("line", RUNS)
 def test_commands_run(build, environment, folder, line):
     assert execute(build, environment, folder, line) or list(folder.iterdir())
-    for name in re.findall(r"[\w-]+\.(?:svg|png)", line):
+    for name in re.findall(r"[\w-]+\.(?:svg|png|html)", line):
         assert (folder / name).stat().st_size > 1000
 
 
 def test_first_training_says_what_the_text_says(build, environment, folder):
-    (line,) = [each for each in RUNS if each in read_blocks(TEXT, "sh") and "resnet50" in each]
-    result = json.loads(execute(build, environment, folder, line, "--json=-"))
+    line, with_report = [
+        line for line in RUNS if line in read_blocks(TEXT, "sh") and "resnet50" in line
+    ]
+    assert with_report == f"{line} --report=run.html"
+    files = "--results=run.sqlite", "--json=-"
+    result = json.loads(execute(build, environment, folder, with_report, *files))
     efficiency = re.search(r"The efficiency of (\d+) %", TEXT).group(1)
     assert f"{100 * result['scaling_efficiency']:.0f}" == efficiency
     path = result["critical_path"]
@@ -88,12 +94,24 @@ def test_first_training_says_what_the_text_says(build, environment, folder):
     (last,) = [part for part in path["parts"] if part["task"] == "all-reduce 4"]
     assert f"{100 * last['time_s'] / path['time_s']:.0f}" == share
     assert path["busiest_link"].startswith("host")
+    (binding,) = dt.read_results(folder / "run.sqlite", "binding").itertuples()
+    share = re.search(r"a link of a host, which is busy for (\d+) % of the communication", TEXT)
+    assert binding.link.startswith("host") and f"{100 * binding.share:.0f}" == share.group(1)
+    assert binding.sentence in (folder / "run.html").read_text(encoding="utf-8")
+    links = dt.read_results(folder / "run.sqlite", "link_counter")
+    of_host = links["node"].str.startswith("host") | links["peer"].str.startswith("host")
+    loads = links[of_host].groupby("node")["utilization"].max()
+    hosts = loads[loads.index.str.startswith("host")]
+    assert hosts.min() > 0.95 * hosts.max()
+    assert (links[~of_host]["utilization"] < 0.01).mean() > 0.5
+    waits = dt.read_results(folder / "run.sqlite", "bucket_wait")
+    assert waits[waits["bucket"] == waits["bucket"].max()]["wait_s"].min() > 0
 
 
 def test_remedies_help(build, environment, folder):
-    """Both lines of step 4 are faster than step 2."""
+    """Both lines of step 5 are faster than step 2."""
     times = []
-    for line in [each for each in RUNS if "resnet50" in each]:
+    for line in [each for each in RUNS if "resnet50" in each and "--report" not in each]:
         result = json.loads(execute(build, environment, folder, line, "--json=-"))
         times.append(result["iteration_time_s"])
     first, *remedies = times
@@ -109,8 +127,6 @@ def test_gallery_shows_every_figure_with_its_command(describe):
     assert len(commands) == len(shown)
     for name, line in zip(re.findall(r"image:: images/(\S+)", text), commands):
         words = shlex.split(line)
-        if name == "report.png":  # of a browser
-            name = "report.html"
         if name not in re.split("[ =]", line):  # one of several files of a script
             pattern = re.sub(r"-\w+\.", "-{name}.", name)
             assert pattern in (REPOSITORY / words[2]).read_text("ascii"), f"{line}: {name}"
