@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A training in Python whose gradients are summed by a simulated network."""
+"""A training in Python; a simulated network sums its gradients."""
 
 from __future__ import annotations
 
