@@ -17,7 +17,8 @@ extensions = ["cpp_reference", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"  # as text; other packages need not be installed
 autodoc_preserve_defaults = True
-nitpick_ignore_regex = [("py:.*", ".*")]  # types of pandas, matplotlib and typing
+# types of pandas, matplotlib and typing; of ns-3 and the standard library
+nitpick_ignore_regex = [("py:.*", ".*"), ("cpp:.*", ".*")]
 exclude_patterns = ["_build", "out"]
 highlight_language = "none"
 numfig = False

@@ -1,68 +1,57 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The directive `cpp-reference`: classes and functions of the public headers, room by room.
+"""The directive `cpp-room`: what the public headers of a room declare.
 
-It reads the Doxygen comments of the headers that CMakeLists.txt lists when the documentation is
-built, so nothing of it is stored.
+Doxygen reads the headers that CMakeLists.txt lists when the documentation is built, and Breathe shows
+its XML, so nothing of it is stored. What Doxygen warns of are warnings of the documentation.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 
-_DECLARATION = re.compile(
-    r"/\*\*(?P<comment>(?:[^*]|\*(?!/))*)\*/\n"
-    r"(?:template <[^\n]*>\n)?"
-    r"(?:(?P<kind>class|struct|enum class|enum) (?:alignas\([^)]*\) )?(?P<type>\w+)\b[^;]*?\{"
-    r"|(?P<using>using) (?P<alias>\w+) ="
-    r"|(?P<function>[A-Za-z_][^;{}()=]*?\b(?P<name>[A-Za-z]\w+))\()"
-)
+_SETTINGS = """
+QUIET = YES
+GENERATE_HTML = NO
+GENERATE_LATEX = NO
+GENERATE_XML = YES
+XML_PROGRAMLISTING = NO
+JAVADOC_AUTOBRIEF = YES
+FULL_PATH_NAMES = YES
+STRIP_FROM_PATH = {root}
+WARN_AS_ERROR = NO
+WARN_IF_UNDOCUMENTED = YES
+WARN_IF_DOC_ERROR = YES
+WARN_IF_INCOMPLETE_DOC = YES
+WARN_NO_PARAMDOC = NO
+WARN_FORMAT = "$file:$line: $text"
+OUTPUT_DIRECTORY = {output}
+INPUT = {headers}
+"""
+
+# Directive of Breathe by kind of Doxygen.
+_DIRECTIVES = {
+    "class": "doxygenclass",
+    "struct": "doxygenstruct",
+    "enum": "doxygenenum",
+    "function": "doxygenfunction",
+    "typedef": "doxygentypedef",
+    "variable": "doxygenvariable",
+}
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A class, enumeration, alias or function in a namespace, with the beginning of its comment."""
+class Entry(NamedTuple):
+    """What a header declares in a namespace."""
 
-    name: str
+    header: str  # such as "model/fabric/fabric.h"
     kind: str
-    header: str
-    text: str
-
-
-def first_sentence(comment: str) -> str:
-    """Return the first sentence of a Doxygen comment, without its commands."""
-    lines = [re.sub(r"^ *\*? ?", "", line) for line in comment.strip().splitlines()]
-    text = "\n".join(re.sub(r"@ingroup +\S+ *", "", line) for line in lines)
-    text = re.sub(r"^@brief +", "", text.strip())
-    text = re.split(r"\n *\n|\n@|^@", text)[0]
-    text = " ".join(text.split())
-    match = re.match(r"(.*?[.:])( [A-Z\[(]|$)", text)
-    return (match.group(1) if match else text).rstrip(":").strip()
-
-
-def read_header(path: Path, name: str) -> list[Entry]:
-    """Return what a header declares at the level of its namespace: its lines are not indented."""
-    text = path.read_text(encoding="ascii")
-    entries = []
-    for match in re.finditer(_DECLARATION, text):
-        start = match.start()
-        if start and text[start - 1] != "\n":  # indented: a member
-            continue
-        if "@cond" in match.group("comment"):  # hidden from Doxygen, too
-            continue
-        kind = match.group("kind") or match.group("using") or "function"
-        entry = match.group("type") or match.group("alias") or match.group("name")
-        comment = match.group("comment")
-        sentence = first_sentence(comment)
-        if not sentence:  # a command says it
-            tags = re.findall(r"@(return|throw) (.*?)(?=@|$)", comment, re.S)
-            verbs = {"return": "Returns", "throw": "Throws"}
-            sentence = f"{verbs[tags[0][0]]} {first_sentence(tags[0][1])}." if tags else ""
-        entries.append(Entry(entry, kind, name, sentence))
-    return entries
+    name: str  # with namespaces; of a function with the types of its parameters
 
 
 def list_headers() -> list[str]:
@@ -78,44 +67,116 @@ def read_rooms() -> list[str]:
     return re.findall(r"^   \* - ``([a-z]+)``$", table, re.M)
 
 
-def read_reference() -> dict[str, list[Entry]]:
-    """Return the entries of each room, by name."""
-    rooms: dict[str, list[Entry]] = {room: [] for room in read_rooms()}
-    for header in list_headers():
-        parts = header.split("/")
-        room = parts[1] if parts[0] == "model" else parts[0]
-        rooms[room] += read_header(ROOT / header, parts[-1])
-    return {
-        room: sorted(dict.fromkeys(entries), key=lambda entry: entry.name.lower())
-        for room, entries in rooms.items()
-    }
+def get_room(header: str) -> str:
+    """Return the room of a header."""
+    parts = header.split("/")
+    return parts[1] if parts[0] == "model" else parts[0]
+
+
+def run_doxygen(output: Path, headers: list[str]) -> list[str]:
+    """Write Doxygen's XML of headers into the folder `xml` of output; return its warnings.
+
+    Functions that override one of ns-3 or of a base class may be silent: that has the comment.
+    """
+    output.mkdir(parents=True, exist_ok=True)
+    names = " ".join(f'"{ROOT / header}"' for header in headers)
+    settings = _SETTINGS.format(root=ROOT, output=output, headers=names)
+    done = subprocess.run(["doxygen", "-"], input=settings, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"doxygen: exit status {done.returncode}\n{done.stderr}")
+    warnings = dict.fromkeys(done.stderr.splitlines())
+    return [
+        line for line in warnings if not re.search(r" override \(function\) of .* not doc", line)
+    ]
+
+
+def _get_text(node: ElementTree.Element | None) -> str:
+    return "" if node is None else " ".join("".join(node.itertext()).split())
+
+
+def read_entries(xml: Path) -> list[Entry]:
+    """Return what the headers declare in namespaces, but for what is inside classes."""
+    entries = []
+    for compound in ElementTree.parse(xml / "index.xml").getroot():
+        kind = compound.get("kind")
+        if kind not in ("class", "struct", "namespace"):
+            continue
+        details = ElementTree.parse(xml / f"{compound.get('refid')}.xml").getroot()[0]
+        if kind != "namespace":
+            name = details.findtext("compoundname")
+            outer = name.rpartition("::")[0]
+            if outer in ("ns3", "ns3::training") and "<" not in name:
+                entries.append(Entry(details.find("location").get("file"), kind, name))
+            continue
+        for member in details.iter("memberdef"):
+            name = member.findtext("qualifiedname")
+            if member.get("kind") == "function":
+                types = [_get_text(each.find("type")) for each in member.findall("param")]
+                name += f"({', '.join(types)})"
+            entry = Entry(member.find("location").get("file"), member.get("kind"), name)
+            if _get_text(member.find("briefdescription")) or _get_text(
+                member.find("detaileddescription")
+            ):
+                entries.append(entry)
+    return sorted(dict.fromkeys(entries))
+
+
+def make_room(room: str, entries: list[Entry]) -> list[str]:
+    """Return the text of a room: a section for each header."""
+    lines = []
+    header = ""
+    for entry in entries:
+        if get_room(entry.header) != room or entry.kind not in _DIRECTIVES:
+            continue
+        if entry.header != header:
+            header = entry.header
+            title = f"ns3/{header.rpartition('/')[2]}"
+            lines += [f"``{title}``", "-" * (len(title) + 4), ""]
+        lines.append(f".. {_DIRECTIVES[entry.kind]}:: {entry.name}")
+        if entry.kind in ("class", "struct"):
+            lines += ["   :members:", "   :protected-members:"]
+        lines.append("")
+    return lines
 
 
 def setup(app):
     """Add the directive to Sphinx."""
     from docutils import nodes
     from docutils.parsers.rst import Directive
+    from docutils.statemachine import StringList
+    from sphinx.util import logging
+    from sphinx.util.nodes import nested_parse_with_titles
 
-    class CppReference(Directive):
+    logger = logging.getLogger(__name__)
+    entries = []
+
+    def read_headers(app, config):
+        if not shutil.which("doxygen"):
+            logger.warning("doxygen is not installed: the C++ pages are empty")
+            return
+        output = Path(app.doctreedir) / "doxygen"
+        for warning in run_doxygen(output, list_headers()):
+            logger.warning("doxygen: %s", warning)
+        config.breathe_projects = {"headers": str(output / "xml")}
+        config.breathe_default_project = "headers"
+        entries.extend(read_entries(output / "xml"))
+
+    class CppRoom(Directive):
+        required_arguments = 1
+
         def run(self):
+            room = self.arguments[0]
             environment = self.state.document.settings.env
             for header in list_headers():
-                environment.note_dependency(str(ROOT / header))
-            sections = []
-            for room, entries in read_reference().items():
-                section = nodes.section(ids=[f"cpp-{room}"], names=[f"cpp-{room}"])
-                section += nodes.title("", room)
-                items = nodes.definition_list()
-                for entry in entries:
-                    term = nodes.term("", "", nodes.literal("", entry.name))
-                    term += nodes.Text(f" ({entry.kind}, ")
-                    term += nodes.literal("", f"ns3/{entry.header}")
-                    term += nodes.Text(")")
-                    body = nodes.definition("", nodes.paragraph("", entry.text))
-                    items += nodes.definition_list_item("", term, body)
-                section += items
-                sections.append(section)
-            return sections
+                if get_room(header) == room:
+                    environment.note_dependency(str(ROOT / header))
+            section = nodes.section()
+            section.document = self.state.document
+            lines = StringList(make_room(room, entries), source=f"headers of {room}")
+            nested_parse_with_titles(self.state, lines, section)
+            return section.children
 
-    app.add_directive("cpp-reference", CppReference)
-    return {"parallel_read_safe": True, "version": "1"}
+    app.setup_extension("breathe")
+    app.connect("config-inited", read_headers, priority=100)
+    app.add_directive("cpp-room", CppRoom)
+    return {"parallel_read_safe": True, "version": "2"}

@@ -62,7 +62,7 @@ bool IsInNic(const std::string& algorithm);
  */
 std::string GetAlgorithmOfNic(const std::string& algorithm);
 
-/** @ingroup distributed-training-helper Communicators of ranks whose collectives run in NICs. */
+/** Communicators of ranks whose collectives run in NICs. @ingroup distributed-training-helper */
 struct NicCommunicators
 {
     std::vector<Ptr<NicCommunicator>> ranks; ///< by rank

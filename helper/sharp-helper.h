@@ -72,12 +72,12 @@ class SharpHelper : public InNetworkHelper<SharpProgram, SharpCommunicator>
     /** A job during its setup. */
     struct Job
     {
-        uint8_t number{0};
-        std::vector<uint32_t> hosts;     ///< by rank
-        std::vector<uint32_t> endpoints; ///< by rank: endpoint in the trees
-        std::vector<uint32_t> links;     ///< by rank: link in the trees
-        uint32_t window{1};              ///< per tree
-        SharpConnection::Settings settings;
+        uint8_t number{0};                  ///< of the job and of its first tree
+        std::vector<uint32_t> hosts;        ///< by rank
+        std::vector<uint32_t> endpoints;    ///< by rank: endpoint in the trees
+        std::vector<uint32_t> links;        ///< by rank: link in the trees
+        uint32_t window{1};                 ///< per tree
+        SharpConnection::Settings settings; ///< of all connections
     };
 
     /** A tree of a job, with the program in its switches. */

@@ -21,7 +21,7 @@
 namespace ns3::training
 {
 
-/** @ingroup distributed-training-helper A collective of all ranks that has been simulated. */
+/** A collective of all ranks that has been simulated. @ingroup distributed-training-helper */
 struct FinishedCollective
 {
     CollectiveOperation operation; ///< what it did

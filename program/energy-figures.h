@@ -42,7 +42,7 @@ struct EnergyOptions
  */
 struct EnergyFigures
 {
-    EnergyOptions options;
+    EnergyOptions options;             ///< powers and prices
     uint32_t iterations{0};            ///< complete ones
     double gradientBytes{0};           ///< of collectives and messages of rank 0 in an iteration
     ClusterActivity activity;          ///< what the cluster has done

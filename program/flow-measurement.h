@@ -33,7 +33,7 @@
 namespace ns3::training
 {
 
-/** @ingroup distributed-training-helper The flows of a measurement. */
+/** The flows of a measurement. @ingroup distributed-training-helper */
 struct FlowSettings
 {
     std::vector<ListedFlow> listed;   ///< all flows, by rising start; empty: random ones

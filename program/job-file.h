@@ -53,7 +53,7 @@ struct SharedJob
 std::vector<SharedJob> ReadJobs(const std::string& file,
                                 const std::vector<std::string>& single = {});
 
-/** @ingroup distributed-training-helper @return the keys of a job, as options of a program */
+/** @return the keys of a job, as options of a program @ingroup distributed-training-helper */
 ProgramDescription DescribeJobs();
 
 /**

@@ -57,9 +57,9 @@ class JobRepetition
     /** What a job consists of; all must outlive the repetition. */
     struct Parts
     {
-        const Cluster& cluster;
-        TrainingJob& job;
-        RunFiles& files;
+        const Cluster& cluster;                                    ///< network of the job
+        TrainingJob& job;                                          ///< whose iterations repeat
+        RunFiles& files;                                           ///< records of the run
         const std::vector<Ptr<TrainingApplication>>& applications; ///< of all ranks
         /// Collectives that are derived.
         const std::vector<std::shared_ptr<CollectiveReplay>>& replays;

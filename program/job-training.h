@@ -93,7 +93,7 @@ class JobTraining
     std::string m_mismatch;
 };
 
-/** @ingroup distributed-training-helper @return headings of the columns of FormatLearning() */
+/** @return headings of the columns of FormatLearning() @ingroup distributed-training-helper */
 std::string FormatLearningHeadings();
 
 /**

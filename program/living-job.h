@@ -50,14 +50,14 @@ class LivingJob
     /** Objects of a simulation, which outlive this one. */
     struct Parts
     {
-        Cluster& cluster;
+        Cluster& cluster;                       ///< network of the job
         std::shared_ptr<const TaskGraph> graph; ///< of the ranks, without checkpoints
         CheckpointPlan plan;                    ///< see MakePlan()
         uint32_t iterations;                    ///< of the job
         /// Of the ranks, then of the storage hosts.
         std::vector<Ptr<TrainingApplication>> applications;
-        TrainingJob& job;
-        GuardedRun& guard;
+        TrainingJob& job;  ///< whose life it is
+        GuardedRun& guard; ///< runs the simulation
     };
 
     /**

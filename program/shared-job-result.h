@@ -21,7 +21,7 @@
 namespace ns3::training
 {
 
-/** @ingroup distributed-training-helper A job whose sums switches make. */
+/** A job whose sums switches make. @ingroup distributed-training-helper */
 struct SharedSwitchFigures
 {
     InNetworkFigures workers; ///< of its ranks
@@ -31,7 +31,7 @@ struct SharedSwitchFigures
     JsonValue ToJson() const;
 };
 
-/** @ingroup distributed-training-helper What has become of a job. */
+/** What has become of a job. @ingroup distributed-training-helper */
 struct SharedJobResult
 {
     std::string workload;                         ///< what it trained

@@ -20,7 +20,7 @@
 namespace ns3::training
 {
 
-/** @ingroup distributed-training-helper A job whose results are compared bit by bit. */
+/** A job whose results are compared bit by bit. @ingroup distributed-training-helper */
 struct CheckedJob
 {
     const JobPlan& plan;                                       ///< what its ranks do

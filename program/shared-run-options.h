@@ -25,7 +25,7 @@ namespace ns3::training
 
 class SharedResults;
 
-/** @ingroup distributed-training-helper Jobs, and the cluster that they share. */
+/** Jobs, and the cluster that they share. @ingroup distributed-training-helper */
 struct SharedRunOptions
 {
     ClusterOptions cluster;      ///< its ranks are the hosts for jobs
@@ -37,7 +37,7 @@ struct SharedRunOptions
     uint32_t firstNumber{0}; ///< of the first job, in packets to switches
 };
 
-/** @ingroup distributed-training-helper Results of a run of jobs. */
+/** Results of a run of jobs. @ingroup distributed-training-helper */
 struct SharedRunResult
 {
     std::vector<SharedJobResult> jobs;           ///< in the order of the options

@@ -46,7 +46,7 @@ struct CollectiveRequest
  * @ingroup distributed-training-collective
  *
  * A requirement of an algorithm on a request. Requirements shared by several algorithms are in
- * algorithm-needs.h.
+ * the header algorithm-needs.
  */
 struct AlgorithmNeed
 {

@@ -235,7 +235,7 @@ GetNotes(const T&)
     return {};
 }
 
-/** @ingroup distributed-training-key-values A selected alternative and its values. */
+/** A selected alternative and its values. @ingroup distributed-training-key-values */
 template <class T>
 struct Choice
 {
@@ -261,8 +261,8 @@ Choose(const std::string& text)
 }
 
 /**
- * @ingroup distributed-training-key-values Description of an alternative for the help text and
- *          JSON.
+ * @ingroup distributed-training-key-values
+ * Description of an alternative for the help text and JSON.
  */
 struct AlternativeDescription
 {

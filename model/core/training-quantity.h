@@ -73,11 +73,11 @@ std::optional<DataRate> ParseRate(const std::string& text);
  */
 std::optional<Time> ParseTime(const std::string& text);
 
-/** @ingroup distributed-training-quantity Units accepted by ParseBytes(), for messages and help. */
+/** Units accepted by ParseBytes(), for messages and help. @ingroup distributed-training-quantity */
 constexpr const char* BYTE_UNITS = "B, K=KiB, M=MiB, G=GiB, T=TiB, kB, MB, GB, TB";
-/** @ingroup distributed-training-quantity Units accepted by ParseRate(), for messages and help. */
+/** Units accepted by ParseRate(), for messages and help. @ingroup distributed-training-quantity */
 constexpr const char* RATE_UNITS = "bps, kbps, Mbps, Gbps, Tbps, also as Gbit/s, Gb/s, GBps, GB/s";
-/** @ingroup distributed-training-quantity Units accepted by ParseTime(), for messages and help. */
+/** Units accepted by ParseTime(), for messages and help. @ingroup distributed-training-quantity */
 constexpr const char* TIME_UNITS = "ps, ns, us, ms, s, min, h";
 
 /**

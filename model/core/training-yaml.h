@@ -33,10 +33,10 @@ struct YamlValue
         MAPPING
     };
 
-    Kind kind{Kind::TEXT};
-    std::size_t line{1};                                    ///< where it begins
-    std::string text;                                       ///< of a TEXT; without quotes
-    std::vector<YamlValue> list;                            ///< of a LIST
+    Kind kind{Kind::TEXT};       ///< which of the members below has the value
+    std::size_t line{1};         ///< where it begins
+    std::string text;            ///< of a TEXT; without quotes
+    std::vector<YamlValue> list; ///< of a LIST
     std::vector<std::pair<std::string, YamlValue>> members; ///< of a MAPPING, in their order
 
     /**

@@ -103,7 +103,7 @@ struct FrameHeaders
 
     union {
         uint16_t pauseQuanta{0}; ///< PAUSE: pause time of all enabled classes, in 512 bit times
-        uint16_t identification; ///< others: IPv4 identification; not 0: see coded-payload.h
+        uint16_t identification; ///< others: IPv4 identification; not 0: see SetTypeOfService()
     };
 
     uint8_t pauseClasses{0}; ///< PAUSE: class-enable vector

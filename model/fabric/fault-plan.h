@@ -48,7 +48,7 @@ class FaultPlan
   public:
     /**
      * Parses a fault, or a file of faults.
-     * @param text TARGET:ITEM,... or @FILE
+     * @param text TARGET:ITEM,... or `@FILE`
      * @throw ConfigurationError if it is malformed
      */
     void Add(const std::string& text);

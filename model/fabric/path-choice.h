@@ -210,7 +210,7 @@ class PathChoice
     }
 };
 
-/** @ingroup distributed-training-fabric Description of a path choice algorithm. */
+/** Description of a path choice algorithm. @ingroup distributed-training-fabric */
 struct PathChoiceEntry
 {
     static constexpr const char* KIND = "path choice"; ///< for messages

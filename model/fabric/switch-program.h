@@ -82,7 +82,7 @@ class SwitchProgram : public Object
     /** A destination of the program's frames. */
     struct Target
     {
-        uint32_t endpoint;
+        uint32_t endpoint; ///< endpoint that receives them
         uint32_t flowHash; ///< flow hash of frames from the program's endpoint
     };
 

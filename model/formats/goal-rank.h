@@ -19,10 +19,10 @@
 namespace ns3::training
 {
 
-/// @ingroup distributed-training-formats Bytes and numbers of a GOAL file stay below.
+/// Bytes and numbers of a GOAL file stay below. @ingroup distributed-training-formats
 constexpr uint64_t MAX_GOAL_NUMBER = uint64_t{1} << 62;
 
-/// @ingroup distributed-training-formats Largest number of ranks of a GOAL file.
+/// Largest number of ranks of a GOAL file. @ingroup distributed-training-formats
 constexpr uint64_t MAX_GOAL_RANKS = 1U << 20;
 
 /**

@@ -20,7 +20,7 @@
 namespace ns3::training
 {
 
-/// @ingroup distributed-training-formats Longest time of the tasks of a rank, s: 30 days.
+/// Longest time of the tasks of a rank, s: 30 days. @ingroup distributed-training-formats
 constexpr double MAX_FILE_TIME = 30 * 86400.0;
 
 /**

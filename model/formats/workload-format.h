@@ -54,8 +54,8 @@ struct FormatResult
     bool gathersParts{false}; ///< sizes of all-gathers in the file are those of the part of a rank
 };
 
-/// @ingroup distributed-training-formats Name of tasks for gaps between the computations of a
-/// trace.
+/// @ingroup distributed-training-formats
+/// Name of tasks for gaps between the computations of a trace.
 constexpr const char* IDLE_TASK = "idle";
 
 /**
@@ -120,7 +120,7 @@ GetFirstValue(const WorkloadFormatEntry& entry)
     return entry.first;
 }
 
-/// @ingroup distributed-training-formats Bytes by which a format is recognized.
+/// Bytes by which a format is recognized. @ingroup distributed-training-formats
 constexpr std::size_t MAX_FORMAT_PROBE = 4096;
 
 /**

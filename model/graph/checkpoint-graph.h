@@ -19,11 +19,11 @@
 namespace ns3::training
 {
 
-/// @ingroup distributed-training-graph Bytes of a parameter in a checkpoint, as DeepSpeed writes:
-/// a copy of 2 and three states of 4.
+/// Bytes of a parameter in a checkpoint, as DeepSpeed writes: a copy of 2 and three states of 4.
+/// @ingroup distributed-training-graph
 constexpr double CHECKPOINT_PARAMETER_BYTES = 14;
 
-/// @ingroup distributed-training-graph Size of the message that a part of a checkpoint is written.
+/// Size of the message that a part of a checkpoint is written. @ingroup distributed-training-graph
 constexpr uint64_t CHECKPOINT_ANSWER_BYTES = 64;
 
 /**

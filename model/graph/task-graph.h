@@ -74,13 +74,13 @@ const char* GetName(Parallelism parallelism);
  */
 const char* GetName(TaskKind kind);
 
-/// @ingroup distributed-training-graph Stream of tasks that wait for their dependencies only.
+/// Stream of tasks that wait for their dependencies only. @ingroup distributed-training-graph
 constexpr uint16_t NO_STREAM = std::numeric_limits<uint16_t>::max();
 
-/// @ingroup distributed-training-graph Largest tag of a message.
+/// Largest tag of a message. @ingroup distributed-training-graph
 constexpr uint64_t MAX_MESSAGE_TAG = 65533;
 
-/// @ingroup distributed-training-graph Stream of the computations of a rank.
+/// Stream of the computations of a rank. @ingroup distributed-training-graph
 constexpr uint16_t COMPUTE_STREAM = 0;
 
 /**

@@ -27,13 +27,13 @@ struct GradientBucket
     uint32_t readyLayer{0};       ///< layer whose backward pass computes its last gradient
 };
 
-/** @ingroup distributed-training-job Cap of the first bucket (PyTorch: 1 MiB). */
+/** Cap of the first bucket (PyTorch: 1 MiB). @ingroup distributed-training-job */
 constexpr uint64_t FIRST_BUCKET_BYTES = 1ULL << 20;
 
-/** @ingroup distributed-training-job Default cap of a bucket (PyTorch: 25 MiB). */
+/** Default cap of a bucket (PyTorch: 25 MiB). @ingroup distributed-training-job */
 constexpr uint64_t DEFAULT_BUCKET_BYTES = 25ULL << 20;
 
-/** @ingroup distributed-training-job Default size of a gradient, float32, bytes. */
+/** Default size of a gradient, float32, bytes. @ingroup distributed-training-job */
 constexpr uint32_t DEFAULT_GRADIENT_BYTES = 4;
 
 /**

@@ -16,7 +16,7 @@
 namespace ns3::training
 {
 
-/// @ingroup distributed-training-job GPU of a rank, unless another one is chosen.
+/// GPU of a rank, unless another one is chosen. @ingroup distributed-training-job
 constexpr const char* DEFAULT_GPU = "a100";
 
 /**

@@ -31,7 +31,7 @@
 namespace ns3::training
 {
 
-/// @ingroup distributed-training-job Maximum number of samples per rank and iteration.
+/// Maximum number of samples per rank and iteration. @ingroup distributed-training-job
 constexpr uint64_t MAX_BATCH = 1ULL << 24;
 
 /**

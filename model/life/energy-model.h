@@ -48,7 +48,7 @@ struct PowerEntry
     PowerFigures figures;                              ///< defaults of the keys
 };
 
-/** @ingroup distributed-training-life @return a key for each figure */
+/** @return a key for each figure @ingroup distributed-training-life */
 std::vector<Key> GetKeys(const PowerEntry& entry);
 
 /**

@@ -26,10 +26,10 @@
 namespace ns3::training
 {
 
-/// @ingroup distributed-training-life Span of a job's life: exact, and long enough for centuries.
+/// Span of a job's life: exact, and long enough for centuries. @ingroup distributed-training-life
 using LifeTime = std::chrono::nanoseconds;
 
-/// @ingroup distributed-training-life A day, s.
+/// A day, s. @ingroup distributed-training-life
 constexpr double DAY_SECONDS = 86400;
 
 /**
@@ -93,10 +93,10 @@ struct FailureLogEntry
     std::optional<FirstValue> first{}; ///< leading value
 };
 
-/** @ingroup distributed-training-life @return the keys that all logs have: shape, factor */
+/** @return the keys that all logs have: shape, factor @ingroup distributed-training-life */
 std::vector<Key> GetKeys(const FailureLogEntry& entry);
 
-/** @ingroup distributed-training-life @return leading value of an entry */
+/** @return leading value of an entry @ingroup distributed-training-life */
 std::optional<FirstValue> GetFirstValue(const FailureLogEntry& entry);
 
 /**

@@ -31,10 +31,10 @@ enum class LifeUse : uint8_t
     RESTART     ///< restarts, also those that failed
 };
 
-/// @ingroup distributed-training-life Number of uses.
+/// Number of uses. @ingroup distributed-training-life
 constexpr uint32_t LIFE_USES = 6;
 
-/** @ingroup distributed-training-life @return name of a use, such as "productive" */
+/** @return name of a use, such as "productive" @ingroup distributed-training-life */
 const char* GetName(LifeUse use);
 
 /**

@@ -41,7 +41,7 @@ enum class PlanGroups : uint32_t
     EXPERT_REPLICA ///< those of EXPERT_DATA that have the same place in EXPERT_SHARD
 };
 
-/// @ingroup distributed-training-parallel Bytes of a parameter and of an activation on the network.
+/// Bytes of a parameter and of an activation on the network. @ingroup distributed-training-parallel
 constexpr uint64_t PARAMETER_BYTES = 2;
 
 /// Number of groups of a plan.

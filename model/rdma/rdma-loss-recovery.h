@@ -172,7 +172,7 @@ class RdmaLossRecovery
     }
 };
 
-/** @ingroup distributed-training-rdma Description of a loss recovery algorithm. */
+/** Description of a loss recovery algorithm. @ingroup distributed-training-rdma */
 struct LossRecoveryEntry
 {
     static constexpr const char* KIND = "loss recovery"; ///< for messages

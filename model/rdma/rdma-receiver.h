@@ -24,7 +24,7 @@ namespace ns3::training
 
 class StateVisitor;
 
-/** @ingroup distributed-training-rdma A received message. */
+/** A received message. @ingroup distributed-training-rdma */
 struct RdmaMessage
 {
     uint64_t address{0};      ///< WRITE: remote address given by the sender
@@ -35,7 +35,7 @@ struct RdmaMessage
     Ptr<ByteBuffer> payload;  ///< contents, or null (virtual payload)
 };
 
-/** @ingroup distributed-training-rdma The remote side of a queue pair. */
+/** The remote side of a queue pair. @ingroup distributed-training-rdma */
 struct RdmaRemote
 {
     uint32_t endpoint;    ///< endpoint of the remote side

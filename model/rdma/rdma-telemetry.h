@@ -15,7 +15,7 @@
 namespace ns3::training
 {
 
-/** @ingroup distributed-training-rdma Load of one link between two telemetry records. */
+/** Load of one link between two telemetry records. @ingroup distributed-training-rdma */
 struct LinkLoad
 {
     double rate;          ///< line rate, bit/s

@@ -16,7 +16,7 @@
 namespace ns3::training
 {
 
-/** @ingroup distributed-training-rdma A message of Ultra Ethernet, a tagged send. */
+/** A message of Ultra Ethernet, a tagged send. @ingroup distributed-training-rdma */
 struct UecMessage
 {
     uint64_t tag{0};           ///< match bits

@@ -18,7 +18,7 @@
 namespace ns3::training
 {
 
-/** @ingroup distributed-training-rdma Settings of Ultra Ethernet, beside those of RdmaSettings. */
+/** Settings of Ultra Ethernet, beside those of RdmaSettings. @ingroup distributed-training-rdma */
 struct UecSettings
 {
     uint32_t pathBits;      ///< logarithm of the number of entropy values of a connection

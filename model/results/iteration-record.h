@@ -198,7 +198,7 @@ JsonValue MeanToJson(const IterationRecord& mean);
  */
 JsonValue IterationToJson(const IterationRecord& record);
 
-/** @ingroup distributed-training-results @return headings of the table of iterations, one line */
+/** @return headings of the table of iterations, one line @ingroup distributed-training-results */
 std::string FormatIterationHeadings();
 
 /**

@@ -183,7 +183,7 @@ struct ScheduleAction
 class CollectiveSchedule
 {
   public:
-    using Kind = ScheduleAction::Kind;
+    using Kind = ScheduleAction::Kind; ///< kind of an action
 
     CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< collective operation
     std::string algorithm;                                          ///< name of its algorithm

@@ -22,8 +22,8 @@ namespace ns3::training
 /** A buffer slot for a chunk at a GPU. */
 struct MscclPlace
 {
-    char buffer; ///< i, o or s
-    uint64_t offset;
+    char buffer;     ///< i, o or s
+    uint64_t offset; ///< chunks from the start of the buffer
 
     /** @param other another slot @return whether this slot sorts before it */
     bool operator<(const MscclPlace& other) const
@@ -35,15 +35,15 @@ struct MscclPlace
 /** A step of a thread block. */
 struct MscclStep
 {
-    std::string where; ///< location in the file
-    bool receives{false};
-    bool sends{false};
-    bool adds{false};
-    bool copies{false}; ///< whether it copies from one slot to another
-    bool stores{true};  ///< whether it stores the received chunks
-    MscclPlace source{};
-    MscclPlace target{};
-    uint32_t count{0};
+    std::string where;             ///< location in the file
+    bool receives{false};          ///< whether it receives chunks
+    bool sends{false};             ///< whether it sends chunks
+    bool adds{false};              ///< whether it adds the received chunks
+    bool copies{false};            ///< whether it copies from one slot to another
+    bool stores{true};             ///< whether it stores the received chunks
+    MscclPlace source{};           ///< first slot that is read
+    MscclPlace target{};           ///< first slot that is written
+    uint32_t count{0};             ///< number of chunks
     std::optional<uint32_t> block; ///< thread block of the dependency
     uint32_t step{0};              ///< step of the dependency
 };
@@ -53,8 +53,8 @@ struct MscclBlock
 {
     std::optional<uint32_t> send;    ///< send peer
     std::optional<uint32_t> receive; ///< receive peer
-    uint32_t channel;
-    std::vector<MscclStep> steps;
+    uint32_t channel;                ///< its messages match those of the same channel
+    std::vector<MscclStep> steps;    ///< in order
 };
 
 /** The program of one GPU. */
@@ -74,12 +74,12 @@ struct MscclProgram
 {
     static constexpr uint64_t MAX_CHUNKS = 1 << 24; ///< maximum chunks of a buffer or schedule
 
-    std::string name; ///< algorithm name
-    CollectiveOperation operation;
-    uint32_t root{0};
-    bool inPlace{false}; ///< whether input and output share one buffer
-    uint32_t chunks{0};  ///< chunks of the whole vector; all-to-all: of the data of one GPU
-    std::vector<MscclGpu> gpus;
+    std::string name;              ///< algorithm name
+    CollectiveOperation operation; ///< collective operation
+    uint32_t root{0};              ///< of a rooted operation
+    bool inPlace{false};           ///< whether input and output share one buffer
+    uint32_t chunks{0};         ///< chunks of the whole vector; all-to-all: of the data of one GPU
+    std::vector<MscclGpu> gpus; ///< by rank
 };
 
 /**

@@ -48,7 +48,7 @@ struct ServingLoad
     std::string jitter{"none"}; ///< distribution of a factor of both lengths, a JitterEntry
 };
 
-/// @ingroup distributed-training-serving Maximum tokens of a prompt or of an answer.
+/// Maximum tokens of a prompt or of an answer. @ingroup distributed-training-serving
 constexpr uint64_t MAX_REQUEST_TOKENS = 10000000;
 
 /**

@@ -29,7 +29,7 @@ struct ServingPhase
     bool endsLayer{false}; ///< whether the keys and values of a layer are complete then
 };
 
-/** @ingroup distributed-training-serving A forward pass, phase by phase. */
+/** A forward pass, phase by phase. @ingroup distributed-training-serving */
 using ServingStep = std::vector<ServingPhase>;
 
 /**

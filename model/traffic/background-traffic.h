@@ -22,7 +22,7 @@
 namespace ns3::training
 {
 
-/** @ingroup distributed-training-traffic What the background traffic is. */
+/** What the background traffic is. @ingroup distributed-training-traffic */
 struct BackgroundSettings
 {
     FlowSizes sizes;                  ///< of its flows

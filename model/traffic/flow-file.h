@@ -19,7 +19,7 @@
 namespace ns3::training
 {
 
-/** @ingroup distributed-training-traffic A flow of a flow file. */
+/** A flow of a flow file. @ingroup distributed-training-traffic */
 struct ListedFlow
 {
     HostPair ends;  ///< its hosts

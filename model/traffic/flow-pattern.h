@@ -18,7 +18,7 @@
 namespace ns3::training
 {
 
-/** @ingroup distributed-training-traffic The ends of a flow, by index among the hosts. */
+/** The ends of a flow, by index among the hosts. @ingroup distributed-training-traffic */
 struct HostPair
 {
     uint32_t source;      ///< sender
@@ -64,7 +64,7 @@ class FlowPattern
     double GetMeanGap(double load, double rate, double mean) const;
 };
 
-/** @ingroup distributed-training-traffic A named pattern. */
+/** A named pattern. @ingroup distributed-training-traffic */
 struct FlowPatternEntry
 {
     static constexpr const char* KIND = "flow pattern"; ///< see Registry

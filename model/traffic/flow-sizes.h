@@ -67,7 +67,7 @@ class FlowSizes
     Points m_points;
 };
 
-/** @ingroup distributed-training-traffic A named distribution of flow sizes. */
+/** A named distribution of flow sizes. @ingroup distributed-training-traffic */
 struct FlowSizesEntry
 {
     static constexpr const char* KIND = "flow sizes"; ///< see Registry

@@ -19,7 +19,7 @@
 namespace ns3::training
 {
 
-/** @ingroup distributed-training-traffic What a flow adds to the headers of its packets. */
+/** What a flow adds to the headers of its packets. @ingroup distributed-training-traffic */
 struct FlowHeaders
 {
     uint32_t first{0};    ///< bytes that only its first packet has

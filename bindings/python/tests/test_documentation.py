@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """doc/ matches the programs: keys, columns, options, attributes."""
 
+import builtins
 import importlib
 import re
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -495,6 +497,26 @@ def test_every_program_has_a_class(build):
         assert kind.__name__ in dt.__all__
 
 
+def test_documented_names_are_those_of_the_package():
+    """doc/python.rst has the class of every program, doc/python-reference.rst every name."""
+    programs = {get_program_class(name).__name__ for name in get_program_names()}
+    text = (DOC / "python.rst").read_text(encoding="ascii")
+    names = set(re.findall(r"``(?:dt\.)?([A-Z]+[a-z]\w*)\b(?!::)", text))
+    names |= set(re.findall(r"\bdt\.(\w+)", text))
+    assert programs <= names
+    cpp = set(re.findall(r"\bns\.training\.(\w+)", text))
+    assert names - {*dt.__all__, *dir(builtins), *cpp} == set()
+    text = (DOC / "python-reference.rst").read_text(encoding="ascii")
+    listed = re.findall(r"^\.\. (?:auto)?(?:class|data|exception|function):: (\w+)$", text, re.M)
+    modules = re.findall(
+        r"^\.\. automodule:: distributed_training\.(\w+)\n +:members:$", text, re.M
+    )
+    assert modules == ["experiments", "plot"]
+    experiments = importlib.import_module("distributed_training.experiments")
+    listed += [name for name in programs if hasattr(experiments, name)] + ["plot"]
+    assert sorted(listed) == sorted(dt.__all__)
+
+
 @pytest.fixture
 def cpp_reference(monkeypatch):
     """The module that makes the page of C++ classes."""
@@ -502,32 +524,49 @@ def cpp_reference(monkeypatch):
     return importlib.import_module("cpp_reference")
 
 
-def test_cpp_reference_has_every_class(cpp_reference):
-    reference = cpp_reference.read_reference()
-    assert list(reference) == cpp_reference.read_rooms()
-    names = {entry.name for entries in reference.values() for entry in entries}
+def test_cpp_reference_has_a_page_for_each_room(cpp_reference):
+    rooms = cpp_reference.read_rooms()
+    listed = re.findall(r"^   cpp/(\w+)$", (DOC / "cpp.rst").read_text(encoding="ascii"), re.M)
+    assert listed == rooms
+    assert {path.stem for path in (DOC / "cpp").iterdir()} == set(rooms)
+    for room in rooms:
+        assert f".. cpp-room:: {room}\n" in (DOC / f"cpp/{room}.rst").read_text(encoding="ascii")
+    assert {cpp_reference.get_room(header) for header in cpp_reference.list_headers()} == set(rooms)
+
+
+needs_doxygen = pytest.mark.skipif(
+    not shutil.which("doxygen"), reason="Doxygen is not installed (Debian: apt-get install doxygen)"
+)
+
+
+@needs_doxygen
+def test_cpp_reference_has_every_class(cpp_reference, tmp_path):
+    """And Doxygen has nothing to say."""
+    assert cpp_reference.run_doxygen(tmp_path, cpp_reference.list_headers()) == []
+    entries = cpp_reference.read_entries(tmp_path / "xml")
+    names = {entry.name.rpartition("::")[2] for entry in entries}
     for header in cpp_reference.list_headers():
         text = (REPOSITORY / header).read_text(encoding="ascii")
         text = re.sub(r"@cond.*?@endcond", "", text, flags=re.S)
         declared = re.findall(r"^(?:class|struct) (\w+)(?: : .*|\n[: ] .*)?\n\{", text, re.M)
         assert set(declared) <= names, header
-    assert {entry.name for entry in reference["rdma"]} >= {"RdmaNic", "RdmaQueuePair"}
-    silent = [e for entries in reference.values() for e in entries if not e.text]
-    assert [entry for entry in silent if entry.kind == "class"] == []
-    assert len(silent) < sum(map(len, reference.values())) / 50
+    page = "\n".join(cpp_reference.make_room("helper", entries))
+    assert ".. doxygenclass:: ns3::training::FabricHelper\n   :members:" in page
+    assert "``ns3/fabric-helper.h``\n---" in page and "RdmaNic" not in page
 
 
+@needs_doxygen
 @pytest.mark.parametrize(
-    "comment, sentence",
+    "comment, warning",
     [
-        ("\n * @ingroup distributed-training-fabric\n *\n * One end. Two.\n ", "One end."),
-        (" @ingroup distributed-training-rdma A message. ", "A message."),
-        (
-            "\n * Two\n * lines (e.g. 3.5 GB): more.\n * @param x it\n ",
-            "Two lines (e.g. 3.5 GB): more.",
-        ),
-        ("\n * @return its name\n ", ""),
+        ("/** Sends. @param size bytes */", None),
+        ("/** Sends. @param length bytes */", "'length' of command @param is not found"),
+        ("", "Send(int size) (function) of class Sender is not documented"),
     ],
 )
-def test_first_sentences(cpp_reference, comment, sentence):
-    assert cpp_reference.first_sentence(comment) == sentence
+def test_doxygen_warns(cpp_reference, tmp_path, monkeypatch, comment, warning):
+    monkeypatch.setattr(cpp_reference, "ROOT", tmp_path)
+    members = f"  public:\n    {comment}\n    void Send(int size);\n"
+    (tmp_path / "sender.h").write_text(f"/** Sends. */\nclass Sender\n{{\n{members}}};\n")
+    text = "\n".join(cpp_reference.run_doxygen(tmp_path / "out", ["sender.h"]))
+    assert warning in text if warning else not text

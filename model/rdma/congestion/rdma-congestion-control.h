@@ -198,7 +198,7 @@ GetLowestRate(const DataRate& minimum, double lineRate)
     return std::min(std::max(static_cast<double>(minimum.GetBitRate()), 1.0), lineRate);
 }
 
-/** @ingroup distributed-training-rdma Description of a congestion control. */
+/** Description of a congestion control. @ingroup distributed-training-rdma */
 struct CongestionControlEntry
 {
     static constexpr const char* KIND = "RDMA congestion control"; ///< for messages

@@ -88,7 +88,7 @@ class UecCongestionControl : public Object
     }
 };
 
-/** @ingroup distributed-training-rdma Description of a congestion control. */
+/** Description of a congestion control. @ingroup distributed-training-rdma */
 struct UecCongestionControlEntry
 {
     static constexpr const char* KIND = "UEC congestion control"; ///< for messages
