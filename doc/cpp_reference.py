@@ -16,9 +16,12 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# Doxygen looks at the comments of parameters only when it writes pages of its own.
 _SETTINGS = """
 QUIET = YES
-GENERATE_HTML = NO
+GENERATE_HTML = YES
+SEARCHENGINE = NO
+HAVE_DOT = NO
 GENERATE_LATEX = NO
 GENERATE_XML = YES
 XML_PROGRAMLISTING = NO
@@ -29,7 +32,7 @@ WARN_AS_ERROR = NO
 WARN_IF_UNDOCUMENTED = YES
 WARN_IF_DOC_ERROR = YES
 WARN_IF_INCOMPLETE_DOC = YES
-WARN_NO_PARAMDOC = NO
+WARN_NO_PARAMDOC = YES
 WARN_FORMAT = "$file:$line: $text"
 OUTPUT_DIRECTORY = {output}
 INPUT = {headers}

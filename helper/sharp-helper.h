@@ -65,7 +65,7 @@ class SharpHelper : public InNetworkHelper<SharpProgram, SharpCommunicator>
     /** @param request its attributes and keys are those of objects created from now on */
     void Configure(const InNetworkRequest& request);
 
-    /** @return limit of outstanding operations of a job */
+    /** @param request of a collective @return limit of outstanding operations of a job */
     static uint32_t GetJobWindow(const InNetworkRequest& request);
 
   protected:

@@ -74,7 +74,10 @@ struct LifeOptions
         return HasCheckpoints() ? storageHosts : 0;
     }
 
-    /** @return one line about checkpoints and failures; empty: there are none */
+    /**
+     * @param checkpointBytes size of a checkpoint
+     * @return one line about checkpoints and failures; empty: there are none
+     */
     std::string Describe(uint64_t checkpointBytes) const;
 };
 

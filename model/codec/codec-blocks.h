@@ -64,7 +64,7 @@ void CheckCodeSize(const char* codec, uint64_t bytes, uint64_t expected, uint64_
  */
 double GetRelativeSumError(double largest, uint32_t codings, uint32_t addends, double share);
 
-/** @return a number read from the bytes of a code */
+/** @param from first byte of the number @return a number read from the bytes of a code */
 template <class T>
 T
 ReadNumber(const uint8_t* from)
@@ -74,7 +74,7 @@ ReadNumber(const uint8_t* from)
     return value;
 }
 
-/** Appends a number to a code. */
+/** Appends a number to a code. @param code grows by its size @param value the number */
 template <class T>
 void
 AppendNumber(std::vector<uint8_t>& code, T value)

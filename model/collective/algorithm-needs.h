@@ -21,22 +21,34 @@ namespace ns3::training
  * @{
  */
 
-/** @return whether the number of ranks is a power of two */
+/** @param request of a collective @return whether the number of ranks is a power of two */
 bool HasPowerOfTwoRanks(const CollectiveRequest& request);
 
-/** @return whether every host of the topology has a rank */
+/** @param request of a collective @return whether every host of the topology has a rank */
 bool HasRankOnEveryHost(const CollectiveRequest& request);
 
-/** @return whether the topology is a grid with exactly two sides longer than 1 */
+/**
+ * @param request of a collective
+ * @return whether the topology is a grid with exactly two sides longer than 1
+ */
 bool HasTwoDimensions(const CollectiveRequest& request);
 
-/** @return whether the topology is a BiGraph, see TopologyShape::bipartite */
+/**
+ * @param request of a collective
+ * @return whether the topology is a BiGraph, see TopologyShape::bipartite
+ */
 bool HasBipartiteSwitches(const CollectiveRequest& request);
 
-/** @return whether the ranks fill all places of RankPlacement::GetPlaces() */
+/**
+ * @param request of a collective
+ * @return whether the ranks fill all places of RankPlacement::GetPlaces()
+ */
 bool HasRankInEveryPlace(const CollectiveRequest& request);
 
-/** @return a description such as "7 ranks in 2 x 4 places" */
+/**
+ * @param request of a collective
+ * @return a description such as "7 ranks in 2 x 4 places"
+ */
 std::string DescribePlaces(const CollectiveRequest& request);
 
 /// The number of ranks is a power of two.

@@ -49,19 +49,31 @@ class ChunkSets
         return m_chunks;
     }
 
-    /** @return a word of the set of a rank */
+    /**
+     * @param rank a rank
+     * @param word its index
+     * @return a word of the set of a rank
+     */
     uint64_t GetWord(uint32_t rank, uint32_t word) const
     {
         return m_bits[uint64_t{rank} * m_words + word];
     }
 
-    /** @return whether a chunk is in the set of a rank */
+    /**
+     * @param rank a rank
+     * @param chunk number of the chunk
+     * @return whether a chunk is in the set of a rank
+     */
     bool Has(uint32_t rank, uint32_t chunk) const
     {
         return (GetWord(rank, chunk / 64) >> chunk % 64 & 1) != 0;
     }
 
-    /** Adds the set of a rank to another set. */
+    /**
+     * Adds the set of a rank to another set.
+     * @param rank a rank
+     * @param words the other set, of as many words
+     */
     void AddTo(uint32_t rank, std::vector<uint64_t>& words) const
     {
         const uint64_t* mine = m_bits.data() + uint64_t{rank} * m_words;
@@ -71,7 +83,11 @@ class ChunkSets
         }
     }
 
-    /** Adds a chunk to the set of a rank, or removes it. */
+    /**
+     * Adds a chunk to the set of a rank, or removes it.
+     * @param rank a rank
+     * @param chunk number of the chunk
+     */
     void Flip(uint32_t rank, uint32_t chunk)
     {
         m_bits[uint64_t{rank} * m_words + chunk / 64] ^= uint64_t{1} << chunk % 64;
@@ -112,7 +128,11 @@ class SourceSearch
      */
     std::vector<std::vector<uint32_t>> FindFewSources(std::size_t most);
 
-    /** @return whether the host of a rank has a free link, from it (out) or to it */
+    /**
+     * @param rank a rank
+     * @param out whether away from it
+     * @return whether the host of a rank has a free link, from it (out) or to it
+     */
     bool HasFree(uint32_t rank, bool out) const;
 
     /**
@@ -128,7 +148,7 @@ class SourceSearch
         return m_found;
     }
 
-    /** @return time of a transfer from a rank that was found, ps */
+    /** @param rank a rank @return time of a transfer from a rank that was found, ps */
     uint64_t GetCost(uint32_t rank) const
     {
         return m_labels[m_hosts[rank]].cost;

@@ -80,10 +80,13 @@ class CollectiveProgress
     /** @return the next action to start, in the order in which they became ready; or nothing */
     std::optional<uint32_t> TakeReady();
 
-    /** @return whether all dependencies of an action are complete */
+    /**
+     * @param index of the action
+     * @return whether all dependencies of an action are complete
+     */
     bool IsReady(uint32_t index) const;
 
-    /** @return whether an action is complete */
+    /** @param index of the action @return whether an action is complete */
     bool IsComplete(uint32_t index) const
     {
         return m_complete[index];

@@ -66,19 +66,35 @@ class NcclTuning
     /** @param system the ranks */
     explicit NcclTuning(const System& system);
 
-    /** @return time from the start of a collective to its first step, us */
+    /**
+     * @param algorithm of a collective
+     * @param protocol of its messages
+     * @return time from the start of a collective to its first step, us
+     */
     static double GetBaseLatency(Algorithm algorithm, Protocol protocol);
 
-    /** @return latency of a step within a server, us */
+    /**
+     * @param algorithm of a collective
+     * @param protocol of its messages
+     * @return latency of a step within a server, us
+     */
     double GetLocalLatency(Algorithm algorithm, Protocol protocol) const;
 
-    /** @return latency of a step between servers, us */
+    /**
+     * @param algorithm of a collective
+     * @param protocol of its messages
+     * @return latency of a step between servers, us
+     */
     double GetRemoteLatency(Algorithm algorithm, Protocol protocol) const;
 
-    /** @return limit of the rate at which all channels of a GPU copy, bytes of data per second */
+    /**
+     * @param algorithm of a collective
+     * @param protocol of its messages
+     * @return limit of the rate at which all channels of a GPU copy, bytes of data per second
+     */
     double GetCopyRate(Algorithm algorithm, Protocol protocol) const;
 
-    /** @return bytes sent per byte of data */
+    /** @param protocol of its messages @return bytes sent per byte of data */
     static double GetWireFactor(Protocol protocol);
 
     /**

@@ -122,7 +122,7 @@ struct Key
      */
     static Key Attribute(TypeId type, const std::string& attribute, const std::string& name = "");
 
-    /** @return whether a value is allowed */
+    /** @param value for the key @return whether a value is allowed */
     bool Allows(const std::string& value) const;
 
     /**

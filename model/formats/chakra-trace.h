@@ -75,6 +75,7 @@ enum class ChakraNumber : uint8_t
 
 /**
  * @ingroup distributed-training-formats
+ * @param number kind of a number in a trace
  * @return its name in a trace
  */
 const char* GetName(ChakraNumber number);

@@ -69,7 +69,10 @@ class ListedGraph : public TaskGraph
      */
     uint64_t Add(uint32_t rank, GraphTask task);
 
-    /** @return number of tasks of a rank so far, which is the number of the last one */
+    /**
+     * @param rank a rank
+     * @return number of tasks of a rank so far, which is the number of the last one
+     */
     std::size_t GetSize(uint32_t rank) const
     {
         return m_tasks.at(rank).size();

@@ -38,7 +38,7 @@ class TaskSorter
      */
     void Require(std::size_t place, std::size_t earlier);
 
-    /** @return a task */
+    /** @param place index of the task @return a task */
     GraphTask& Get(std::size_t place)
     {
         return m_tasks[place];

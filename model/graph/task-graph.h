@@ -64,12 +64,14 @@ constexpr uint32_t PARALLELISMS = 6;
 
 /**
  * @ingroup distributed-training-graph
+ * @param parallelism why the message is sent
  * @return its name in lower case: none, data, tensor, pipeline, context, expert
  */
 const char* GetName(Parallelism parallelism);
 
 /**
  * @ingroup distributed-training-graph
+ * @param kind of a task
  * @return its name in lower case: compute, collective, send, receive, memory, mark
  */
 const char* GetName(TaskKind kind);

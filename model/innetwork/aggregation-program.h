@@ -247,7 +247,12 @@ class AggregationProgram : public SwitchProgram
      */
     static void ReadValues(const Frame& frame, int32_t* values, uint32_t count);
 
-    /** Like ReadValues() of integers, for float32 numbers. */
+    /**
+     * Like ReadValues() of integers, for float32 numbers.
+     * @param frame with the payload
+     * @param values to be filled in
+     * @param count number of values
+     */
     static void ReadValues(const Frame& frame, float* values, uint32_t count);
 
     /**
@@ -258,7 +263,12 @@ class AggregationProgram : public SwitchProgram
      */
     static void WriteValues(Frame& frame, const int32_t* values, uint32_t count);
 
-    /** Like WriteValues() of integers, for float32 numbers. */
+    /**
+     * Like WriteValues() of integers, for float32 numbers.
+     * @param frame as above
+     * @param values the numbers of the payload
+     * @param count number of values
+     */
     static void WriteValues(Frame& frame, const float* values, uint32_t count);
 
   private:

@@ -48,7 +48,11 @@ struct PowerEntry
     PowerFigures figures;                              ///< defaults of the keys
 };
 
-/** @return a key for each figure @ingroup distributed-training-life */
+/**
+ * @param entry of the registry
+ * @return a key for each figure
+ * @ingroup distributed-training-life
+ */
 std::vector<Key> GetKeys(const PowerEntry& entry);
 
 /**

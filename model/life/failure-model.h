@@ -93,10 +93,18 @@ struct FailureLogEntry
     std::optional<FirstValue> first{}; ///< leading value
 };
 
-/** @return the keys that all logs have: shape, factor @ingroup distributed-training-life */
+/**
+ * @param entry of the registry
+ * @return the keys that all logs have: shape, factor
+ * @ingroup distributed-training-life
+ */
 std::vector<Key> GetKeys(const FailureLogEntry& entry);
 
-/** @return leading value of an entry @ingroup distributed-training-life */
+/**
+ * @param entry of the registry
+ * @return leading value of an entry
+ * @ingroup distributed-training-life
+ */
 std::optional<FirstValue> GetFirstValue(const FailureLogEntry& entry);
 
 /**

@@ -34,7 +34,11 @@ enum class LifeUse : uint8_t
 /// Number of uses. @ingroup distributed-training-life
 constexpr uint32_t LIFE_USES = 6;
 
-/** @return name of a use, such as "productive" @ingroup distributed-training-life */
+/**
+ * @param use of time
+ * @return name of a use, such as "productive"
+ * @ingroup distributed-training-life
+ */
 const char* GetName(LifeUse use);
 
 /**

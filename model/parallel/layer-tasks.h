@@ -154,7 +154,15 @@ class LayerTasks
                   uint64_t bytes,
                   bool untilSent = false);
 
-    /** Likewise from a sender. @return the task */
+    /**
+     * Likewise from a sender.
+     * @param name of the task
+     * @param parallelism why the message is sent
+     * @param peer the other rank
+     * @param tag of the message
+     * @param bytes size of the message
+     * @return the task
+     */
     uint64_t Receive(LayerTask name,
                      Parallelism parallelism,
                      uint32_t peer,
@@ -164,14 +172,17 @@ class LayerTasks
     /** Ends an iteration. */
     void Mark();
 
-    /** The forward pass of a layer. */
+    /** The forward pass of a layer. @param layer its number */
     void Forward(uint32_t layer);
 
-    /** The gradients of the inputs of a layer, and of its weights if they are not computed apart.
+    /**
+     * The gradients of the inputs of a layer, and of its weights if they are not computed apart.
+     * @param layer its number
+     * @param withWeights whether they are not
      */
     void Backward(uint32_t layer, bool withWeights);
 
-    /** The gradients of the weights of a layer. */
+    /** The gradients of the weights of a layer. @param layer its number */
     void WeightGradients(uint32_t layer);
 
     /** The forward pass of the embedding. */

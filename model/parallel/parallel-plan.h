@@ -113,7 +113,7 @@ class ParallelPlan
         return m_firstLayers[stage];
     }
 
-    /** @return place of a rank in its pipeline */
+    /** @param rank a rank @return place of a rank in its pipeline */
     uint32_t GetPipelineRank(uint32_t rank) const;
 
     /**
@@ -129,7 +129,7 @@ class ParallelPlan
         return m_groups;
     }
 
-    /** @return number of ranks in each group; 1: nothing is sent */
+    /** @param groups kind of groups @return number of ranks in each group; 1: nothing is sent */
     uint32_t GetSize(PlanGroups groups) const;
 
     /** @return the ranks among which ZeRO divides dense layers: SHARD with HSDP, otherwise DATA */
@@ -161,31 +161,46 @@ class ParallelPlan
      */
     uint32_t GetPlace(uint32_t rank, PlanGroups groups) const;
 
-    /** @return parameters at a rank of a layer, without its routed experts */
+    /**
+     * @param layer number of the layer, from 0
+     * @return parameters at a rank of a layer, without its routed experts
+     */
     uint64_t GetDenseParameters(uint32_t layer) const;
 
-    /** @return parameters at a rank of the routed experts of a layer */
+    /**
+     * @param layer number of the layer, from 0
+     * @return parameters at a rank of the routed experts of a layer
+     */
     uint64_t GetExpertParameters(uint32_t layer) const;
 
-    /** @return parameters at a rank of the embedding, if the stage has it */
+    /**
+     * @param stage number of the stage, from 0
+     * @return parameters at a rank of the embedding, if the stage has it
+     */
     uint64_t GetEmbeddingParameters(uint32_t stage) const;
 
-    /** @return parameters at a rank of the output layer, if the stage has it */
+    /**
+     * @param stage number of the stage, from 0
+     * @return parameters at a rank of the output layer, if the stage has it
+     */
     uint64_t GetOutputParameters(uint32_t stage) const;
 
-    /** @return parameters at a rank without routed experts, all of its stages */
+    /** @param rank a rank @return parameters at a rank without routed experts, all of its stages */
     uint64_t GetDenseParametersOfRank(uint32_t rank) const;
 
-    /** @return parameters at a rank of routed experts, all of its stages */
+    /** @param rank a rank @return parameters at a rank of routed experts, all of its stages */
     uint64_t GetExpertParametersOfRank(uint32_t rank) const;
 
-    /** @return parameters at a rank, all of its stages */
+    /** @param rank a rank @return parameters at a rank, all of its stages */
     uint64_t GetParameters(uint32_t rank) const;
 
     /** @return activations of a micro-batch between layers, at a rank group: 2 b s h / c, bytes */
     uint64_t GetActivationBytes() const;
 
-    /** @return keys and values of a micro-batch in a layer at a rank, bytes */
+    /**
+     * @param layer number of the layer, from 0
+     * @return keys and values of a micro-batch in a layer at a rank, bytes
+     */
     uint64_t GetKeyValueBytes(uint32_t layer) const;
 
     /** @return message between stages at a rank, bytes */

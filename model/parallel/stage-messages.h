@@ -42,10 +42,10 @@ class StageMessages
      */
     void Begin(std::size_t index);
 
-    /** Awaits the activations or gradients that an action begins with. */
+    /** Awaits the activations or gradients of an action. @param action begins with them */
     void AwaitInput(const PipelineAction& action);
 
-    /** Passes the result of an action to the stage behind or before. */
+    /** Passes a result to the stage behind or before. @param action has the result */
     void PassOutput(const PipelineAction& action);
 
   private:

@@ -71,7 +71,7 @@ struct TransformerModel
 
     std::vector<TransformerLayer> listed; ///< each layer; empty: they follow from the numbers above
 
-    /** @return the sizes of a layer, from 0 */
+    /** @param layer number of the layer, from 0 @return the sizes of a layer, from 0 */
     TransformerLayer GetLayer(uint32_t layer) const;
 
     /** @return numbers of a head's query and key, without those of positions */
@@ -80,28 +80,43 @@ struct TransformerModel
     /** @return numbers of a head's value */
     uint64_t GetValueSize() const;
 
-    /** @return numbers of the keys and values of a token in a layer */
+    /**
+     * @param layer number of the layer, from 0
+     * @return numbers of the keys and values of a token in a layer
+     */
     uint64_t GetKeyValueSize(uint32_t layer) const;
 
-    /** @return parameters of the attention of a layer, with its norm */
+    /**
+     * @param layer number of the layer, from 0
+     * @return parameters of the attention of a layer, with its norm
+     */
     uint64_t GetAttentionParameters(uint32_t layer) const;
 
-    /** @return parameters of a feed-forward network with an inner size */
+    /** @param inner its inner size @return parameters of a feed-forward network */
     uint64_t GetFeedForwardParameters(uint64_t inner) const;
 
-    /** @return parameters of the norm before a feed-forward network, and of the router */
+    /**
+     * @param layer number of the layer, from 0
+     * @return parameters of the norm before a feed-forward network, and of the router
+     */
     uint64_t GetRouterParameters(uint32_t layer) const;
 
-    /** @return whether a layer, from 0, has experts */
+    /** @param layer number of the layer, from 0 @return whether a layer, from 0, has experts */
     bool HasExperts(uint32_t layer) const
     {
         return GetLayer(layer).hasExperts;
     }
 
-    /** @return parameters of a layer, all experts included */
+    /**
+     * @param layer number of the layer, from 0
+     * @return parameters of a layer, all experts included
+     */
     uint64_t GetLayerParameters(uint32_t layer) const;
 
-    /** @return parameters of the routed experts of a layer */
+    /**
+     * @param layer number of the layer, from 0
+     * @return parameters of the routed experts of a layer
+     */
     uint64_t GetExpertParameters(uint32_t layer) const;
 
     /** @return parameters of the input embedding, with positions */
@@ -113,7 +128,10 @@ struct TransformerModel
     /** @return all parameters */
     uint64_t GetParameters() const;
 
-    /** @return floating-point operations of the attention of a layer in a forward pass, by token */
+    /**
+     * @param layer number of the layer, from 0
+     * @return floating-point operations of the attention of a layer in a forward pass, by token
+     */
     double GetAttentionOperations(uint32_t layer) const;
 
     /**

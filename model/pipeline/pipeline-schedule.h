@@ -41,12 +41,14 @@ constexpr uint32_t PIPELINE_WORKS = 7;
 
 /**
  * @ingroup distributed-training-pipeline
+ * @param work kind of work
  * @return its name in a schedule file: F, B, I, W, UNSHARD, RESHARD, REDUCE_GRAD
  */
 const char* GetName(PipelineWork work);
 
 /**
  * @ingroup distributed-training-pipeline
+ * @param work kind of work
  * @return whether the work is that of a micro-batch
  */
 inline bool

@@ -26,7 +26,7 @@ struct PipelineDurations
     double weightGradient{1}; ///< of WEIGHT_GRADIENT; BACKWARD takes the sum of both
     double message{0};        ///< from the end of work until a stage on another rank may use it
 
-    /** @return time of the work */
+    /** @param work kind of work @return time of the work */
     double Get(PipelineWork work) const;
 };
 

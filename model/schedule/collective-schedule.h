@@ -254,7 +254,17 @@ class CollectiveSchedule
                  uint32_t step,
                  const std::vector<uint32_t>& after = {},
                  uint32_t message = 0);
-    /** Appends an action, as above, on one run of chunks. */
+    /**
+     * Appends an action on one run of chunks.
+     * @param rank as above
+     * @param kind as above
+     * @param peer as above
+     * @param run the chunks
+     * @param step as above
+     * @param after as above
+     * @param message as above
+     * @return number of the new action
+     */
     uint32_t Add(uint32_t rank,
                  Kind kind,
                  uint32_t peer,
@@ -262,7 +272,17 @@ class CollectiveSchedule
                  uint32_t step,
                  const std::vector<uint32_t>& after = {},
                  uint32_t message = 0);
-    /** Appends an action, as above, on a shared list of chunks. */
+    /**
+     * Appends an action on a shared list of chunks.
+     * @param rank as above
+     * @param kind as above
+     * @param peer as above
+     * @param list the chunks, by Share()
+     * @param step as above
+     * @param after as above
+     * @param message as above
+     * @return number of the new action
+     */
     uint32_t Add(uint32_t rank,
                  Kind kind,
                  uint32_t peer,
@@ -320,13 +340,13 @@ class CollectiveSchedule
                                                     : (rank + m_size - other) % m_size;
     }
 
-    /** @return number of actions of a rank over all segments */
+    /** @param rank a rank @return number of actions of a rank over all segments */
     uint32_t GetActions(uint32_t rank) const
     {
         return GetStoredActions(rank) * segments;
     }
 
-    /** @return number of actions of a rank in one segment */
+    /** @param rank a rank @return number of actions of a rank in one segment */
     uint32_t GetStoredActions(uint32_t rank) const
     {
         return static_cast<uint32_t>(GetList(rank).actions.size());
@@ -370,7 +390,7 @@ class CollectiveSchedule
      * @return the later actions that depend on it, ascending
      */
     Indices GetNext(uint32_t rank, uint32_t index) const;
-    /** @return the actions without dependencies in a rank's first segment */
+    /** @param rank a rank @return the actions without dependencies in a rank's first segment */
     Indices GetRoots(uint32_t rank) const;
 
     /// Result of FindReceive() if there is no such action.
@@ -418,7 +438,11 @@ class CollectiveSchedule
                                      m_size);
     }
 
-    /** @return whether a rank has a chunk at the start */
+    /**
+     * @param rank a rank
+     * @param chunk number of the chunk
+     * @return whether a rank has a chunk at the start
+     */
     bool HasAtStart(uint32_t rank, uint32_t chunk) const;
 
     /** Guaranteed final content of a chunk at a rank. */
@@ -429,7 +453,11 @@ class CollectiveSchedule
         COPY     ///< the content at rank GetSource()
     };
 
-    /** @return the guaranteed final content of a chunk at a rank */
+    /**
+     * @param rank a rank
+     * @param chunk number of the chunk
+     * @return the guaranteed final content of a chunk at a rank
+     */
     Promise GetPromise(uint32_t rank, uint32_t chunk) const;
 
     /** @return number of steps, including all segments; 0 if there are no actions */

@@ -91,13 +91,13 @@ struct TopologyGraph
     /// Indices of switches of a scale-up network, which join the GPUs of a server (NVSwitches).
     std::set<uint32_t> scaleUpSwitches;
 
-    /** @return whether a node is a switch of a scale-up network */
+    /** @param node a node @return whether a node is a switch of a scale-up network */
     bool IsScaleUpSwitch(uint32_t node) const
     {
         return node >= hosts && scaleUpSwitches.count(node - hosts) > 0;
     }
 
-    /** @return the scale-up switch at an end of a link, or NO_SERVER */
+    /** @param link a link @return the scale-up switch at an end of a link, or NO_SERVER */
     uint32_t GetScaleUpSwitch(const Link& link) const;
 
     /**

@@ -72,9 +72,21 @@ class MessageTransport : public Object
   protected:
     void DoDispose() override;
 
-    /** Passes a message to the handler. @see MessageHandler */
+    /**
+     * Passes a message to the handler.
+     * @param peer the other rank
+     * @param tag of the message
+     * @param bytes size of the message
+     * @param payload its bytes; null if it is virtual
+     * @see MessageHandler
+     */
     void Deliver(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload);
-    /** Reports a failure to the handler. @see ErrorHandler */
+    /**
+     * Reports a failure to the handler.
+     * @param peer the other rank
+     * @param reason why, one line
+     * @see ErrorHandler
+     */
     void Fail(uint32_t peer, const std::string& reason);
 
     uint32_t m_rank{0}; ///< this rank

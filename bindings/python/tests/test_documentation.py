@@ -561,6 +561,7 @@ def test_cpp_reference_has_every_class(cpp_reference, tmp_path):
     [
         ("/** Sends. @param size bytes */", None),
         ("/** Sends. @param length bytes */", "'length' of command @param is not found"),
+        ("/** Sends. */", "parameters of member Sender::Send are not documented"),
         ("", "Send(int size) (function) of class Sender is not documented"),
     ],
 )
