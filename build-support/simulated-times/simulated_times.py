@@ -5,6 +5,8 @@
   simulated_times.py compare --examples=DIR        exit status 1 if anything differs
   simulated_times.py record --examples=DIR         writes the reference anew
 
+With --with=OPTION every command has one more option, which must not change a result.
+
 DIR has the example programs, as NAME, NAME-optimized or ns3.XX-NAME-PROFILE.
 """
 
@@ -188,14 +190,15 @@ def read_files(folder, entry):
         )
 
 
-def run(words, programs, inputs, timeout):
-    """Runs a command. Returns its entry of the record and its standard error."""
+def run(words, programs, inputs, timeout, more):
+    """Runs a command with more options. Returns its entry of the record and its standard error."""
     with tempfile.TemporaryDirectory(prefix="simulated-times-") as temporary:
         folder = pathlib.Path(temporary)
         program, *options = words
         arguments = [
             option.replace("INPUTS", str(inputs)).replace("OUTPUT", temporary) for option in options
         ]
+        arguments += more
         if program != "switch-barrier":
             arguments.append(f"--json={folder / 'result.json'}")
         if program == "training-job":
@@ -238,7 +241,7 @@ def run_all(commands, arguments, on_entry):
     inputs = arguments.commands.parent / "inputs"
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         futures = {
-            name: pool.submit(run, words, programs, inputs, arguments.timeout)
+            name: pool.submit(run, words, programs, inputs, arguments.timeout, arguments.more)
             for name, words in commands.items()
         }
         for name, future in futures.items():
@@ -360,6 +363,14 @@ def main():
         help="keys that are not compared, such as events",
     )
     parser.add_argument(
+        "--with",
+        action="append",
+        default=[],
+        dest="more",
+        metavar="OPTION",
+        help="option that is added to each command; may be repeated; compare only",
+    )
+    parser.add_argument(
         "--all", action="store_true", help=f"print all differences, not {MAX_LINES} of a command"
     )
     parser.add_argument(
@@ -368,6 +379,8 @@ def main():
     arguments = parser.parse_args()
     if not arguments.examples.is_dir():
         fail(f"--examples={arguments.examples} (allowed: a folder)")
+    if arguments.more and arguments.mode == "record":
+        fail(f"--with={arguments.more[0]} (allowed: with compare)")
     arguments.commands = arguments.commands.resolve()
     commands = read_commands(arguments.commands, arguments.only)
     if not commands:
