@@ -32,7 +32,7 @@ PrivateGroups::PrivateGroups(const Cluster& cluster,
 {
     const ClusterOptions& options = cluster.GetOptions();
     if (cluster.HasFaults() || options.background != "none" || options.hostJitter != "none" ||
-        options.nic != "none" || options.codec != "none")
+        options.nic != "none" || options.codec != "none" || !options.pcap.empty())
     {
         return; // collectives need not repeat themselves
     }

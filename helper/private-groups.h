@@ -25,8 +25,8 @@ namespace ns3::training
  *
  * Which groups of a job share no link with its other traffic: groups whose ranks are all in one
  * server with a scale-up network that nobody else uses, and the only group of all ranks of a job
- * without messages. There are none with faults, loss, traffic beside the job, jitter of hosts, or
- * codecs.
+ * without messages. There are none with faults, loss, traffic beside the job, jitter of hosts,
+ * codecs, or captures.
  */
 class PrivateGroups
 {

@@ -338,20 +338,42 @@ class NothingTestCase : public RepeatTestCase
                               std::string::npos,
                               reason);
         NS_TEST_EXPECT_MSG_EQ_TOL(some.endS / all.endS, 1, 1e-3, reason);
+        m_hasDerivedCollectives = some.repetition->derivedCollectives > 0;
+        m_areEqual = some.endS == all.endS && some.cost.packetHops == all.cost.packetHops &&
+                     some.cost.skippedHops == all.cost.skippedHops;
+    }
+
+    /** Checks that collectives are not derived, either. */
+    void CheckAll(const std::string& reason, const Change& change)
+    {
+        Check(reason, change);
+        NS_TEST_EXPECT_MSG_EQ(m_hasDerivedCollectives, false, reason);
+        NS_TEST_EXPECT_MSG_EQ(m_areEqual, true, reason);
     }
 
     void DoRun() override
     {
-        Check("drawn at random",
-              [](Options& options) { options.computeJitter = "lognormal:cv=0.1"; });
-        Check("times of hosts", [](Options& options) {
+        CheckAll("drawn at random",
+                 [](Options& options) { options.computeJitter = "lognormal:cv=0.01"; });
+        CheckAll("drawn at random", [](Options& options) { // groups in servers
+            options = Options();
+            options.iterations = 4;
+            options.workload = "mlp-hybrid-parallel:group=4";
+            options.cluster.topology = "rail-optimized:servers=2,gpus=4";
+            options.cluster.ranks = 8;
+            options.computeJitter = "lognormal:cv=0.01";
+        });
+        CheckAll("times of hosts", [](Options& options) {
             options.cluster.hostJitter = "lognormal:cv=0.1";
             options.cluster.hostLatency = MicroSeconds(1);
         });
-        Check("links fail", [](Options& options) { options.cluster.loss = 1e-3; });
-        Check("other traffic",
-              [](Options& options) { options.cluster.background = "fixed:load=0.1"; });
+        CheckAll("links fail", [](Options& options) { options.cluster.loss = 1e-3; });
+        CheckAll("other traffic",
+                 [](Options& options) { options.cluster.background = "fixed:load=0.1"; });
+        CheckAll("--pcap",
+                 [this](Options& options) { options.cluster.pcap = MakePath("capture"); });
         Check("only transport rdma", [](Options& options) { options.cluster.transport = "uec"; });
+        NS_TEST_EXPECT_MSG_EQ(m_hasDerivedCollectives, true, "about, as paths are drawn");
         Check("path choice spray", [](Options& options) { options.cluster.path = "spray"; });
         Check("atp", [](Options& options) { options.cluster.algorithm = "atp"; });
         Check("samples", [this](Options& options) {
@@ -364,6 +386,9 @@ class NothingTestCase : public RepeatTestCase
             options.cluster.algorithm = "parameter-server";
         });
     }
+
+    bool m_hasDerivedCollectives{false}; // of the last check
+    bool m_areEqual{false};              // of the last check: end and packets
 };
 
 /**
