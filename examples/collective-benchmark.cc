@@ -42,6 +42,7 @@ struct BenchmarkOptions
     std::string gradients{"hash"};
     uint64_t warmup{1};
     bool printTrees{false};
+    bool setup{false};
     std::string sweep;
     std::string json;
     RunFilesOptions files;
@@ -63,6 +64,41 @@ PrintTrees(const ProgramOptions& options, const ClusterOptions& cluster)
     request.topology = &topology;
     CheckRequest(cluster.algorithm, request);
     std::cout << PlanSpanningTrees(request).Serialize() << std::endl;
+}
+
+/** Prints what the set-up of a collective takes: the schedule, without its paths. */
+void
+PrintSetUp(const BenchmarkOptions& benchmark, const ClusterOptions& cluster, uint64_t bytes)
+{
+    const auto ranks = static_cast<uint32_t>(cluster.ranks);
+    const auto topology = BuildTopology(cluster.topology, ranks, cluster.rate, cluster.delay);
+    CollectiveRequest request;
+    request.operation = FindCollectiveOperation(benchmark.operation);
+    request.ranks = ranks;
+    request.bytes = bytes;
+    request.topology = &topology;
+    const RunCost before = GetRunCost(Fabric());
+    const CollectiveSchedule schedule = BuildSchedule(cluster.algorithm, request);
+    const RunCost after = GetRunCost(Fabric());
+    uint64_t actions = 0;
+    for (uint32_t rank = 0; rank < schedule.GetSize(); rank++)
+    {
+        actions += schedule.GetActions(rank);
+    }
+    std::printf("# set-up of %s, %s, %s\n%8s %13s %9s %11s %10s\n%8u %13llu %9.3f %11.3f %10.3f\n",
+                benchmark.operation.c_str(),
+                cluster.algorithm.c_str(),
+                cluster.topology.c_str(),
+                "ranks",
+                "actions",
+                "CPU (s)",
+                "kept (MB)",
+                "peak (MiB)",
+                ranks,
+                static_cast<unsigned long long>(actions),
+                after.cpuSeconds - before.cpuSeconds,
+                static_cast<double>(schedule.GetMemory()) / 1e6,
+                after.peakMemoryMebibytes - before.peakMemoryMebibytes);
 }
 
 JsonValue
@@ -582,6 +618,10 @@ Benchmark(int argc, char* argv[])
                     "only print the trees of multitree: root:child<parent@step,...;...; without "
                     "--ranks with a rank on every host",
                     benchmark.printTrees);
+    options.AddBool("set-up",
+                    "only build the schedule for the first size, and print its actions, and the "
+                    "processor time and the memory that this takes",
+                    benchmark.setup);
     options.AddChoice("sweep",
                       "algorithms: measure every algorithm that fits, in place of --collective",
                       benchmark.sweep,
@@ -609,6 +649,18 @@ Benchmark(int argc, char* argv[])
     if (benchmark.printTrees)
     {
         PrintTrees(options, clusterOptions);
+        return 0;
+    }
+    if (benchmark.setup)
+    {
+        for (const std::string other : {"json", "results", "trace", "report", "sweep", "runs"})
+        {
+            if (options.IsGiven(other))
+            {
+                throw ConfigurationError("--set-up with --" + other + " (allowed: without)");
+            }
+        }
+        PrintSetUp(benchmark, clusterOptions, sizes.front());
         return 0;
     }
     for (uint64_t bytes : sizes)

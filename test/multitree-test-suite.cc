@@ -215,11 +215,12 @@ class MultitreePropertiesTestCase : public TestCase
                 steps = std::max(steps, edge.step + 1);
                 sent[{edge.step, edge.parent}]++;
                 received[{edge.step, edge.child}]++;
-                NS_TEST_EXPECT_MSG_EQ(edge.path.front(), network.switchOf[edge.parent], name);
-                NS_TEST_EXPECT_MSG_EQ(edge.path.back(), network.switchOf[edge.child], name);
-                for (std::size_t i = 1; i < edge.path.size(); i++)
+                const TreePath path = result.GetPath(edge);
+                NS_TEST_EXPECT_MSG_EQ(*path.begin(), network.switchOf[edge.parent], name);
+                NS_TEST_EXPECT_MSG_EQ(*(path.end() - 1), network.switchOf[edge.child], name);
+                for (const uint32_t* next = path.begin() + 1; next != path.end(); next++)
                 {
-                    carried[{edge.step, {edge.path[i - 1], edge.path[i]}}]++;
+                    carried[{edge.step, {*(next - 1), *next}}]++;
                 }
             }
         }
@@ -293,7 +294,7 @@ class MultitreePathsTestCase : public TestCase
         {
             for (const TreeEdge& edge : tree)
             {
-                count[edge.path.size()]++;
+                count[result.GetPath(edge).size()]++;
             }
         }
         return count;

@@ -20,7 +20,19 @@ namespace
 
 constexpr uint32_t NONE = 0xffffffff;
 
-/** The trees under construction, and the links still free in the current step. */
+/** A node of a tree that may get a child. */
+struct Member
+{
+    uint32_t node;
+    /// Bits of its switch's ways that may lead to nodes outside the tree, see Construction.
+    uint32_t open;
+};
+
+/**
+ * The trees under construction, and the links still free in the current step. A switch has up to 31
+ * ways: bit 0 leads to its own nodes, bit 1 + i over the link to its neighbor i. At switches with
+ * more links no way is ever closed or taken.
+ */
 class Construction
 {
   public:
@@ -30,13 +42,31 @@ class Construction
     SpanningTrees Run();
 
   private:
+    /** What a search on the nodes of a switch has found. */
+    struct Found
+    {
+        uint32_t child;  // NONE: none that can receive
+        bool isComplete; // all nodes are in the tree
+    };
+
     void StartStep();
     void RunStep();
     bool TakeTurn(uint32_t root);
-    uint32_t FindOn(uint32_t node, uint32_t root) const;
-    bool IsExhausted(uint32_t start, uint32_t root) const;
-    uint32_t Walk(uint32_t from, uint32_t root, uint32_t distance);
+    uint32_t FindChild(uint32_t root, Member& parent);
+    void AddEdge(uint32_t root, uint32_t parent, uint32_t child);
+    Found FindOn(uint32_t node, uint32_t root) const;
+    uint32_t Walk(uint32_t from, uint32_t root, uint32_t distance, uint32_t& open);
     const std::vector<uint32_t>& GetDistances(uint32_t from);
+
+    /** @return bit of a way over a link in masks of its switch; 0: these are too small */
+    uint32_t GetWay(uint32_t from, uint32_t entry) const
+    {
+        return m_network.neighbors[from].size() < MAX_WAYS ? 2U << entry : 0;
+    }
+
+    static constexpr uint32_t OWN = 1;
+    static constexpr std::size_t MAX_WAYS = 31;
+    static constexpr uint32_t ALL_WAYS = 0xffffffff;
 
     const TreeNetwork& m_network;
     RootOrder m_rootOrder;
@@ -47,18 +77,23 @@ class Construction
     std::vector<uint32_t> m_order; // order of the roots
 
     std::vector<std::vector<uint32_t>> m_nodesOf;   // per switch
+    std::vector<uint32_t> m_allWays;                // per switch, bits of all its ways
+    std::vector<uint32_t> m_ownWays;                // per switch, path of no link
+    std::vector<std::vector<uint32_t>> m_linkWays;  // per switch and neighbor entry, path of one
     std::vector<uint32_t> m_sizes;                  // per root, number of members
-    std::vector<std::vector<uint32_t>> m_members;   // per root, in joining order, until exhausted
+    std::vector<std::vector<Member>> m_members;     // per root, in joining order, until closed
     std::vector<std::vector<bool>> m_isMember;      // whether a node is in a root's tree
     std::vector<std::vector<uint32_t>> m_distances; // between switches; computed lazily
 
     // State of the current step.
     std::vector<uint32_t> m_inject;            // messages each node may still send
     std::vector<uint32_t> m_eject;             // messages each node may still receive
+    uint64_t m_ejectAll{0};                    // messages all nodes may still receive
     std::vector<std::vector<bool>> m_linkUsed; // per switch and neighbor entry
+    std::vector<uint32_t> m_free;              // per switch, bits of its ways that are not used
     std::vector<uint32_t> m_parents;           // per root, number of members eligible as parent
     std::vector<uint32_t> m_cursor;            // per root, first member that may still get a child
-    std::vector<bool> m_hasExhausted;          // per root, whether members are marked by NONE
+    std::vector<bool> m_hasClosed;             // per root, whether members have no open way
 
     // State of the current search.
     uint32_t m_start{0};
@@ -79,20 +114,32 @@ Construction::Construction(const TreeNetwork& network, RootOrder order, StopRule
       m_members(m_nodes),
       m_isMember(m_nodes, std::vector<bool>(m_nodes, false)),
       m_distances(network.neighbors.size()),
-      m_hasExhausted(m_nodes, false),
+      m_hasClosed(m_nodes, false),
       m_entered(network.neighbors.size(), false)
 {
     m_result.trees.resize(m_nodes);
     std::iota(m_order.begin(), m_order.end(), 0);
+    std::vector<uint32_t>& ways = m_result.ways;
+    for (uint32_t from = 0; from < network.neighbors.size(); from++)
+    {
+        const auto& list = network.neighbors[from];
+        m_linkUsed.emplace_back(list.size(), false);
+        m_allWays.push_back(list.size() < MAX_WAYS ? (uint64_t{2} << list.size()) - 1 : ALL_WAYS);
+        m_ownWays.push_back(static_cast<uint32_t>(ways.size()));
+        ways.insert(ways.end(), {1, from});
+        m_linkWays.emplace_back();
+        for (uint32_t next : list)
+        {
+            m_linkWays.back().push_back(static_cast<uint32_t>(ways.size()));
+            ways.insert(ways.end(), {2, from, next});
+        }
+    }
     for (uint32_t node = 0; node < m_nodes; node++)
     {
         m_nodesOf[network.switchOf[node]].push_back(node);
-        m_members[node] = {node};
+        m_members[node] = {{node, m_allWays[network.switchOf[node]]}};
         m_isMember[node][node] = true;
-    }
-    for (const auto& list : network.neighbors)
-    {
-        m_linkUsed.emplace_back(list.size(), false);
+        m_result.trees[node].reserve(m_nodes - 1);
     }
 }
 
@@ -101,6 +148,8 @@ Construction::StartStep()
 {
     m_inject = m_network.ports;
     m_eject = m_network.ports;
+    m_ejectAll = std::accumulate(m_eject.begin(), m_eject.end(), uint64_t{0});
+    m_free = m_allWays;
     for (auto& used : m_linkUsed)
     {
         std::fill(used.begin(), used.end(), false);
@@ -109,10 +158,11 @@ Construction::StartStep()
     for (uint32_t root = 0; root < m_nodes; root++)
     {
         auto& members = m_members[root];
-        if (m_hasExhausted[root])
+        if (m_hasClosed[root])
         {
-            members.erase(std::remove(members.begin(), members.end(), NONE), members.end());
-            m_hasExhausted[root] = false;
+            const auto isClosed = [](const Member& member) { return member.open == 0; };
+            members.erase(std::remove_if(members.begin(), members.end(), isClosed), members.end());
+            m_hasClosed[root] = false;
         }
         m_parents.push_back(static_cast<uint32_t>(members.size()));
     }
@@ -143,53 +193,43 @@ Construction::GetDistances(uint32_t from)
     return distances;
 }
 
-uint32_t
+Construction::Found
 Construction::FindOn(uint32_t node, uint32_t root) const
 {
+    bool isComplete = true;
     for (uint32_t child : m_nodesOf[node])
     {
-        if (m_eject[child] > 0 && !m_isMember[root][child])
+        if (!m_isMember[root][child])
         {
-            return child;
+            if (m_eject[child] > 0)
+            {
+                return {child, false};
+            }
+            isComplete = false;
         }
     }
-    return NONE;
+    return {NONE, isComplete};
 }
 
-/**
- * @return whether a member at a switch will never get a child: all nodes on the switch and its
- *         neighbors are members, and these are all switches with nodes
- */
-bool
-Construction::IsExhausted(uint32_t start, uint32_t root) const
-{
-    const auto isComplete = [&](uint32_t node) {
-        const auto& nodes = m_nodesOf[node];
-        return std::all_of(nodes.begin(), nodes.end(), [&](uint32_t child) {
-            return m_isMember[root][child];
-        });
-    };
-    const auto& next = m_network.neighbors[start];
-    return isComplete(start) && std::all_of(next.begin(), next.end(), [&](uint32_t node) {
-               return !m_nodesOf[node].empty() && isComplete(node);
-           });
-}
-
+/** @param open ways of the start of the search; those that lead to members only are removed */
 uint32_t
-Construction::Walk(uint32_t from, uint32_t root, uint32_t distance)
+Construction::Walk(uint32_t from, uint32_t root, uint32_t distance, uint32_t& open)
 {
     const auto& list = m_network.neighbors[from];
     for (uint32_t entry = 0; entry < list.size(); entry++)
     {
         const uint32_t next = list[entry];
-        if (m_linkUsed[from][entry])
+        const uint32_t way = distance == 1 ? GetWay(from, entry) : 0;
+        if ((way & ~(open & m_free[from])) > 0 || m_linkUsed[from][entry])
         {
             continue;
         }
         uint32_t child = NONE;
         if (!m_nodesOf[next].empty())
         {
-            child = FindOn(next, root);
+            const Found found = FindOn(next, root);
+            child = found.child;
+            open &= found.isComplete ? ~way : ALL_WAYS;
             // Paths must be shortest paths.
             if (child != NONE && distance > 1 && GetDistances(m_start)[next] != distance)
             {
@@ -200,7 +240,7 @@ Construction::Walk(uint32_t from, uint32_t root, uint32_t distance)
         {
             m_entered[next] = true;
             m_visited.push_back(next);
-            child = Walk(next, root, distance + 1);
+            child = Walk(next, root, distance + 1, open);
         }
         if (child != NONE)
         {
@@ -211,51 +251,82 @@ Construction::Walk(uint32_t from, uint32_t root, uint32_t distance)
     return NONE;
 }
 
+/** @return the first node that the parent can reach; NONE: none */
+uint32_t
+Construction::FindChild(uint32_t root, Member& parent)
+{
+    m_wayUsed.clear();
+    m_start = m_network.switchOf[parent.node];
+    if ((parent.open & OWN) > 0)
+    {
+        const Found found = FindOn(m_start, root);
+        if (found.child != NONE)
+        {
+            return found.child;
+        }
+        const bool isWide = m_allWays[m_start] == ALL_WAYS;
+        parent.open &= found.isComplete && !isWide ? ~OWN : ALL_WAYS;
+    }
+    for (uint32_t visited : m_visited)
+    {
+        m_entered[visited] = false;
+    }
+    m_visited.clear();
+    return Walk(m_start, root, 1, parent.open);
+}
+
+void
+Construction::AddEdge(uint32_t root, uint32_t parent, uint32_t child)
+{
+    TreeEdge edge{child, parent, m_result.steps, m_ownWays[m_start]};
+    if (m_wayUsed.size() == 1)
+    {
+        edge.way = m_linkWays[m_start][m_wayUsed.front().second];
+    }
+    else if (m_wayUsed.size() > 1)
+    {
+        edge.way = static_cast<uint32_t>(m_result.ways.size());
+        m_result.ways.insert(m_result.ways.end(),
+                             {static_cast<uint32_t>(m_wayUsed.size() + 1), m_start});
+        for (auto used = m_wayUsed.rbegin(); used != m_wayUsed.rend(); ++used)
+        {
+            m_result.ways.push_back(m_network.neighbors[used->first][used->second]);
+        }
+    }
+    for (const auto& [from, entry] : m_wayUsed)
+    {
+        m_linkUsed[from][entry] = true;
+        m_free[from] &= ~GetWay(from, entry);
+    }
+    m_inject[parent]--;
+    m_eject[child]--;
+    m_ejectAll--;
+    m_members[root].push_back({child, m_allWays[m_network.switchOf[child]]});
+    m_isMember[root][child] = true;
+    m_result.trees[root].push_back(edge);
+    m_incomplete -= ++m_sizes[root] == m_nodes;
+}
+
 bool
 Construction::TakeTurn(uint32_t root)
 {
     auto& members = m_members[root];
     // An edge that is impossible now stays impossible until the end of the step.
-    for (uint32_t& i = m_cursor[root]; i < m_parents[root]; i++)
+    for (uint32_t& i = m_cursor[root]; i < m_parents[root] && m_ejectAll > 0; i++)
     {
-        const uint32_t parent = members[i];
-        if (parent == NONE || m_inject[parent] == 0)
+        Member& parent = members[i];
+        const uint32_t node = parent.node;
+        if (m_inject[node] == 0 || (parent.open & m_free[m_network.switchOf[node]]) == 0)
         {
             continue;
         }
-        m_wayUsed.clear();
-        m_start = m_network.switchOf[parent];
-        uint32_t child = FindOn(m_start, root);
-        if (child == NONE)
-        {
-            for (uint32_t visited : m_visited)
-            {
-                m_entered[visited] = false;
-            }
-            m_visited.clear();
-            child = Walk(m_start, root, 1);
-        }
+        const uint32_t child = FindChild(root, parent);
         if (child != NONE)
         {
-            TreeEdge edge{child, parent, m_result.steps, {m_start}};
-            for (auto used = m_wayUsed.rbegin(); used != m_wayUsed.rend(); ++used)
-            {
-                m_linkUsed[used->first][used->second] = true;
-                edge.path.push_back(m_network.neighbors[used->first][used->second]);
-            }
-            m_inject[parent]--;
-            m_eject[child]--;
-            members.push_back(child);
-            m_isMember[root][child] = true;
-            m_result.trees[root].push_back(std::move(edge));
-            m_incomplete -= ++m_sizes[root] == m_nodes;
+            AddEdge(root, node, child);
             return true;
         }
-        if (IsExhausted(m_start, root))
-        {
-            members[i] = NONE;
-            m_hasExhausted[root] = true;
-        }
+        m_hasClosed[root] = m_hasClosed[root] || parent.open == 0;
     }
     return false;
 }

@@ -9,6 +9,7 @@
 
 #include "tree-network.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -19,10 +20,35 @@ namespace ns3::training
 /** An edge of a tree: the child receives from the parent in a step of the all-gather. */
 struct TreeEdge
 {
-    uint32_t child;             ///< receiving node
-    uint32_t parent;            ///< sending node
-    uint32_t step;              ///< step of the all-gather, from 0
-    std::vector<uint32_t> path; ///< switches on the path, starting at the parent's switch
+    uint32_t child;  ///< receiving node
+    uint32_t parent; ///< sending node
+    uint32_t step;   ///< step of the all-gather, from 0
+    uint32_t way;    ///< see SpanningTrees::GetPath()
+};
+
+/** Switches on the path of an edge, starting at the parent's switch. */
+struct TreePath
+{
+    const uint32_t* first; ///< the first switch
+    const uint32_t* last;  ///< end (exclusive)
+
+    /** @return the first switch */
+    const uint32_t* begin() const
+    {
+        return first;
+    }
+
+    /** @return the end (exclusive) */
+    const uint32_t* end() const
+    {
+        return last;
+    }
+
+    /** @return number of switches */
+    std::size_t size() const
+    {
+        return static_cast<std::size_t>(last - first);
+    }
 };
 
 /** One spanning tree for each node, rooted at it. */
@@ -30,6 +56,14 @@ struct SpanningTrees
 {
     uint32_t steps{0};                        ///< number of steps of one phase
     std::vector<std::vector<TreeEdge>> trees; ///< per root, edges in order of allocation
+    std::vector<uint32_t> ways; ///< of edges: number of switches, then these; equal ones are shared
+
+    /** @return the path of an edge */
+    TreePath GetPath(const TreeEdge& edge) const
+    {
+        const uint32_t* first = ways.data() + edge.way + 1;
+        return {first, first + ways[edge.way]};
+    }
 
     /**
      * @return all edges on one line: `root:child<parent@step,...;root:...`

@@ -124,9 +124,31 @@ def test_trees_of_some_ranks(program):
     assert process.stdout == "0:1<0@0,2<0@1;1:0<1@0,2<1@2;2:0<2@1,1<2@2\n"
 
 
+def test_set_up(program):
+    """A ring of N has 2 (N - 1) sends and receives per rank, a tree of N ranks as many edges."""
+    for algorithm in ("ring", "multitree"):
+        process = program(
+            "collective-benchmark",
+            "--set-up",
+            f"--collective={algorithm}",
+            "--topology=torus:4x4",
+            "--ranks=16",
+            "--bytes=1M",
+        )
+        assert process.returncode == 0, process.stderr
+        ranks, actions, seconds, kept, peak = process.stdout.splitlines()[-1].split()
+        assert (int(ranks), int(actions)) == (16, 16 * 15 * 2 * 2)
+        assert 0 <= float(seconds) < 10
+        assert 0 < float(kept) < 1
+        assert 0 <= float(peak) < 100
+
+
 @pytest.mark.parametrize(
     "arguments, message",
     [
+        (["--set-up", "--json=-"], "--set-up with --json (allowed: without)"),
+        (["--set-up", "--sweep=algorithms"], "--set-up with --sweep (allowed: without)"),
+        (["--set-up", "--operation=all-to-all-v", "--collective=swing"], "has no all-to-all-v"),
         (["--print-trees"], "--collective=ring (allowed: multitree)"),
         (["--order=id"], "--order=id: written as --collective=multitree:order=id (allowed: "),
         (["--stop=last"], "--stop=last: written as --collective=multitree:stop=last (allowed: "),

@@ -20,8 +20,9 @@
 #include "ns3/rank-placement.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <set>
+#include <unordered_set>
 #include <utility>
 
 namespace ns3::training
@@ -49,6 +50,7 @@ class TreeScheduler
     /** The sends scheduled so far at a network interface. */
     struct Interface
     {
+        uint32_t way;                 // next switch that it leads to
         uint32_t step{0};             // latest step with sends
         std::vector<uint32_t> sends;  // sends of the latest step
         std::vector<uint32_t> before; // sends of the previous step with sends
@@ -56,106 +58,165 @@ class TreeScheduler
         std::size_t awaitedBefore{0}; // the same before the latest step
     };
 
+    /** What a rank has done so far. */
+    struct Rank
+    {
+        bool isAlone{false};                                   // no other rank is at its switch
+        std::vector<Interface> interfaces;                     // few
+        std::vector<std::pair<uint32_t, uint32_t>> receives;   // step and action, with a window
+        uint32_t step{0};                                      // of the next member
+        std::vector<std::pair<uint32_t, uint32_t>> messages{}; // by destination, number in the step
+    };
+
     void Add(uint32_t root, uint32_t from, uint32_t to, uint32_t way, Kind kind);
-    std::vector<uint32_t> GetAwaited(uint32_t rank, Interface& interface) const;
+    Interface& GetInterface(Rank& rank, uint32_t way) const;
+    uint32_t CountMessage(Rank& rank, uint32_t to) const;
+    void FindAwaited(const Rank& rank, Interface& interface);
 
     CollectiveSchedule& m_schedule;
     uint32_t m_window;
-    std::vector<std::vector<std::pair<uint32_t, TreeEdge>>> m_edges; // by step, with their roots
-    std::vector<bool> m_isAlone; // per rank, whether its switch has no other rank
-    uint32_t m_step{0};          // current step of the whole schedule
-    std::vector<std::map<uint32_t, Interface>>
-        m_interfaces; // per rank, by the next switch that they lead to
-    std::vector<std::vector<std::pair<uint32_t, uint32_t>>> m_receives; // per rank, step and action
-    std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_messages;       // of the step, by ends
+    SpanningTrees m_trees;
+    std::vector<Rank> m_ranks;
+    uint32_t m_step{0};            // current step of the whole schedule
+    std::vector<uint32_t> m_after; // what the next send waits for
 };
 
 TreeScheduler::TreeScheduler(const CollectiveRequest& request, CollectiveSchedule& schedule)
     : m_schedule(schedule),
       m_window(static_cast<uint32_t>(request.keys.GetCount("window"))),
-      m_interfaces(request.ranks),
-      m_receives(request.ranks)
+      m_trees(PlanSpanningTrees(request)),
+      m_ranks(request.ranks)
 {
-    const SpanningTrees trees = PlanSpanningTrees(request);
-    std::map<uint32_t, uint32_t> ranksOn; // by switch; a rank's tree starts at its switch
-    for (const auto& tree : trees.trees)
-    {
-        ranksOn[tree.front().path.front()]++;
-    }
-    for (const auto& tree : trees.trees)
-    {
-        m_isAlone.push_back(ranksOn[tree.front().path.front()] == 1);
-    }
-    m_edges.resize(trees.steps);
+    const auto getSwitch = [this](uint32_t root) { // a rank's tree starts at its switch
+        return *m_trees.GetPath(m_trees.trees[root].front()).begin();
+    };
+    std::map<uint32_t, uint32_t> ranksOn; // by switch
     for (uint32_t root = 0; root < request.ranks; root++)
     {
-        for (const TreeEdge& edge : trees.trees[root])
-        {
-            m_edges[edge.step].emplace_back(root, edge);
-        }
+        ranksOn[getSwitch(root)]++;
+    }
+    for (uint32_t root = 0; root < request.ranks; root++)
+    {
+        m_ranks[root].isAlone = ranksOn[getSwitch(root)] == 1;
     }
 }
 
 void
 TreeScheduler::AddReduceScatter()
 {
-    for (auto edges = m_edges.rbegin(); edges != m_edges.rend(); ++edges)
+    std::vector<std::size_t> ends; // by root, of the edges that are left
+    for (const auto& tree : m_trees.trees)
     {
-        for (const auto& [root, edge] : *edges)
+        ends.push_back(tree.size());
+    }
+    for (uint32_t step = m_trees.steps; step-- > 0; m_step++)
+    {
+        for (uint32_t root = 0; root < m_ranks.size(); root++)
         {
-            const std::size_t hops = edge.path.size();
-            const uint32_t way = hops > 1 ? edge.path[hops - 2] : 0;
-            Add(root, edge.child, edge.parent, way, Kind::RECEIVE_REDUCE);
+            const auto& tree = m_trees.trees[root];
+            const std::size_t end = ends[root];
+            while (ends[root] > 0 && tree[ends[root] - 1].step == step)
+            {
+                ends[root]--;
+            }
+            for (std::size_t i = ends[root]; i < end; i++)
+            {
+                const TreePath path = m_trees.GetPath(tree[i]);
+                const uint32_t way = path.size() > 1 ? *(path.end() - 2) : 0;
+                Add(root, tree[i].child, tree[i].parent, way, Kind::RECEIVE_REDUCE);
+            }
         }
-        m_step++;
-        m_messages.clear();
     }
 }
 
 void
 TreeScheduler::AddAllGather()
 {
-    for (const auto& edges : m_edges)
+    std::vector<std::size_t> next(m_ranks.size()); // by root, of its edges
+    for (uint32_t step = 0; step < m_trees.steps; step++, m_step++)
     {
-        for (const auto& [root, edge] : edges)
+        for (uint32_t root = 0; root < m_ranks.size(); root++)
         {
-            const uint32_t way = edge.path.size() > 1 ? edge.path[1] : 0;
-            Add(root, edge.parent, edge.child, way, Kind::RECEIVE);
+            const auto& tree = m_trees.trees[root];
+            for (std::size_t& i = next[root]; i < tree.size() && tree[i].step == step; i++)
+            {
+                const TreePath path = m_trees.GetPath(tree[i]);
+                const uint32_t way = path.size() > 1 ? *(path.begin() + 1) : 0;
+                Add(root, tree[i].parent, tree[i].child, way, Kind::RECEIVE);
+            }
         }
-        m_step++;
-        m_messages.clear();
     }
 }
 
 void
 TreeScheduler::Add(uint32_t root, uint32_t from, uint32_t to, uint32_t way, Kind kind)
 {
-    const uint32_t message = m_messages[{from, to}]++;
-    Interface& interface = m_interfaces[from][m_isAlone[from] ? way : 0];
-    const auto after = GetAwaited(from, interface);
-    interface.sends.push_back(m_schedule.Add(from, Kind::SEND, to, root, m_step, after, message));
-    m_receives[to].emplace_back(m_step, m_schedule.Add(to, kind, from, root, m_step, {}, message));
+    Rank& sender = m_ranks[from];
+    const uint32_t message = CountMessage(sender, to);
+    Interface& interface = GetInterface(sender, sender.isAlone ? way : 0);
+    FindAwaited(sender, interface);
+    const ChunkRun chunk{root, 1};
+    interface.sends.push_back(
+        m_schedule.Add(from, Kind::SEND, to, chunk, m_step, m_after, message));
+    const uint32_t receive = m_schedule.Add(to, kind, from, chunk, m_step, {}, message);
+    if (m_window > 0)
+    {
+        m_ranks[to].receives.emplace_back(m_step, receive);
+    }
 }
 
-std::vector<uint32_t>
-TreeScheduler::GetAwaited(uint32_t rank, Interface& interface) const
+/** @return the interface that leads to a switch */
+TreeScheduler::Interface&
+TreeScheduler::GetInterface(Rank& rank, uint32_t way) const
+{
+    for (Interface& interface : rank.interfaces)
+    {
+        if (interface.way == way)
+        {
+            return interface;
+        }
+    }
+    rank.interfaces.push_back({way, 0, {}, {}, 0, 0});
+    return rank.interfaces.back();
+}
+
+/** @return number of the next message to a rank among those of the step */
+uint32_t
+TreeScheduler::CountMessage(Rank& rank, uint32_t to) const
+{
+    if (rank.step != m_step)
+    {
+        rank.step = m_step;
+        rank.messages.clear();
+    }
+    for (auto& [destination, count] : rank.messages)
+    {
+        if (destination == to)
+        {
+            return count++;
+        }
+    }
+    rank.messages.emplace_back(to, 1);
+    return 0;
+}
+
+void
+TreeScheduler::FindAwaited(const Rank& rank, Interface& interface)
 {
     if (interface.step != m_step)
     {
-        interface.before = std::move(interface.sends);
+        interface.before.swap(interface.sends);
         interface.sends.clear();
         interface.step = m_step;
         interface.awaitedBefore = interface.awaited;
     }
-    std::vector<uint32_t> after = interface.before;
-    const auto& receives = m_receives[rank];
+    m_after = interface.before;
     interface.awaited = interface.awaitedBefore;
-    while (m_window > 0 && interface.awaited < receives.size() &&
-           receives[interface.awaited].first + m_window <= m_step)
+    while (m_window > 0 && interface.awaited < rank.receives.size() &&
+           rank.receives[interface.awaited].first + m_window <= m_step)
     {
-        after.push_back(receives[interface.awaited++].second);
+        m_after.push_back(rank.receives[interface.awaited++].second);
     }
-    return after;
 }
 
 void
@@ -183,12 +244,10 @@ GetPaths(const CollectiveRequest& request)
         return {};
     }
     const TopologyGraph& topology = *request.topology;
-    std::set<std::pair<uint32_t, uint32_t>> known;
+    std::unordered_set<uint64_t> known; // pairs
     std::vector<RankPath> paths;
     const auto add = [&](uint32_t from, uint32_t to, std::vector<uint32_t> way) {
-        // Hosts with their own switch have several ports; the transport chooses among them.
-        const bool isPlain = way.front() < topology.switches && way.back() < topology.switches;
-        if (isPlain && known.insert({from, to}).second)
+        if (known.insert(uint64_t{from} << 32 | to).second)
         {
             for (uint32_t& node : way)
             {
@@ -197,12 +256,20 @@ GetPaths(const CollectiveRequest& request)
             paths.push_back({from, to, std::move(way)});
         }
     };
-    for (const auto& tree : PlanSpanningTrees(request).trees)
+    const SpanningTrees trees = PlanSpanningTrees(request);
+    for (const auto& tree : trees.trees)
     {
         for (const TreeEdge& edge : tree)
         {
-            add(edge.parent, edge.child, edge.path);
-            add(edge.child, edge.parent, {edge.path.rbegin(), edge.path.rend()});
+            const auto [first, last] = trees.GetPath(edge);
+            // Hosts with their own switch have several ports; the transport chooses among them.
+            if (*first < topology.switches && *(last - 1) < topology.switches)
+            {
+                add(edge.parent, edge.child, {first, last});
+                add(edge.child,
+                    edge.parent,
+                    {std::make_reverse_iterator(last), std::make_reverse_iterator(first)});
+            }
         }
     }
     return paths;
