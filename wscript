@@ -15,8 +15,7 @@ def read_list(directory, name):
 
 def build(bld):
     version = bld.path.find_node('VERSION').read().strip()
-    mpi = ['mpi'] if bld.env['ENABLE_MPI'] else []
-    module = bld.create_ns3_module('distributed-training', ['core', 'internet', 'network'] + mpi)
+    module = bld.create_ns3_module('distributed-training', ['core', 'internet', 'network'])
     module.source = read_list(bld.path, 'source_files')
     report = bld.path.find_dir('model/results/report').abspath()
     module.defines = [

@@ -210,7 +210,7 @@ class FrameArchiveTestCase : public TestCase
 /**
  * @ingroup distributed-training-fabric-tests
  * A border on the first link of a chain of two hosts and two switches, in one process. Arrivals are
- * the same as without it, to the picosecond, although messages are short and overtake each other.
+ * the same as without it, to the picosecond.
  */
 class ProcessBorderTestCase : public TestCase
 {
@@ -230,43 +230,72 @@ class ProcessBorderTestCase : public TestCase
         const Outcome plain = Simulate(0);
         NS_TEST_EXPECT_MSG_EQ(plain[0].size(), FRAMES, "host 0");
         NS_TEST_EXPECT_MSG_EQ(plain[1].size(), FRAMES, "host 1");
-        NS_TEST_EXPECT_MSG_EQ((plain == Simulate(100)), true, "messages of 100 bytes");
-        NS_TEST_EXPECT_MSG_EQ((plain == Simulate(13)), true, "messages of one byte of contents");
-        NS_TEST_EXPECT_MSG_EQ((plain == Simulate(1 << 20)), true, "one message a flush");
+        NS_TEST_EXPECT_MSG_EQ((plain == Simulate(DELAY / 2)), true, "the longest rounds");
+        NS_TEST_EXPECT_MSG_EQ((plain == Simulate(DELAY / 7)), true, "short rounds");
         CheckNotices();
     }
 
+    /** Borders of processes that are all here. A message arrives when its sender has sent the next
+     * one, or before, so rounds may be half as long as the delay of a link. */
+    struct Sides
+    {
+        explicit Sides(uint32_t count)
+            : mail(count, std::vector<std::vector<uint8_t>>(count))
+        {
+            for (uint32_t side = 0; side < count; side++)
+            {
+                borders.push_back(std::make_unique<ProcessBorder>(
+                    side,
+                    count,
+                    [this, side](const std::vector<ByteWriter>& messages,
+                                 const ProcessBorder::Receiver& receiver) {
+                        for (uint32_t other = 0; other < messages.size(); other++)
+                        {
+                            const ByteWriter& to = messages[other];
+                            const std::vector<uint8_t>& from = mail[other][side];
+                            mail[side][other].assign(to.GetData(), to.GetData() + to.GetSize());
+                            if (other != side && !from.empty())
+                            {
+                                receiver(other, from.data(), from.size());
+                            }
+                        }
+                    }));
+            }
+        }
+
+        /** Ends a round of each side, and later rounds up to a time, all in ps. */
+        void Exchange(int64_t round, int64_t end)
+        {
+            for (const auto& border : borders)
+            {
+                earliest.push_back(border->Exchange(ProcessBorder::NEVER));
+            }
+            if (PicosecondsNow() < end)
+            {
+                In(round, [this, round, end] { Exchange(round, end); });
+            }
+        }
+
+        std::vector<std::vector<std::vector<uint8_t>>> mail; // by sender and receiver
+        std::vector<std::unique_ptr<ProcessBorder>> borders;
+        std::vector<uint64_t> earliest; // what Exchange() has returned
+    };
+
     /**
-     * @param longest maximum size of a message, bytes; 0: no border
+     * @param round length of a round, ps; 0: no border
      * @return the received frames
      */
-    Outcome Simulate(uint32_t longest)
+    Outcome Simulate(int64_t round)
     {
-        const int64_t delay = 1000000;
         const Fabric fabric = FabricHelper().Install(
-            MakeChain({{100 * GIGA, delay}, {100 * GIGA, delay}, {100 * GIGA, delay}}));
-        std::vector<std::unique_ptr<ProcessBorder>> sides;
-        for (uint32_t side = 0; side < 2 && longest > 0; side++)
-        {
-            sides.push_back(std::make_unique<ProcessBorder>(
-                side,
-                2,
-                TimeStep(delay / 2),
-                longest,
-                [&](uint32_t to, const uint8_t* data, uint32_t size) {
-                    // Earlier messages of a flush arrive last.
-                    const std::vector<uint8_t> bytes(data, data + size);
-                    m_messages++;
-                    In(delay / 2 - m_messages % 1000, [&sides, to, bytes] {
-                        sides[to]->Receive(bytes.data(), static_cast<uint32_t>(bytes.size()));
-                    });
-                }));
-        }
-        if (longest > 0)
+            MakeChain({{100 * GIGA, DELAY}, {100 * GIGA, DELAY}, {100 * GIGA, DELAY}}));
+        Sides sides(2);
+        if (round > 0)
         {
             const auto& channel = fabric.channels.front();
-            sides[0]->AddLink(channel->GetPort(0), 0, 1, 1);
-            sides[1]->AddLink(channel->GetPort(1), 1, 0, 0);
+            sides.borders[0]->AddLink(channel->GetPort(0), 0, 1, 1);
+            sides.borders[1]->AddLink(channel->GetPort(1), 1, 0, 0);
+            In(round, [&sides, round] { sides.Exchange(round, 200 * DELAY); });
         }
         Outcome outcome(2);
         std::vector<std::unique_ptr<Blaster>> senders;
@@ -280,59 +309,46 @@ class ProcessBorderTestCase : public TestCase
                                                         FRAMES));
             senders.back()->Start(host * 12345);
         }
-        const uint64_t before = m_messages;
         Simulator::Run();
         Simulator::Destroy();
-        if (longest > 0)
-        {
-            NS_TEST_EXPECT_MSG_GT(m_messages, before + 4, "messages are sent");
-            if (longest > 1000)
-            {
-                NS_TEST_EXPECT_MSG_LT(m_messages - before,
-                                      FRAMES,
-                                      "frames of a lookahead share a message");
-            }
-        }
         return outcome;
     }
 
-    /** A notice arrives with its sending time, within two lookaheads. */
+    /** A notice arrives with its time, and counts as an event for all until it is known. */
     void CheckNotices()
     {
-        std::vector<std::unique_ptr<ProcessBorder>> sides;
+        Sides sides(3);
         std::vector<std::pair<int64_t, int64_t>> heard; // arrival and sending time
         for (uint32_t side = 0; side < 3; side++)
         {
-            sides.push_back(std::make_unique<ProcessBorder>(
-                side,
-                3,
-                TimeStep(1000),
-                1800,
-                [&](uint32_t to, const uint8_t* data, uint32_t size) {
-                    const std::vector<uint8_t> bytes(data, data + size);
-                    In(1000, [&sides, to, bytes] {
-                        sides[to]->Receive(bytes.data(), static_cast<uint32_t>(bytes.size()));
-                    });
-                }));
-            sides.back()->SetNoticeHandler([&, side](ProcessBorder::Notice notice, Time when) {
-                NS_TEST_EXPECT_MSG_NE(side, 1, "not to oneself");
-                NS_TEST_EXPECT_MSG_EQ((notice == ProcessBorder::Notice::DONE), true, "notice");
-                heard.emplace_back(PicosecondsNow(), when.GetTimeStep());
-            });
+            sides.borders[side]->SetNoticeHandler(
+                [&, side](ProcessBorder::Notice notice, Time when) {
+                    NS_TEST_EXPECT_MSG_NE(side, 1, "not to oneself");
+                    NS_TEST_EXPECT_MSG_EQ((notice == ProcessBorder::Notice::DONE), true, "notice");
+                    heard.emplace_back(PicosecondsNow(), when.GetTimeStep());
+                });
         }
-        In(700, [&] { sides[1]->Announce(ProcessBorder::Notice::DONE); });
+        In(700, [&] { sides.borders[1]->Announce(ProcessBorder::Notice::DONE); });
+        In(1000, [&] { sides.Exchange(1000, 3000); });
         Simulator::Run();
         Simulator::Destroy();
         NS_TEST_EXPECT_MSG_EQ(heard.size(), 2, "both others hear it");
         for (const auto& [when, given] : heard)
         {
             NS_TEST_EXPECT_MSG_EQ(given, 700, "when it was given");
-            NS_TEST_EXPECT_MSG_LT(when, 700 + 2 * 1000 + 1, "within two lookaheads");
+            NS_TEST_EXPECT_MSG_LT(when, 2001, "at the end of a round");
         }
+        // Process 1 tells 2 in the first exchange, and 0, which comes before it, in the second.
+        constexpr uint64_t NEVER = ProcessBorder::NEVER;
+        NS_TEST_EXPECT_MSG_EQ(
+            (sides.earliest ==
+             std::vector<uint64_t>{NEVER, 700, 700, 700, NEVER, NEVER, NEVER, NEVER, NEVER}),
+            true,
+            "the earliest time anywhere");
     }
 
+    static constexpr int64_t DELAY = 1000000; // of a link, ps
     static constexpr uint64_t FRAMES = 300;
-    uint64_t m_messages{0};
 };
 
 /**

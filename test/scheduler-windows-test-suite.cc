@@ -294,7 +294,7 @@ class WindowOrderTest : public TestCase
 {
   public:
     WindowOrderTest()
-        : TestCase("nodes see what they see with DefaultSimulatorImpl")
+        : TestCase("nodes see what they see with DefaultSimulatorImpl, also in rounds")
     {
     }
 
@@ -316,6 +316,42 @@ class WindowOrderTest : public TestCase
                                   "with windows, stop at " << stopAt);
             NS_TEST_EXPECT_MSG_EQ(loop->GetNNodes(), 3, "the switches");
             NS_TEST_EXPECT_MSG_EQ(loop->GetWindow().GetTimeStep(), DELAY, "length of a window");
+            for (const int64_t round : {DELAY / 3, DELAY, 10 * DELAY / 3})
+            {
+                CheckRounds(round, stopAt, expected);
+            }
+        }
+    }
+
+    /**
+     * @param round length of the rounds, ps
+     * @param stopAt number of an event that stops the simulation
+     * @param expected what actors see
+     */
+    void CheckRounds(int64_t round, uint32_t stopAt, const std::string& expected)
+    {
+        for (const bool windows : {false, true})
+        {
+            const auto loop = MakeLoop(windows);
+            uint32_t rounds = 0;
+            bool hasEnded = true;
+            const auto exchange = [&](uint64_t next) {
+                rounds++;
+                hasEnded = next == WindowSimulatorImpl::NEVER;
+                // Sometimes as if another process had an event before.
+                const uint64_t before =
+                    rounds % 3 == 0 ? MixBits(rounds) % static_cast<uint64_t>(round) : 0;
+                return hasEnded ? next : next - std::min(next, before);
+            };
+            loop->SetRounds(exchange, TimeStep(static_cast<uint64_t>(round)));
+            NS_TEST_EXPECT_MSG_EQ((Observe(loop, stopAt) == expected),
+                                  true,
+                                  "rounds of " << round << " ps, stop at " << stopAt);
+            NS_TEST_EXPECT_MSG_GT(rounds, 20, "many rounds");
+            NS_TEST_EXPECT_MSG_EQ(hasEnded, true, "the last round has no events");
+            NS_TEST_EXPECT_MSG_EQ(loop->GetWindow().GetTimeStep(),
+                                  (windows ? std::min(round, DELAY) : 0),
+                                  "a window is no longer than a round");
         }
     }
 };

@@ -324,6 +324,19 @@ def test_a_program_for_one_process_says_so():
     assert re.fullmatch(r"flow-benchmark: --mpi=2 \(allowed: 1, .*\)\n", process.stderr)
 
 
+def test_another_event_loop_is_refused():
+    words = ["fabric-benchmark", *LEAVES, "--bytes=8"]
+    process = run(2, *words, "--SimulatorImplementationType=ns3::DefaultSimulatorImpl")
+    assert process.returncode == 2
+    assert "with 2 processes (allowed: 1 process)" in process.stderr
+    assert len(process.stderr.splitlines()) == 1
+
+
+def test_processes_without_windows():
+    words = [*RUNS["pauses"], "--ns3::training::WindowSimulatorImpl::Windows=false"]
+    assert get_json(2, *words) == get_json(1, *words)
+
+
 def test_no_comparison_in_several_processes():
     process = run(2, "fabric-benchmark", "--ranks=8", "--topology=leaf-spine", "--compare-acks")
     assert process.returncode == 2

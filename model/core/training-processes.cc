@@ -12,21 +12,10 @@
 #include "ns3/log.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 
 #ifdef NS3_MPI
-#include "ns3/boolean.h"
-#include "ns3/global-value.h"
-#include "ns3/mpi-interface.h"
-#include "ns3/mpi-receiver.h"
-#include "ns3/node-list.h"
-#include "ns3/node.h"
-#include "ns3/packet.h"
-#include "ns3/simple-channel.h"
-#include "ns3/simple-net-device.h"
-#include "ns3/simulator.h"
-#include "ns3/string.h"
-
 #include <mpi.h>
 #endif
 
@@ -62,16 +51,6 @@ GetFromEnvironment(std::initializer_list<const char*> names, uint32_t otherwise)
 }
 
 bool g_started = false;
-Processes::Receiver g_receiver;
-std::vector<std::pair<uint32_t, uint32_t>> g_mailboxes; // node and interface per process
-
-void
-OnPacket(Ptr<Packet> packet)
-{
-    std::vector<uint8_t> bytes(packet->GetSize());
-    packet->CopyData(bytes.data(), packet->GetSize());
-    g_receiver(bytes.data(), packet->GetSize());
-}
 
 #endif
 
@@ -103,12 +82,14 @@ Processes::Start()
         return;
     }
     NS_LOG_FUNCTION_NOARGS();
-    GlobalValue::Bind("SimulatorImplementationType", StringValue("ns3::DistributedSimulatorImpl"));
-    int argc = 0;
-    char** argv = nullptr;
-    MpiInterface::Enable(&argc, &argv);
+    MPI_Init(nullptr, nullptr);
     g_started = true;
-    NS_ABORT_MSG_IF(MpiInterface::GetSize() != GetCount() || MpiInterface::GetSystemId() != GetId(),
+    int count = 0;
+    int id = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    MPI_Comm_rank(MPI_COMM_WORLD, &id);
+    NS_ABORT_MSG_IF(static_cast<uint32_t>(count) != GetCount() ||
+                        static_cast<uint32_t>(id) != GetId(),
                     "the environment of this process is not that of MPI");
 }
 
@@ -118,8 +99,7 @@ Processes::Finish()
     if (g_started)
     {
         g_started = false;
-        g_receiver = nullptr;
-        MpiInterface::Disable();
+        MPI_Finalize();
     }
 }
 
@@ -140,10 +120,9 @@ Processes::Gather(const std::string& mine)
     {
         return {mine};
     }
-    const MPI_Comm communicator = MpiInterface::GetCommunicator();
     std::vector<int> sizes(GetCount());
     auto size = static_cast<int>(mine.size());
-    MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, communicator);
+    MPI_Allgather(&size, 1, MPI_INT, sizes.data(), 1, MPI_INT, MPI_COMM_WORLD);
     std::vector<int> offsets(1, 0);
     for (int each : sizes)
     {
@@ -157,7 +136,7 @@ Processes::Gather(const std::string& mine)
                    sizes.data(),
                    offsets.data(),
                    MPI_CHAR,
-                   communicator);
+                   MPI_COMM_WORLD);
     std::vector<std::string> result;
     for (std::size_t i = 0; i < sizes.size(); i++)
     {
@@ -168,34 +147,45 @@ Processes::Gather(const std::string& mine)
 }
 
 void
-Processes::Connect(const std::vector<uint32_t>& nodes, Time lookAhead, Receiver receiver)
+Processes::Exchange(const std::vector<ByteWriter>& messages, const Receiver& receiver)
 {
-    NS_LOG_FUNCTION(lookAhead);
-    g_receiver = std::move(receiver);
-    g_mailboxes.clear();
-    // The MPI engine derives its lookahead from the Delay attribute of point-to-point channels to
-    // nodes of other processes, and delivers messages to a device on such a channel.
-    auto channel = CreateObject<SimpleChannel>();
-    channel->SetAttribute("Delay", TimeValue(lookAhead));
-    for (uint32_t node : nodes)
+    static std::vector<MPI_Request> requests;
+    static std::vector<uint8_t> buffer;
+    requests.clear();
+    for (uint32_t i = 1; i < GetCount(); i++)
     {
-        auto device = CreateObject<SimpleNetDevice>();
-        device->SetAttribute("PointToPointMode", BooleanValue(true));
-        NodeList::GetNode(node)->AddDevice(device);
-        device->SetChannel(channel); // also registers the device with the channel
-        auto mailbox = CreateObject<MpiReceiver>();
-        mailbox->SetReceiveCallback(MakeCallback(&OnPacket));
-        device->AggregateObject(mailbox);
-        g_mailboxes.emplace_back(node, device->GetIfIndex());
+        const uint32_t to = (GetId() + i) % GetCount(); // not all to the same one first
+        const ByteWriter& message = messages[to];
+        NS_ABORT_MSG_IF(message.GetSize() > INT_MAX, "too much for one message");
+        MPI_Isend(message.GetData(),
+                  static_cast<int>(message.GetSize()),
+                  MPI_BYTE,
+                  static_cast<int>(to),
+                  0,
+                  MPI_COMM_WORLD,
+                  &requests.emplace_back());
     }
-}
-
-void
-Processes::Send(uint32_t process, const uint8_t* data, uint32_t size, Time delay)
-{
-    NS_ABORT_MSG_IF(size > MAX_MESSAGE, "too long");
-    const auto& [node, interface] = g_mailboxes.at(process);
-    MpiInterface::SendPacket(Create<Packet>(data, size), Simulator::Now() + delay, node, interface);
+    for (uint32_t from = 0; from < GetCount(); from++)
+    {
+        if (from == GetId())
+        {
+            continue;
+        }
+        MPI_Status status;
+        MPI_Probe(static_cast<int>(from), 0, MPI_COMM_WORLD, &status);
+        int size = 0;
+        MPI_Get_count(&status, MPI_BYTE, &size);
+        buffer.resize(std::max(buffer.size(), static_cast<std::size_t>(size)));
+        MPI_Recv(buffer.data(),
+                 size,
+                 MPI_BYTE,
+                 static_cast<int>(from),
+                 0,
+                 MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+        receiver(from, buffer.data(), static_cast<std::size_t>(size));
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
 #else
@@ -235,14 +225,8 @@ Processes::Gather(const std::string& mine)
 }
 
 void
-Processes::Connect(const std::vector<uint32_t>&, Time, Receiver)
+Processes::Exchange(const std::vector<ByteWriter>&, const Receiver&)
 {
-}
-
-void
-Processes::Send(uint32_t, const uint8_t*, uint32_t, Time)
-{
-    NS_ABORT_MSG("there is no other process");
 }
 
 #endif

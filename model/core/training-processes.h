@@ -7,8 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_PROCESSES_H
 #define DISTRIBUTED_TRAINING_PROCESSES_H
 
-#include "ns3/nstime.h"
+#include "training-byte-archive.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -20,10 +21,9 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * The processes of a parallel simulation, which runs on ns-3's granted-time-window MPI engine
- * (DistributedSimulatorImpl). `mpirun` starts them with identical arguments. This class contains
- * all MPI code of the module. A build without MPI, or a process started without `mpirun`, has one
- * process; `mpirun` then starts independent simulations.
+ * The processes of a parallel simulation. `mpirun` starts them with identical arguments. This class
+ * contains all MPI code of the module. A build without MPI, or a process started without `mpirun`,
+ * has one process; `mpirun` then starts independent simulations.
  *
  * Functions marked "collective call" must be called by all processes in the same order.
  */
@@ -37,12 +37,12 @@ class Processes
     static uint32_t GetId();
 
     /**
-     * Starts the parallel simulation. Must be called before the simulator is first used. Does
-     * nothing when called again or if there is only one process. Collective call.
+     * Starts the parallel simulation. Does nothing when called again or if there is only one
+     * process. Collective call.
      */
     static void Start();
 
-    /** Ends the parallel simulation after the simulator has been destroyed. Collective call. */
+    /** Ends the parallel simulation. Collective call. */
     static void Finish();
 
     /**
@@ -58,29 +58,15 @@ class Processes
      */
     static std::vector<std::string> Gather(const std::string& mine);
 
-    /** Receives a message. (first byte, size) */
-    using Receiver = std::function<void(const uint8_t*, uint32_t)>;
-
-    /// Maximum message size, bytes: ns-3's MAX_MPI_MSG_SIZE minus the maximum packet overhead.
-    static constexpr uint32_t MAX_MESSAGE = 1800;
+    /// Takes a message. (number of the sending process, first byte, number of bytes)
+    using Receiver = std::function<void(uint32_t, const uint8_t*, std::size_t)>;
 
     /**
-     * Sets up messages between processes. The MPI engine takes its lookahead from this connection.
-     * Collective call.
-     * @param nodes for each process, the id of one of its nodes
-     * @param lookAhead minimum simulated time between sending and receiving a message
-     * @param receiver receives messages; called as an event of this process's node
+     * Sends a message to every other process, and receives one from each. Collective call.
+     * @param messages by number of the receiving process; that to this process is not sent
+     * @param receiver called with each message, in the order of the processes
      */
-    static void Connect(const std::vector<uint32_t>& nodes, Time lookAhead, Receiver receiver);
-
-    /**
-     * Sends a message. Messages of one sender may overtake each other.
-     * @param process number of the receiving process
-     * @param data first byte
-     * @param size number of bytes, at most MAX_MESSAGE
-     * @param delay simulated time until reception, at least the lookahead
-     */
-    static void Send(uint32_t process, const uint8_t* data, uint32_t size, Time delay);
+    static void Exchange(const std::vector<ByteWriter>& messages, const Receiver& receiver);
 };
 
 } // namespace ns3::training

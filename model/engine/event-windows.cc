@@ -198,23 +198,24 @@ EventWindows::Remove(uint64_t time, uint32_t context, const EventImpl* impl)
     }
 }
 
-void
-EventWindows::Enter(uint64_t other)
+uint64_t
+EventWindows::GetEarliestTime() const
 {
-    uint64_t window = std::max(other / m_length, m_window);
-    for (uint64_t ahead = 0; ahead < SLOTS && m_window + ahead < window; ahead++)
+    for (uint64_t window = m_window; window < m_window + SLOTS; window++)
     {
-        if (!m_active[(m_window + ahead) % SLOTS].empty())
+        if (!m_active[window % SLOTS].empty())
         {
-            window = m_window + ahead;
+            return window * m_length;
         }
     }
-    if (!m_far.empty())
-    {
-        window = std::min(window, m_far.front().time / m_length);
-    }
-    m_window = window;
-    m_end = (window + 1) * m_length;
+    return m_far.empty() ? std::numeric_limits<uint64_t>::max() : m_far.front().time;
+}
+
+void
+EventWindows::Enter(uint64_t time)
+{
+    m_window = std::max(time / m_length, m_window);
+    m_end = (m_window + 1) * m_length;
     while (!m_far.empty() && m_far.front().time / m_length < m_window + SLOTS)
     {
         const FarItem far = m_far.front();

@@ -127,12 +127,14 @@ class EventWindows
         return m_end;
     }
 
+    /** @return a time not after the next event, time steps; the largest number if there is none */
+    uint64_t GetEarliestTime() const;
+
     /**
-     * Enters the window of the earliest event, here or elsewhere, or a window before it.
-     * @param other a time not after the earliest event elsewhere, time steps; the largest number if
-     *        there is none
+     * Enters a window, unless it is a past one.
+     * @param time a time in it, not after any event, time steps
      */
-    void Enter(uint64_t other);
+    void Enter(uint64_t time);
 
     /**
      * Executes the events of the current window before an event elsewhere.

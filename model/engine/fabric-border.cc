@@ -6,9 +6,9 @@
 
 #include "fabric-border.h"
 
+#include "window-simulator-impl.h"
+
 #include "ns3/log.h"
-#include "ns3/node-list.h"
-#include "ns3/node.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
@@ -24,9 +24,6 @@ NS_LOG_COMPONENT_DEFINE("TrainingFabricBorder");
 
 namespace
 {
-
-/// Minimum delay of a cross-process link, ps: the lookahead is half of it and must not be 0.
-constexpr int64_t MIN_DELAY = 2;
 
 /** @return the ports of a process, in the same order in all processes */
 std::vector<FabricPort*>
@@ -46,23 +43,18 @@ GetPorts(const Fabric& fabric, uint32_t process)
     return ports;
 }
 
-/** @return for each process, the id of one of its nodes */
-std::vector<uint32_t>
-GetMailboxes()
-{
-    std::vector<uint32_t> nodes(Processes::GetCount());
-    for (uint32_t node = NodeList::GetNNodes(); node-- > 0;)
-    {
-        nodes.at(NodeList::GetNode(node)->GetSystemId()) = node;
-    }
-    return nodes;
-}
-
 } // namespace
 
 std::unique_ptr<ProcessBorder>
 MakeBorder(const Fabric& fabric, Time notice)
 {
+    WindowSimulatorImpl* loop = WindowSimulatorImpl::GetCurrent();
+    if (!loop)
+    {
+        throw ConfigurationError(
+            "another event loop than ns3::training::WindowSimulatorImpl with " +
+            std::to_string(Processes::GetCount()) + " processes (allowed: 1 process)");
+    }
     std::vector<uint32_t> crossing;
     Time least = notice;
     for (uint32_t i = 0; i < fabric.channels.size(); i++)
@@ -74,26 +66,20 @@ MakeBorder(const Fabric& fabric, Time notice)
             continue;
         }
         const Time delay = std::min(a.GetDelay(), b.GetDelay());
-        if (delay.GetTimeStep() < MIN_DELAY)
+        if (!delay.IsStrictlyPositive()) // rounds must have a length
         {
             throw ConfigurationError("the link from " + fabric.GetEndName(i, 0) + " to " +
                                      fabric.GetEndName(i, 1) +
                                      " joins two processes, but its delay is " + FormatTime(delay) +
-                                     " (allowed: 2ps and more)");
+                                     " (allowed: 1ps and more)");
         }
         crossing.push_back(i);
         least = std::min(least, delay);
     }
-    const Time lookAhead = TimeStep(static_cast<uint64_t>(least.GetTimeStep() / 2));
-    NS_LOG_INFO(crossing.size() << " links at the border, lookahead " << lookAhead);
-    auto border = std::make_unique<ProcessBorder>(
-        Processes::GetId(),
-        Processes::GetCount(),
-        lookAhead,
-        Processes::MAX_MESSAGE,
-        [lookAhead](uint32_t process, const uint8_t* data, uint32_t size) {
-            Processes::Send(process, data, size, lookAhead);
-        });
+    NS_LOG_INFO(crossing.size() << " links at the border, rounds of " << least);
+    auto border = std::make_unique<ProcessBorder>(Processes::GetId(),
+                                                  Processes::GetCount(),
+                                                  &Processes::Exchange);
     for (uint32_t i : crossing)
     {
         for (uint32_t end = 0; end < 2; end++)
@@ -106,10 +92,7 @@ MakeBorder(const Fabric& fabric, Time notice)
             }
         }
     }
-    Processes::Connect(
-        GetMailboxes(),
-        lookAhead,
-        [to = border.get()](const uint8_t* data, uint32_t size) { to->Receive(data, size); });
+    loop->SetRounds([to = border.get()](uint64_t next) { return to->Exchange(next); }, least);
     return border;
 }
 

@@ -25,11 +25,12 @@ namespace ns3::training
 
 /**
  * Connects the processes. Every link between nodes of different processes becomes part of the
- * border.
+ * border. The event loop advances in rounds as long as the shortest delay of these links.
  * @param fabric installed by FabricHelper with a partition; must outlive the border
  * @param notice time within which a ProcessBorder::Notice must reach all processes
  * @return the border; must outlive the simulation
- * @throw ConfigurationError if the delay of a cross-process link is too small
+ * @throw ConfigurationError if a cross-process link has no delay, or if the event loop is not
+ *        WindowSimulatorImpl
  */
 std::unique_ptr<ProcessBorder> MakeBorder(const Fabric& fabric, Time notice);
 

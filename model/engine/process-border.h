@@ -11,10 +11,11 @@
 #include "ns3/nstime.h"
 #include "ns3/training-byte-archive.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
+#include <limits>
 #include <vector>
 
 namespace ns3::training
@@ -27,15 +28,21 @@ namespace ns3::training
  * on cross-process links to the process that simulates the other end, and schedules the arrival of
  * frames received from other processes.
  *
- * One message per frame would cost more than the simulation of the frame. So frames are batched for
- * one lookahead, which is half of the minimum delay of any cross-process link. The batch reaches
- * the other process within another lookahead, always before its first frame arrives.
+ * The processes advance in rounds, which end with Exchange(). A frame waits for the end of the
+ * round and arrives after it, if a round is no longer than the shortest delay of a cross-process
+ * link.
  */
 class ProcessBorder
 {
   public:
-    /// Sends a message to a process, which receives it after one lookahead. (process, data, size)
-    using Sender = std::function<void(uint32_t, const uint8_t*, uint32_t)>;
+    /// A time after all events.
+    static constexpr uint64_t NEVER = std::numeric_limits<uint64_t>::max();
+
+    /// Takes a message. (number of the sending process, first byte, number of bytes)
+    using Receiver = std::function<void(uint32_t, const uint8_t*, std::size_t)>;
+
+    /// Sends messages, given by receiving process, and passes on those of the other processes.
+    using Exchanger = std::function<void(const std::vector<ByteWriter>&, const Receiver&)>;
 
     /** Notices between processes. */
     enum class Notice : uint8_t
@@ -50,11 +57,9 @@ class ProcessBorder
     /**
      * @param id number of this process
      * @param count number of processes
-     * @param lookAhead lookahead, at most half of the delay of any cross-process link
-     * @param longest maximum message size, bytes
-     * @param sender sends messages
+     * @param exchanger exchanges messages with the other processes
      */
-    ProcessBorder(uint32_t id, uint32_t count, Time lookAhead, uint32_t longest, Sender sender);
+    ProcessBorder(uint32_t id, uint32_t count, Exchanger exchanger);
     ~ProcessBorder();
     ProcessBorder(const ProcessBorder&) = delete;
     ProcessBorder& operator=(const ProcessBorder&) = delete;
@@ -71,15 +76,16 @@ class ProcessBorder
     /** @param handler callback for notices of other processes */
     void SetNoticeHandler(NoticeHandler handler);
 
-    /** @param notice notice that reaches all other processes within two lookaheads */
+    /** @param notice notice that reaches all other processes at the end of the round */
     void Announce(Notice notice);
 
     /**
-     * Processes a message from another process.
-     * @param data data passed to the Sender of the other process
-     * @param size number of bytes
+     * Ends a round: sends the frames and notices of this process, and schedules the arrival of
+     * those of the other processes. All processes call it together.
+     * @param next a time not after the next event of this process, time steps, or NEVER
+     * @return a time not after the next event of any process, time steps; NEVER: there is none
      */
-    void Receive(const uint8_t* data, uint32_t size);
+    uint64_t Exchange(uint64_t next);
 
   private:
     /** The outgoing direction of a cross-process link. */
@@ -93,30 +99,23 @@ class ProcessBorder
         uint32_t process;
     };
 
-    /** Another process. */
-    struct Peer
+    /** A port at the border, with what an arrival needs to know of it. */
+    struct Port
     {
-        ByteWriter outgoing;                            ///< data batched since the last flush
-        uint32_t sent{0};                               ///< number of messages sent
-        uint32_t received{0};                           ///< number of messages received in order
-        std::map<uint32_t, std::vector<uint8_t>> early; ///< messages received out of order
-        std::vector<uint8_t> incoming;                  ///< incomplete incoming flush
+        FabricPort* port{nullptr};
+        uint32_t node{0};
+        uint16_t index{0};
     };
 
-    void ScheduleFlush();
-    void Flush();
-    void Deliver(Peer& peer, const uint8_t* data, std::size_t size);
-    void Unpack(const uint8_t* data, std::size_t size);
+    uint64_t Unpack(const uint8_t* data, std::size_t size);
 
     uint32_t m_id;
-    Time m_lookAhead;
-    uint32_t m_longest;
-    Sender m_sender;
+    Exchanger m_exchanger;
     NoticeHandler m_noticeHandler;
-    std::vector<Peer> m_peers;        // by process number
-    std::deque<Crossing> m_crossings; // a deque keeps addresses stable; ports hold pointers
-    std::vector<FabricPort*> m_ports; // ports at the border, by number
-    bool m_flushPending{false};
+    std::vector<ByteWriter> m_outgoing; // of this round, by process
+    uint64_t m_earliest{NEVER};         // arrival or notice in it
+    std::deque<Crossing> m_crossings;   // a deque keeps addresses stable; ports hold pointers
+    std::vector<Port> m_ports;          // by number
 };
 
 } // namespace ns3::training

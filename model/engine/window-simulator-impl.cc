@@ -83,10 +83,15 @@ WindowSimulatorImpl::~WindowSimulatorImpl() = default;
 void
 WindowSimulatorImpl::UseByDefault()
 {
-    if (Processes::GetCount() == 1)
-    {
-        GlobalValue::Bind("SimulatorImplementationType", StringValue(GetTypeId().GetName()));
-    }
+    GlobalValue::Bind("SimulatorImplementationType", StringValue(GetTypeId().GetName()));
+}
+
+void
+WindowSimulatorImpl::SetRounds(Exchange exchange, Time lookAhead)
+{
+    NS_ASSERT_MSG(lookAhead.IsStrictlyPositive(), "rounds without a length");
+    m_exchange = std::move(exchange);
+    m_lookAhead = static_cast<uint64_t>(lookAhead.GetTimeStep());
 }
 
 void
@@ -225,13 +230,13 @@ void
 WindowSimulatorImpl::ChooseNodes()
 {
     std::vector<uint32_t> nodes;
-    uint64_t length = EventWindows::MAX_LENGTH;
+    uint64_t length = std::min(EventWindows::MAX_LENGTH, m_lookAhead);
     for (auto i = NodeList::Begin(); m_usesWindows && m_buckets && i != NodeList::End(); ++i)
     {
         const Ptr<Node> node = *i;
         const auto device = node->GetObject<SwitchDevice>();
-        if (!device || node->GetNDevices() > 0 || node->GetNApplications() > 0 ||
-            !device->IsUnobserved())
+        if (!device || node->GetSystemId() != GetSystemId() || node->GetNDevices() > 0 ||
+            node->GetNApplications() > 0 || !device->IsUnobserved())
         {
             continue;
         }
@@ -290,10 +295,51 @@ WindowSimulatorImpl::Execute(uint64_t time, uint32_t context, uint32_t uid, Even
     impl->Unref();
 }
 
+uint64_t
+WindowSimulatorImpl::GetEarliestTime() const
+{
+    if (m_buckets)
+    {
+        return std::min(m_buckets->GetEarliestTime(), m_windows.GetEarliestTime());
+    }
+    return m_events->IsEmpty() ? NEVER : m_events->PeekNext().key.m_ts;
+}
+
+bool
+WindowSimulatorImpl::BeginRound()
+{
+    if (!m_exchange)
+    {
+        return !IsFinished();
+    }
+    const uint64_t next = m_exchange(m_stop ? NEVER : GetEarliestTime());
+    if (next == NEVER)
+    {
+        return false;
+    }
+    m_roundEnd = next + m_lookAhead;
+    if (GetNNodes() > 0)
+    {
+        m_roundEnd -= m_roundEnd % m_windows.GetLength(); // which is no longer than the round
+    }
+    return true;
+}
+
+bool
+WindowSimulatorImpl::HasEventInRound() const
+{
+    if (m_events->IsEmpty() || m_roundEnd == NEVER)
+    {
+        return !m_events->IsEmpty();
+    }
+    return m_buckets ? m_buckets->PeekBefore(m_roundEnd) != nullptr
+                     : m_events->PeekNext().key.m_ts < m_roundEnd;
+}
+
 void
 WindowSimulatorImpl::RunInOrder()
 {
-    while (!m_stop && !m_events->IsEmpty())
+    while (!m_stop && HasEventInRound())
     {
         const Scheduler::Event next = m_events->RemoveNext();
         Execute(next.key.m_ts, next.key.m_context, next.key.m_uid, next.impl);
@@ -334,7 +380,12 @@ WindowSimulatorImpl::RunInWindows()
 {
     while (!m_stop && GetNNodes() > 0 && (m_size > 0 || m_windows.GetSize() > 0))
     {
-        m_windows.Enter(m_buckets->GetEarliestTime());
+        const uint64_t earliest = GetEarliestTime();
+        if (earliest >= m_roundEnd)
+        {
+            return;
+        }
+        m_windows.Enter(earliest);
         ExecuteOthers();
         if (m_stop)
         {
@@ -371,7 +422,7 @@ WindowSimulatorImpl::Run()
     };
     try
     {
-        while (!IsFinished())
+        while (BeginRound())
         {
             GetNNodes() > 0 ? RunInWindows() : RunInOrder();
         }
@@ -582,7 +633,7 @@ WindowSimulatorImpl::GetMaximumSimulationTime() const
 uint32_t
 WindowSimulatorImpl::GetSystemId() const
 {
-    return 0;
+    return Processes::GetId();
 }
 
 uint32_t

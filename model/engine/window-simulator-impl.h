@@ -19,6 +19,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <list>
 #include <mutex>
 #include <thread>
@@ -49,6 +51,9 @@ namespace ns3::training
  * Switches schedule only frames at other nodes; a switch that schedules other events there, for the
  * very time of an event that the other node has scheduled itself, finds no fixed order of the two.
  *
+ * A simulation that is shared among processes advances in rounds (SetRounds()), in which each
+ * process executes windows.
+ *
  * After Run() there is no current node. So events that the caller schedules then belong to no node,
  * whereas those of ns3::DefaultSimulatorImpl belong to the node of the last event.
  *
@@ -63,10 +68,17 @@ class WindowSimulatorImpl : public SimulatorImpl
     WindowSimulatorImpl();
     ~WindowSimulatorImpl() override;
 
+    /// A time after all events.
+    static constexpr uint64_t NEVER = std::numeric_limits<uint64_t>::max();
+
+    /// Exchanges events with other processes. Takes a time not after the next event of this
+    /// process, time steps, and returns one not after the next event of any process. NEVER: none.
+    using Exchange = std::function<uint64_t(uint64_t)>;
+
     /**
-     * Makes this event loop the default of the global value SimulatorImplementationType, unless the
-     * simulation is shared among processes. Must be called before any event is scheduled, and
-     * before the command line is parsed so that a user can still select another one.
+     * Makes this event loop the default of the global value SimulatorImplementationType. Must be
+     * called before any event is scheduled, and before the command line is parsed so that a user
+     * can still select another one.
      */
     static void UseByDefault();
 
@@ -79,6 +91,15 @@ class WindowSimulatorImpl : public SimulatorImpl
      * switch.
      */
     static void Synchronize();
+
+    /**
+     * Divides the simulation into rounds. Within a round this process executes its events without
+     * knowing those of other processes. Run() returns when all processes have been stopped or have
+     * no events.
+     * @param exchange called between rounds, by all processes
+     * @param lookAhead longest round: what a process does affects others not before it has passed
+     */
+    void SetRounds(Exchange exchange, Time lookAhead);
 
     /**
      * The event list must be a BucketScheduler.
@@ -140,6 +161,9 @@ class WindowSimulatorImpl : public SimulatorImpl
     void DrainWindows();
     void ChooseNodes();
     void TakeForeignEvents();
+    uint64_t GetEarliestTime() const;
+    bool BeginRound();
+    bool HasEventInRound() const;
     void RunInOrder();
     void RunInWindows();
     void Execute(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl);
@@ -153,6 +177,9 @@ class WindowSimulatorImpl : public SimulatorImpl
     uint64_t m_executed{0};
     uint64_t m_size{0}; // number of events in m_events
     EventWindows m_windows;
+    Exchange m_exchange; // null: this is the only process
+    uint64_t m_lookAhead{EventWindows::MAX_LENGTH};
+    uint64_t m_roundEnd{NEVER}; // where a window ends, if there are windows
     Ptr<Scheduler> m_events;
     BucketScheduler* m_buckets{nullptr}; // m_events, or null if it is another scheduler
     std::list<EventId> m_destroyEvents;
