@@ -58,7 +58,7 @@ struct SpanningTrees
     std::vector<std::vector<TreeEdge>> trees; ///< per root, edges in order of allocation
     std::vector<uint32_t> ways; ///< of edges: number of switches, then these; equal ones are shared
 
-    /** @return the path of an edge */
+    /** @param edge an edge @return its path */
     TreePath GetPath(const TreeEdge& edge) const
     {
         const uint32_t* first = ways.data() + edge.way + 1;
