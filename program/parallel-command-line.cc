@@ -117,7 +117,7 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                     "the path of a CSV file, short for file:PATH");
     options.AddChoice("overlap-p2p-communication",
                       "ranks compute during messages between stages; auto: unless the schedule is "
-                      "1f1b",
+                      "1f1b with messages in batches",
                       parallel.overlapP2p,
                       {"auto", "true", "false"});
     options.AddAutomatic(Key::Count("first-layers",

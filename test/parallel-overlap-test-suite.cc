@@ -263,8 +263,26 @@ class OverlapTimesTestCase : public TestCase
                                               PART * ideal,
                                               p << " ranks, " << m << " micro-batches");
                 }
+                NS_TEST_EXPECT_MSG_EQ(getEnd(p, m, 1, "1f1b:messages=batched", "auto", EACH),
+                                      getEnd(p, m, 1, "1f1b", "auto", EACH),
+                                      "the default");
+                const PipelineDurations durations{1, 1, 1, EACH};
+                const double apart =
+                    TimePipeline(MakePipelineSchedule("1f1b", p, m), durations).end;
+                for (const char* overlap : {"auto", "true"})
+                {
+                    NS_TEST_EXPECT_MSG_EQ_TOL(
+                        getEnd(p, m, 1, "1f1b:messages=asynchronous", overlap, EACH),
+                        apart,
+                        PART * ideal,
+                        p << " ranks, " << m << " micro-batches, without batches");
+                }
             }
         }
+        NS_TEST_EXPECT_MSG_EQ_TOL(getEnd(4, 8, 1, "1f1b:messages=asynchronous", "auto", EACH),
+                                  37,
+                                  37 * PART,
+                                  "asynchronous sends, blocking receives");
         // Interleaved: with overlap a rank waits for what it needs; otherwise it exchanges all
         // messages of a forward and a backward pass at once. Ends by a program that follows
         // forward_backward_pipelining_with_interleaving() line by line.

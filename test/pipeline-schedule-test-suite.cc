@@ -287,6 +287,13 @@ class PipelineRefusalTestCase : public TestCase
         NS_TEST_EXPECT_MSG_NE(GetRefusal("nope", 2, 2).find("allowed: 1f1b"),
                               std::string::npos,
                               "unknown");
+        NS_TEST_EXPECT_MSG_NE(GetRefusal("1f1b:messages=single", 4, 8)
+                                  .find("(allowed: messages=asynchronous|batched"),
+                              std::string::npos,
+                              GetRefusal("1f1b:messages=single", 4, 8));
+        NS_TEST_EXPECT_MSG_NE(GetRefusal("gpipe:messages=batched", 4, 8),
+                              "",
+                              "messages of another schedule");
         NS_TEST_EXPECT_MSG_NE(GetRefusal("interleaved:v=2", 4, 9).find("allowed: multiples of 2"),
                               std::string::npos,
                               "rounds");

@@ -91,8 +91,13 @@ class RealJobTestCase : public TestCase
         Check("tensor", [](O o) { o.tensor = 4, o.data = 1; });
         Check("sequence parallel",
               [](O o) { o.tensor = 4, o.data = 1, o.sequenceParallel = true; });
-        for (const std::string schedule :
-             {"gpipe", "1f1b", "interleaved:v=2", "zb1p", "zbv", "dualpipev"})
+        for (const std::string schedule : {"gpipe",
+                                           "1f1b",
+                                           "1f1b:messages=asynchronous",
+                                           "interleaved:v=2",
+                                           "zb1p",
+                                           "zbv",
+                                           "dualpipev"})
         {
             Check(schedule, [&](O o) {
                 o.pipeline = 2, o.data = 1, o.globalBatch = 4, o.schedule = schedule;

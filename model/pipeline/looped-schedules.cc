@@ -169,7 +169,7 @@ OneForwardOneBackward::MakeActions(uint32_t rank) const
 }
 
 PipelineSchedule
-MakeOneForwardOneBackward(uint32_t ranks, uint32_t microBatches, const KeyValues& /* values */)
+MakeOneForwardOneBackward(uint32_t ranks, uint32_t microBatches, const KeyValues& values)
 {
     // One stage per rank: a turn may have any number of micro-batches.
     PipelineSchedule schedule{microBatches, PlaceStagesInLoop(ranks, 1), {}};
@@ -190,7 +190,8 @@ MakeOneForwardOneBackward(uint32_t ranks, uint32_t microBatches, const KeyValues
         }
         schedule.actions.push_back(actions);
     }
-    schedule.overlap = PipelineOverlap::NEVER;
+    schedule.overlap =
+        values.GetText("messages") == "batched" ? PipelineOverlap::NEVER : PipelineOverlap::ALWAYS;
     return schedule;
 }
 
@@ -231,7 +232,12 @@ const Registry<PipelineScheduleEntry>::Entry g_loopedBfs(
 const Registry<PipelineScheduleEntry>::Entry g_oneForwardOneBackward(
     "1f1b",
     {"forward and backward passes in turn (PipeDream-Flush, Megatron-LM)",
-     &MakeOneForwardOneBackward});
+     &MakeOneForwardOneBackward,
+     {Key::Word("messages",
+                "batched",
+                {"asynchronous", "batched"},
+                "between stages: batches that a rank waits for as in Megatron-LM, or asynchronous "
+                "sends beside computations")}});
 
 const Registry<PipelineScheduleEntry>::Entry g_interleaved(
     "interleaved",
