@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace ns3;
@@ -41,28 +42,44 @@ rank 1 {
 }
 )";
 
+/// Any rank, or any tag, in the binary form.
+constexpr uint32_t ANY = 0xffffffff;
+
 /** @return a node of the binary form that has at most one later operation */
 std::string
-MakeNode(uint8_t type, uint32_t peer, uint64_t amount, uint32_t waiting, uint32_t index)
+MakeNode(uint8_t type,
+         uint32_t peer,
+         uint64_t amount,
+         uint32_t waiting,
+         uint32_t index,
+         uint32_t tag = 3)
 {
     return MakeBytes(0, 4) + MakeBytes(type, 1) + MakeBytes(peer, 4) + MakeBytes(amount, 8) +
-           MakeBytes(3, 4) + MakeBytes(0, 2) + MakeBytes(waiting, 4) + MakeBytes(index, 4) +
+           MakeBytes(tag, 4) + MakeBytes(0, 2) + MakeBytes(waiting, 4) + MakeBytes(index, 4) +
            MakeBytes(0, 8);
 }
 
 /**
  * @param types of the two operations of rank 0
  * @param next operation that waits for the first one
+ * @param from sender that the receive of rank 1 names
+ * @param tag that it names
+ * @param sendTag tag of the message
  * @return a job of two ranks in the binary form
  */
 std::string
-MakeBinary(uint8_t first, uint32_t peer, uint32_t next)
+MakeBinary(uint8_t first,
+           uint32_t peer,
+           uint32_t next,
+           uint32_t from = 0,
+           uint32_t tag = 3,
+           uint32_t sendTag = 3)
 {
     const std::string rank0 = MakeBytes(2, 4) + MakeBytes(1, 4) + MakeBytes(0, 4) +
-                              MakeNode(first, 0, 40, 1, 0) + MakeNode(1, peer, 16, 0, 0) +
+                              MakeNode(first, 0, 40, 1, 0) + MakeNode(1, peer, 16, 0, 0, sendTag) +
                               MakeBytes(next, 4);
     const std::string rank1 =
-        MakeBytes(1, 4) + MakeBytes(1, 4) + MakeBytes(0, 4) + MakeNode(2, 0, 16, 0, 0);
+        MakeBytes(1, 4) + MakeBytes(1, 4) + MakeBytes(0, 4) + MakeNode(2, from, 16, 0, 0, tag);
     const uint64_t begin = 6 + 2 * 16; // from behind the magic number
     return MakeBytes(4223, 8) + MakeBytes(2, 4) + MakeBytes(1, 1) + MakeBytes(1, 1) +
            MakeBytes(begin, 8) + MakeBytes(begin + rank0.size(), 8) +
@@ -153,8 +170,8 @@ class GoalDamageTestCase : public FormatTest
         Expect("a: calc 1\na requires b", ":4: 'b' (allowed: a label of the rank");
         Expect("send 8b to 2", ":3: '2' (allowed: a rank");
         Expect("send 8 to 1", ":3: '8' (allowed: bytes, a whole number followed by b");
-        Expect("recv 8b from -1", "messages from any rank cannot be matched");
-        Expect("recv 8b from 1 tag -1", "messages of any tag cannot be matched");
+        Expect("send 8b to -1", ":3: '-1' (allowed: a rank");
+        Expect("send 8b to 1 tag -1", ":3: '-1' (allowed: a tag");
         Expect("calc 1 cpu 256", ":3: '256' (allowed: a CPU");
         Expect("compute 1", "allowed: ':', requires, irequires");
         Expect("calc 99999999999999999999", ":3: '99999999999999999999'");
@@ -179,8 +196,125 @@ class GoalDamageTestCase : public FormatTest
         }
         ExpectRefusal(WriteFile("type.bin", MakeBinary(9, 1, 1)), "type 9 (allowed: 1, 2, 3)");
         ExpectRefusal(WriteFile("peer.bin", MakeBinary(3, 5, 1)), "peer 5, tag 3");
+        ExpectRefusal(WriteFile("any.bin", MakeBinary(3, ANY, 1)), "any of both in receives only");
+        ExpectRefusal(WriteFile("any.bin", MakeBinary(3, 1, 1, 0, 3, ANY)),
+                      "any of both in receives only");
         ExpectRefusal(WriteFile("next.bin", MakeBinary(3, 1, 2)), "operation 2 (allowed: below 2)");
         ExpectRefusal(WriteFile("self.bin", MakeBinary(3, 1, 0)), "1 operations of rank 0");
+    }
+};
+
+/**
+ * @ingroup distributed-training-formats-tests
+ * Receives from any rank, or of any tag.
+ */
+class GoalWildcardTestCase : public FormatTest
+{
+  public:
+    GoalWildcardTestCase()
+        : FormatTest("receives from any rank or of any tag take what others leave, or are refused")
+    {
+    }
+
+  private:
+    /** @return a job of four ranks: of rank 0, and what the others send */
+    std::string Write(const std::string& receives, const std::vector<std::string>& sends)
+    {
+        std::string text = "num_ranks 4\nrank 0 {\n" + receives + "\n}\n";
+        for (std::size_t i = 0; i < sends.size(); i++)
+        {
+            text += "rank " + std::to_string(i + 1) + " {" + sends[i] + "}\n";
+        }
+        return WriteFile("any.goal", text);
+    }
+
+    /** @return senders of what rank 0 receives, in its order, and whether the job ends */
+    std::string Find(const std::string& path)
+    {
+        const auto read = ReadWorkloadFormat(path, 0, false);
+        std::string found;
+        for (const GraphTask& task : GetTasks(*read.graph, 0))
+        {
+            found += task.kind == TaskKind::RECEIVE ? std::to_string(task.peer) + " " : "";
+        }
+        const std::string stuck = TimeGraph(*read.graph, 1).stuck;
+        return found + (stuck.empty() ? "ends" : stuck);
+    }
+
+    void DoRun() override
+    {
+        // One message is left by the receives that name theirs, wherever they are in the file.
+        NS_TEST_EXPECT_MSG_EQ(
+            Find(Write("recv 8b from -1 tag -1\nrecv 8b from 1 tag 5\n"
+                       "recv 8b from 3",
+                       {"send 8b to 0 tag 5", "send 8b to 0 tag 6", "send 8b to 0"})),
+            "2 1 3 ends",
+            "what is left");
+        // What one takes leaves no choice to the next.
+        NS_TEST_EXPECT_MSG_EQ(
+            Find(Write("recv 8b from -1 tag -1\nrecv 8b from -1 tag 7\n"
+                       "recv 8b from 3 tag -1",
+                       {"send 8b to 0 tag 6", "send 8b to 0 tag 7", "send 8b to 0"})),
+            "1 2 3 ends",
+            "one after the other");
+        // Several messages of one sender and tag: in their order.
+        NS_TEST_EXPECT_MSG_EQ(Find(Write("a: recv 8b from -1\nb: calc 4\nc: recv 8b from -1\n"
+                                         "b requires a\nc requires b",
+                                         {"", "send 8b to 0 send 8b to 0", ""})),
+                              "2 2 ends",
+                              "one sender");
+        // Receives that are alike: it does not matter which takes which.
+        const std::vector<std::string> three{"send 8b to 0", "send 8b to 0", "send 8b to 0 tag 9"};
+        NS_TEST_EXPECT_MSG_EQ(Find(Write("s: calc 2\na: recv 8b from -1 tag -1\n"
+                                         "b: recv 8b from -1 tag -1\nc: recv 8b from -1 tag -1\n"
+                                         "d: calc 4\nd requires a\nd requires b\nd requires c\n"
+                                         "a requires s\nb requires s\nc requires s",
+                                         three)),
+                              "1 2 3 ends",
+                              "alike");
+        const auto read =
+            ReadWorkloadFormat(Write("recv 8b from -1 tag -1", {"send 8b to 0", "", ""}), 0, false);
+        NS_TEST_ASSERT_MSG_EQ(read.problems.size(), 1, "the rule is told");
+        ExpectPart(read.problems[0], "takes what other receives leave, 1 time");
+
+        // Otherwise the order of arrivals counts.
+        const std::string depends = "any.goal:3: recv from any rank or of any tag: which message";
+        ExpectRefusal(Write("a: recv 8b from -1 tag -1\nb: recv 8b from -1 tag -1\n"
+                            "c: recv 8b from -1 tag -1\nd: calc 4\nd requires a",
+                            three),
+                      depends);
+        ExpectRefusal(Write("a: recv 8b from -1 tag -1\nb: recv 8b from -1 tag -1\n"
+                            "c: recv 9b from -1 tag -1",
+                            three),
+                      depends);
+        ExpectRefusal(Write("a: recv 8b from -1 tag -1\nb: recv 8b from -1 tag -1\n"
+                            "c: recv 8b from -1 tag -1\nb requires a",
+                            three),
+                      depends);
+        ExpectRefusal(Write("recv 8b from -1", three), depends);
+        ExpectRefusal(
+            Write("recv 8b from 1 tag -1", {"send 8b to 0 tag 1 send 8b to 0 tag 2", "", ""}),
+            depends);
+        // Too few messages.
+        ExpectRefusal(Write("recv 8b from 1\nrecv 8b from -1", {"send 8b to 0", "", ""}),
+                      "any.goal:4: recv from any rank or of any tag: other receives take all");
+        ExpectRefusal(Write("recv 8b from -1 tag 4", three), "other receives take all");
+        ExpectRefusal(Write("recv 8b from -1 tag 9\nrecv 8b from 3 tag -1", three),
+                      "other receives take all");
+
+        // The binary form.
+        for (const auto& [from, tag] :
+             {std::make_pair(ANY, 3U), std::make_pair(0U, ANY), std::make_pair(ANY, ANY)})
+        {
+            const auto binary =
+                ReadWorkloadFormat(WriteFile("any.bin", MakeBinary(3, 1, 1, from, tag)), 0, false);
+            const auto tasks = GetTasks(*binary.graph, 1);
+            NS_TEST_ASSERT_MSG_EQ(tasks.size(), 1, "a receive");
+            NS_TEST_EXPECT_MSG_EQ(tasks[0].peer, 0, "from the only sender");
+            NS_TEST_EXPECT_MSG_EQ(TimeGraph(*binary.graph, 1).stuck, "", "ends");
+        }
+        ExpectRefusal(WriteFile("none.bin", MakeBinary(3, 0, 1, ANY, ANY)),
+                      "none.bin: byte 157: recv from any rank or of any tag: other receives");
     }
 };
 
@@ -224,6 +358,7 @@ class FormatsGoalTestSuite : public TestSuite
     {
         AddTestCase(new GoalReadTestCase);
         AddTestCase(new GoalDamageTestCase);
+        AddTestCase(new GoalWildcardTestCase);
         AddTestCase(new GoalSizeTestCase);
     }
 };

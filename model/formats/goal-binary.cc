@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "goal-matching.h"
 #include "goal-rank.h"
 #include "goal-reader.h"
 
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -25,6 +27,9 @@ constexpr uint64_t MAGIC = 4223;
 /// Bytes of an operation in the binary form.
 constexpr uint64_t NODE_BYTES = 39;
 
+/// Any rank or any tag.
+constexpr uint32_t ANY = UINT32_MAX;
+
 /** Reads the binary form, which txt2bin writes (LogGOPSim, Parser.hpp); little endian. */
 class GoalBinary
 {
@@ -35,7 +40,7 @@ class GoalBinary
     {
     }
 
-    std::unique_ptr<ListedGraph> Read() const;
+    std::unique_ptr<ListedGraph> Read(FormatProblems& problems) const;
 
   private:
     template <class T>
@@ -52,7 +57,7 @@ class GoalBinary
     }
 
     GoalOperation ReadOperation(uint64_t offset, uint32_t ranks) const;
-    void ReadRank(ListedGraph& graph, uint32_t rank, uint64_t begin) const;
+    GoalRank ReadRank(ListedGraph& graph, uint32_t rank, uint64_t begin) const;
 
     std::string m_path;
     const std::string& m_text;
@@ -81,19 +86,27 @@ GoalBinary::ReadOperation(uint64_t offset, uint32_t ranks) const
                                  " bytes or ns (allowed: up to " +
                                  std::to_string(MAX_GOAL_NUMBER >> 10) + ")");
     }
-    if (operation.kind != TaskKind::COMPUTE &&
-        (operation.peer >= ranks || operation.tag == UINT32_MAX))
+    operation.anySource = operation.kind == TaskKind::RECEIVE && operation.peer == ANY;
+    operation.anyTag = operation.kind == TaskKind::RECEIVE && operation.tag == ANY;
+    const std::string where = m_path + ": byte " + std::to_string(offset + 5);
+    if (operation.kind != TaskKind::COMPUTE && ((operation.peer >= ranks && !operation.anySource) ||
+                                                (operation.tag == ANY && !operation.anyTag)))
     {
-        throw ConfigurationError(m_path + ": byte " + std::to_string(offset + 5) + ": peer " +
-                                 std::to_string(operation.peer) + ", tag " +
+        throw ConfigurationError(where + ": peer " + std::to_string(operation.peer) + ", tag " +
                                  std::to_string(operation.tag) +
-                                 " (allowed: a rank of the job, and a tag; messages from any rank "
-                                 "or of any tag cannot be matched)");
+                                 " (allowed: a rank of the job, and a tag; any of both in receives "
+                                 "only)");
+    }
+    if (operation.anySource || operation.anyTag)
+    {
+        operation.peer = operation.anySource ? 0 : operation.peer;
+        operation.tag = operation.anyTag ? 0 : operation.tag;
+        operation.where = where;
     }
     return operation;
 }
 
-void
+GoalRank
 GoalBinary::ReadRank(ListedGraph& graph, uint32_t rank, uint64_t begin) const
 {
     const auto nodes = At<uint32_t>(begin);
@@ -140,11 +153,12 @@ GoalBinary::ReadRank(ListedGraph& graph, uint32_t rank, uint64_t begin) const
             }
         }
     }
-    tasks.MoveTo(graph, rank, m_path + ": rank " + std::to_string(rank));
+    tasks.Sort(rank, m_path + ": rank " + std::to_string(rank));
+    return tasks;
 }
 
 std::unique_ptr<ListedGraph>
-GoalBinary::Read() const
+GoalBinary::Read(FormatProblems& problems) const
 {
     constexpr uint64_t JUMP_TABLE = 14;
     const auto ranks = At<uint32_t>(8);
@@ -155,10 +169,16 @@ GoalBinary::Read() const
     }
     At<uint64_t>(JUMP_TABLE + uint64_t{16} * ranks - 8); // before memory is taken
     auto graph = std::make_unique<ListedGraph>(m_path, ranks);
+    std::vector<GoalRank> all;
     for (uint32_t rank = 0; rank < ranks; rank++)
     {
         // Offsets count from behind the first 8 bytes.
-        ReadRank(*graph, rank, 8 + At<uint64_t>(JUMP_TABLE + uint64_t{16} * rank));
+        all.push_back(ReadRank(*graph, rank, 8 + At<uint64_t>(JUMP_TABLE + uint64_t{16} * rank)));
+    }
+    MatchWildcards(all, m_path, problems);
+    for (uint32_t rank = 0; rank < ranks; rank++)
+    {
+        all[rank].GetSorter().MoveTo(*graph, rank);
     }
     return graph;
 }
@@ -174,9 +194,9 @@ IsGoalBinary(const std::string& text)
 }
 
 std::unique_ptr<ListedGraph>
-ReadGoalBinary(const std::string& path, const std::string& text)
+ReadGoalBinary(const std::string& path, const std::string& text, FormatProblems& problems)
 {
-    return GoalBinary(path, text).Read();
+    return GoalBinary(path, text).Read(problems);
 }
 
 } // namespace ns3::training

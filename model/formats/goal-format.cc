@@ -46,8 +46,10 @@ ReadGoal(const FormatRequest& request, const KeyValues& /* values */)
         throw ConfigurationError(request.path + ": cannot be read (allowed: a GOAL file)");
     }
     FormatResult result;
-    result.graph = IsGoalBinary(*text) ? ReadGoalBinary(request.path, *text)
-                                       : ReadGoalText(request.path, *text);
+    FormatProblems problems;
+    result.graph = IsGoalBinary(*text) ? ReadGoalBinary(request.path, *text, problems)
+                                       : ReadGoalText(request.path, *text, problems);
+    result.problems = problems.GetLines();
     return result;
 }
 

@@ -6,8 +6,6 @@
 
 #include "goal-rank.h"
 
-#include "task-sorter.h"
-
 #include "ns3/training-configuration-error.h"
 
 #include <set>
@@ -42,6 +40,11 @@ GoalRank::Add(const GoalOperation& operation)
         task.peer = operation.peer;
         task.tag = operation.tag;
     }
+    if (operation.anySource || operation.anyTag)
+    {
+        m_wildcards.push_back(
+            {m_operations.size(), operation.anySource, operation.anyTag, operation.where});
+    }
     m_operations.push_back(std::move(task));
     m_startIsAwaited.push_back(false);
     return m_operations.size() - 1;
@@ -55,9 +58,8 @@ GoalRank::Require(std::size_t operation, std::size_t earlier, bool onStart)
 }
 
 void
-GoalRank::MoveTo(ListedGraph& graph, uint32_t rank, const std::string& where)
+GoalRank::Sort(uint32_t rank, const std::string& where)
 {
-    TaskSorter sorter;
     std::vector<std::size_t> starts;  // by operation, place of its start, or of itself
     std::vector<std::size_t> ends;    // by operation, its place
     std::vector<std::size_t> numbers; // by place, its operation
@@ -69,14 +71,14 @@ GoalRank::MoveTo(ListedGraph& graph, uint32_t rank, const std::string& where)
             GraphTask start; // takes no time
             start.name = task.name;
             start.stream = task.kind == TaskKind::COMPUTE ? task.stream : NO_STREAM;
-            starts.push_back(sorter.Add(start));
+            starts.push_back(m_sorter.Add(start));
             numbers.push_back(operation);
         }
-        ends.push_back(sorter.Add(std::move(task)));
+        ends.push_back(m_sorter.Add(std::move(task)));
         numbers.push_back(operation);
         if (m_startIsAwaited[operation])
         {
-            sorter.Require(ends.back(), starts.back());
+            m_sorter.Require(ends.back(), starts.back());
         }
         else
         {
@@ -85,10 +87,10 @@ GoalRank::MoveTo(ListedGraph& graph, uint32_t rank, const std::string& where)
     }
     for (const Wait& wait : m_waits)
     {
-        sorter.Require(starts[wait.operation],
-                       wait.onStart ? starts[wait.earlier] : ends[wait.earlier]);
+        m_sorter.Require(starts[wait.operation],
+                         wait.onStart ? starts[wait.earlier] : ends[wait.earlier]);
     }
-    const auto cycle = sorter.FindCycle();
+    const auto cycle = m_sorter.FindCycle();
     if (!cycle.empty())
     {
         std::set<std::size_t> operations;
@@ -101,7 +103,14 @@ GoalRank::MoveTo(ListedGraph& graph, uint32_t rank, const std::string& where)
             std::to_string(rank) + " wait for each other, operation " +
             std::to_string(*operations.begin() + 1) + " is the first of them (allowed: no cycles)");
     }
-    sorter.MoveTo(graph, rank);
+    for (Wildcard& wildcard : m_wildcards)
+    {
+        wildcard.place = ends[wildcard.place];
+    }
+    // Files have many operations: their memory is that of the tasks now.
+    m_operations = std::vector<GraphTask>();
+    m_startIsAwaited = std::vector<bool>();
+    m_waits = std::vector<Wait>();
 }
 
 } // namespace ns3::training

@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_GOAL_RANK_H
 
 #include "listed-graph.h"
+#include "task-sorter.h"
 
 #include "ns3/task-graph.h"
 
@@ -36,6 +37,9 @@ struct GoalOperation
     uint32_t peer{0};                 ///< other rank
     uint32_t tag{0};                  ///< of the message
     uint32_t cpu{0};                  ///< that computes
+    bool anySource{false};            ///< RECEIVE: from any rank, `peer` is 0
+    bool anyTag{false};               ///< RECEIVE: of any tag, `tag` is 0
+    std::string where;                ///< its place in the file, of a RECEIVE of anything
 };
 
 /**
@@ -62,13 +66,33 @@ class GoalRank
     void Require(std::size_t operation, std::size_t earlier, bool onStart);
 
     /**
-     * Moves the tasks into a graph.
-     * @param graph receives them
-     * @param rank their rank
+     * Ends the list of operations.
+     * @param rank the rank
      * @param where the rank, for the message
      * @throw ConfigurationError if operations wait for each other
      */
-    void MoveTo(ListedGraph& graph, uint32_t rank, const std::string& where);
+    void Sort(uint32_t rank, const std::string& where);
+
+    /** A receive from any rank or of any tag. */
+    struct Wildcard
+    {
+        std::size_t place{0};  ///< of the operation; after Sort() of its task in the sorter
+        bool anySource{false}; ///< from any rank
+        bool anyTag{false};    ///< of any tag
+        std::string where;     ///< its place in the file
+    };
+
+    /** @return its receives of anything, see MatchWildcards() */
+    const std::vector<Wildcard>& GetWildcards() const
+    {
+        return m_wildcards;
+    }
+
+    /** @return its tasks and their waits, after Sort() */
+    TaskSorter& GetSorter()
+    {
+        return m_sorter;
+    }
 
   private:
     // A wait of an operation.
@@ -85,6 +109,8 @@ class GoalRank
     std::vector<GraphTask> m_operations;
     std::vector<bool> m_startIsAwaited; // by operation
     std::vector<Wait> m_waits;
+    std::vector<Wildcard> m_wildcards;
+    TaskSorter m_sorter;
 };
 
 } // namespace ns3::training

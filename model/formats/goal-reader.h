@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_GOAL_READER_H
 
 #include "listed-graph.h"
+#include "workload-format.h"
 
 #include <memory>
 #include <string>
@@ -20,10 +21,13 @@ namespace ns3::training
  * Reads the text form of GOAL (Hoefler et al., LogGOPSim; txt2bin.re).
  * @param path of the file, for messages
  * @param text its content
+ * @param problems receives the rules under which the job runs
  * @return the tasks
  * @throw ConfigurationError with file:line, if it is wrong
  */
-std::unique_ptr<ListedGraph> ReadGoalText(const std::string& path, const std::string& text);
+std::unique_ptr<ListedGraph> ReadGoalText(const std::string& path,
+                                          const std::string& text,
+                                          FormatProblems& problems);
 
 /**
  * @ingroup distributed-training-formats
@@ -37,10 +41,13 @@ bool IsGoalBinary(const std::string& text);
  * Reads the binary form of GOAL, which txt2bin writes (LogGOPSim, Parser.hpp); little endian.
  * @param path of the file, for messages
  * @param text its content
+ * @param problems receives the rules under which the job runs
  * @return the tasks
  * @throw ConfigurationError with file and byte, if it is wrong
  */
-std::unique_ptr<ListedGraph> ReadGoalBinary(const std::string& path, const std::string& text);
+std::unique_ptr<ListedGraph> ReadGoalBinary(const std::string& path,
+                                            const std::string& text,
+                                            FormatProblems& problems);
 
 } // namespace ns3::training
 

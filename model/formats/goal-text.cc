@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "goal-matching.h"
 #include "goal-rank.h"
 #include "goal-reader.h"
 
@@ -14,6 +15,7 @@
 #include <cctype>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -32,7 +34,7 @@ class GoalText
         m_token = Scan();
     }
 
-    std::unique_ptr<ListedGraph> Read();
+    std::unique_ptr<ListedGraph> Read(FormatProblems& problems);
 
   private:
     [[noreturn]] void Fail(const std::string& allowed) const
@@ -53,7 +55,8 @@ class GoalText
     std::string Take();
     void Expect(const std::string& word);
     uint64_t TakeNumber(const std::string& what, uint64_t most, const std::string& unit = "");
-    void ReadRank(ListedGraph& graph, uint32_t rank, uint32_t ranks);
+    GoalRank ReadRank(ListedGraph& graph, uint32_t rank);
+    bool TakeAny(const GoalOperation& operation);
     GoalOperation ReadOperation(const std::string& word, uint32_t ranks);
     static bool IsLabel(const std::string& token);
 
@@ -145,6 +148,18 @@ GoalText::IsLabel(const std::string& token)
     return !token.empty() && std::isalpha(static_cast<unsigned char>(token[0]));
 }
 
+/** Takes the word for any rank or any tag, which receives may have. @return whether it was there */
+bool
+GoalText::TakeAny(const GoalOperation& operation)
+{
+    const bool isAny = operation.kind == TaskKind::RECEIVE && m_token == "-1";
+    if (isAny)
+    {
+        Take();
+    }
+    return isAny;
+}
+
 GoalOperation
 GoalText::ReadOperation(const std::string& word, uint32_t ranks)
 {
@@ -158,19 +173,22 @@ GoalText::ReadOperation(const std::string& word, uint32_t ranks)
         operation.kind = word == "send" ? TaskKind::SEND : TaskKind::RECEIVE;
         operation.amount = TakeNumber("bytes", MAX_GOAL_NUMBER, "b");
         Expect(word == "send" ? "to" : "from");
-        if (m_token == "-1")
+        const uint32_t line = m_line;
+        operation.anySource = TakeAny(operation);
+        if (!operation.anySource)
         {
-            Fail("a rank; messages from any rank cannot be matched");
+            operation.peer = static_cast<uint32_t>(TakeNumber("a rank", ranks - 1));
         }
-        operation.peer = static_cast<uint32_t>(TakeNumber("a rank", ranks - 1));
         if (m_token == "tag")
         {
             Take();
-            if (m_token == "-1")
-            {
-                Fail("a tag; messages of any tag cannot be matched");
-            }
-            operation.tag = static_cast<uint32_t>(TakeNumber("a tag", UINT32_MAX));
+            operation.anyTag = TakeAny(operation);
+            operation.tag =
+                operation.anyTag ? 0 : static_cast<uint32_t>(TakeNumber("a tag", UINT32_MAX));
+        }
+        if (operation.anySource || operation.anyTag)
+        {
+            operation.where = m_path + ":" + std::to_string(line);
         }
     }
     if (m_token == "cpu")
@@ -186,9 +204,10 @@ GoalText::ReadOperation(const std::string& word, uint32_t ranks)
     return operation;
 }
 
-void
-GoalText::ReadRank(ListedGraph& graph, uint32_t rank, uint32_t ranks)
+GoalRank
+GoalText::ReadRank(ListedGraph& graph, uint32_t rank)
 {
+    const uint32_t ranks = graph.GetRanks();
     Expect("rank");
     if (m_token != std::to_string(rank))
     {
@@ -237,12 +256,13 @@ GoalText::ReadRank(ListedGraph& graph, uint32_t rank, uint32_t ranks)
         const std::string other = Take();
         tasks.Require(find(word), find(other), relation == "irequires");
     }
-    tasks.MoveTo(graph, rank, m_path + ":" + std::to_string(m_line));
+    tasks.Sort(rank, m_path + ":" + std::to_string(m_line));
     Expect("}");
+    return tasks;
 }
 
 std::unique_ptr<ListedGraph>
-GoalText::Read()
+GoalText::Read(FormatProblems& problems)
 {
     Expect("num_ranks");
     const auto ranks = static_cast<uint32_t>(TakeNumber("number of ranks", MAX_GOAL_RANKS));
@@ -251,9 +271,15 @@ GoalText::Read()
         throw ConfigurationError(m_path + ": 0 ranks (allowed: at least 1)");
     }
     auto graph = std::make_unique<ListedGraph>(m_path, ranks);
+    std::vector<GoalRank> all;
     for (uint32_t rank = 0; rank < ranks; rank++)
     {
-        ReadRank(*graph, rank, ranks);
+        all.push_back(ReadRank(*graph, rank));
+    }
+    MatchWildcards(all, m_path, problems);
+    for (uint32_t rank = 0; rank < ranks; rank++)
+    {
+        all[rank].GetSorter().MoveTo(*graph, rank);
     }
     return graph;
 }
@@ -261,9 +287,9 @@ GoalText::Read()
 } // namespace
 
 std::unique_ptr<ListedGraph>
-ReadGoalText(const std::string& path, const std::string& text)
+ReadGoalText(const std::string& path, const std::string& text, FormatProblems& problems)
 {
-    return GoalText(path, text).Read();
+    return GoalText(path, text).Read(problems);
 }
 
 } // namespace ns3::training

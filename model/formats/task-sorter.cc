@@ -161,8 +161,9 @@ TaskSorter::MoveTo(ListedGraph& graph, uint32_t rank)
             }
         }
     }
-    m_tasks.clear();
-    m_earlier.clear();
+    // Their memory is free now: other ranks may be waiting with theirs.
+    m_tasks = std::vector<GraphTask>();
+    m_earlier = std::vector<std::vector<std::size_t>>();
 }
 
 } // namespace ns3::training

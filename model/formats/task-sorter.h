@@ -44,6 +44,12 @@ class TaskSorter
         return m_tasks[place];
     }
 
+    /** @return places of the tasks that one waits for */
+    const std::vector<std::size_t>& GetEarlier(std::size_t place) const
+    {
+        return m_earlier[place];
+    }
+
     /** @return number of tasks */
     std::size_t GetSize() const
     {
