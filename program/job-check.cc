@@ -10,6 +10,7 @@
 
 #include "ns3/graph-timing.h"
 #include "ns3/lower-bound.h"
+#include "ns3/pipeline-timing.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
@@ -400,8 +401,16 @@ JobCheck::ToJson() const
         .Set("parameters", parameters)
         .Set("groups", list)
         .Set("memory_per_gpu_bytes", memory)
-        .Set("lower_bound_s", lowerBound)
-        .Set("estimate", estimate);
+        .Set("lower_bound_s", lowerBound);
+    if (!schedule.empty())
+    {
+        auto pipeline = JsonValue::Object();
+        pipeline.Set("name", schedule)
+            .Set("makespan_forward_passes", makespan)
+            .Set("work_forward_passes", work);
+        document.Set("schedule", pipeline);
+    }
+    document.Set("estimate", estimate);
     return document;
 }
 
@@ -425,6 +434,13 @@ JobCheck::ToText() const
         }
     }
     text += (boost::format("lower bound of an iteration: %.3f ms\n") % (lowerBound * 1e3)).str();
+    if (!schedule.empty())
+    {
+        text += (boost::format("schedule %s without communication: %.6g forward passes of a rank, "
+                               "of which its micro-batches take %.6g\n") %
+                 schedule % makespan % work)
+                    .str();
+    }
     text +=
         (boost::format("estimate of an iteration's simulation: %.3g packet-hops, %.3g s of CPU, "
                        "%.0f MiB\n") %
@@ -450,6 +466,16 @@ CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
     for (uint32_t rank : pipeline)
     {
         check.memory = std::max(check.memory, plan->GetMemoryBytes(rank));
+    }
+    if (pipeline.size() > 1)
+    {
+        PipelineSchedule schedule = plan->GetSchedule();
+        schedule.SeparateActions(); // a job does them one after the other
+        const double pass = static_cast<double>(schedule.GetRanks()) / schedule.GetStages();
+        const PipelineTiming timing = TimePipeline(schedule, {pass, pass, pass});
+        check.schedule = plan->GetOptions().schedule;
+        check.makespan = timing.end;
+        check.work = timing.end - timing.bubble;
     }
     return check;
 }

@@ -61,11 +61,19 @@ struct JobCheck
     /// Time that no network of the same line rates undercuts: the critical path of a pipeline whose
     /// collectives take their lower bounds and do not meet others, s.
     double lowerBound{0};
+    std::string schedule; ///< of the pipeline; empty: there is none
+    /// Time of the schedule without communication, and that of the micro-batches alone, in forward
+    /// passes of a rank. A backward pass takes two.
+    double makespan{0};
+    double work{0};
     double packetHops{0};  ///< frames of an iteration over all links, without acknowledgements
     double cpuSeconds{0};  ///< of the simulation of an iteration
     double memoryOfRun{0}; ///< of the simulation, MiB
 
-    /** @return world_size, parameters, groups, memory_per_gpu_bytes, lower_bound_s, and estimate */
+    /**
+     * @return world_size, parameters, groups, memory_per_gpu_bytes, lower_bound_s, schedule if
+     * there is a pipeline, and estimate
+     */
     JsonValue ToJson() const;
 
     /** @return the same as text, several lines */

@@ -357,6 +357,39 @@ class JobCheckFiguresTestCase : public TestCase
     }
 
   private:
+    /** Closed forms of makespans on a network without cost. */
+    void CheckSchedules()
+    {
+        const std::vector<std::tuple<const char*, double>> all{{"gpipe", 33},
+                                                               {"1f1b", 33},
+                                                               {"1f1b:messages=asynchronous", 33},
+                                                               {"interleaved:v=2", 28.5},
+                                                               {"interleaved:v=4", 26.25},
+                                                               {"zb1p", 27},
+                                                               {"zbv", 25.5},
+                                                               {"dualpipev", 25.5}};
+        for (const auto& [schedule, passes] : all)
+        {
+            ParallelJobOptions job;
+            job.model = "llama3-8b";
+            job.parallel.pipeline = 4;
+            job.parallel.data = 1;
+            job.parallel.globalBatch = 8;
+            job.parallel.schedule = schedule;
+            const JobCheck check =
+                CheckJob(job.MakePlan(0), job.GetRates("a100", 1), ClusterOptions());
+            NS_TEST_EXPECT_MSG_EQ_TOL(check.makespan, passes, 1e-9, schedule);
+            NS_TEST_EXPECT_MSG_EQ_TOL(check.work, 24, 1e-9, schedule);
+            NS_TEST_EXPECT_MSG_NE(
+                check.ToText().find(std::string("schedule ") + schedule + " without communication"),
+                std::string::npos,
+                check.ToText());
+            NS_TEST_EXPECT_MSG_NE(check.ToJson().Write().find("\"makespan_forward_passes\":"),
+                                  std::string::npos,
+                                  schedule);
+        }
+    }
+
     void DoRun() override
     {
         // Data parallel without overlap: computation, then the gradients of all layers. The
@@ -408,6 +441,8 @@ class JobCheckFiguresTestCase : public TestCase
                               std::string::npos,
                               check.ToJson().Write());
         NS_TEST_EXPECT_MSG_NE(check.ToText().find("all-reduce"), std::string::npos, "text");
+        NS_TEST_EXPECT_MSG_EQ(check.ToJson().Write().find("schedule"), std::string::npos, "none");
+        CheckSchedules();
         // A workload: the gradients of ResNet-50 in buckets, and tables of DLRM that are exchanged.
         TrainingRunOptions options;
         options.model.model = "resnet50";

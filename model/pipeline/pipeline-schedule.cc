@@ -45,6 +45,18 @@ PipelineSchedule::GetMostActivations(uint32_t rank) const
     return most;
 }
 
+void
+PipelineSchedule::SeparateActions()
+{
+    for (auto& all : actions)
+    {
+        for (PipelineAction& action : all)
+        {
+            action.joinsNext = false;
+        }
+    }
+}
+
 std::string
 PipelineSchedule::FindGap() const
 {

@@ -118,6 +118,9 @@ struct PipelineSchedule
      */
     uint32_t GetMostActivations(uint32_t rank) const;
 
+    /** Lets every action run on its own, rather than some together with the next one. */
+    void SeparateActions();
+
     /**
      * Checks that every micro-batch passes every stage forward and backward once, on the rank of
      * the stage.
