@@ -5,6 +5,7 @@
  */
 
 #include "fabric-test-common.h"
+#include "memory-test-common.h"
 
 #include "ns3/fabric-helper.h"
 #include "ns3/simulator.h"
@@ -12,7 +13,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/training-time-resolution.h"
 
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -46,20 +46,6 @@ class FabricMemoryTestCase : public TestCase
     }
 
   private:
-    /** @return resident set of this process, MiB; 0 if unknown */
-    static double GetResident()
-    {
-        std::ifstream status("/proc/self/status");
-        for (std::string line; std::getline(status, line);)
-        {
-            if (line.rfind("VmRSS:", 0) == 0)
-            {
-                return std::stod(line.substr(6)) / 1024;
-            }
-        }
-        return 0;
-    }
-
     void DoRun() override
     {
         UsePicoseconds();

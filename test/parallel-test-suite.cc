@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "memory-test-common.h"
+
 #include "ns3/graph-summary.h"
 #include "ns3/graph-timing.h"
 #include "ns3/parallel-plan.h"
@@ -29,6 +31,7 @@
 
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
 
 namespace
 {
@@ -455,6 +458,61 @@ class ParallelTimingTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-parallel-tests
+ * Llama 3.1 405B on 8192 ranks (Dubey et al., 2024: tensor 8, pipeline 16, data 64).
+ */
+class ManyRanksTestCase : public TestCase
+{
+  public:
+    ManyRanksTestCase()
+        : TestCase("the tasks of 8192 ranks are made one by one")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        constexpr uint32_t RANKS = 8192;
+        constexpr double MEBIBYTES = 64; // of all ranks
+        const double before = GetResident();
+        ParallelOptions options;
+        options.tensor = 8;
+        options.pipeline = 16;
+        options.data = 64;
+        options.firstLayers = 7;
+        options.lastLayers = 7;
+        options.sequenceParallel = true;
+        options.globalBatch = 64 * 32; // 32 micro-batches
+        const TransformerGraph graph = MakeGraph("llama3-405b", options);
+        NS_TEST_ASSERT_MSG_EQ(graph.GetRanks(), RANKS, "ranks");
+        // As many tasks of each rank as an application knows at a time. All ranks are at work.
+        std::vector<std::unique_ptr<TaskSource>> sources;
+        uint64_t collectives = 0;
+        for (uint32_t rank = 0; rank < RANKS; rank++)
+        {
+            sources.push_back(graph.MakeSource(rank, 1));
+            GraphTask task;
+            for (std::size_t i = 0; i < graph.GetWindow() && sources.back()->Next(task); i++)
+            {
+                collectives += task.kind == TaskKind::COLLECTIVE ? 1 : 0;
+                task = {};
+            }
+        }
+        const double taken = GetResident() - before;
+        NS_TEST_EXPECT_MSG_GT(collectives, RANKS, "tasks of all ranks");
+        NS_TEST_EXPECT_MSG_LT(taken, MEBIBYTES, "memory");
+        // The rest of a rank's tasks takes no more.
+        uint64_t tasks = 0;
+        for (GraphTask task; sources.back()->Next(task); task = {})
+        {
+            tasks++;
+        }
+        NS_TEST_EXPECT_MSG_GT(tasks, 10 * graph.GetWindow(), "an iteration has more");
+        NS_TEST_EXPECT_MSG_LT(GetResident() - before - taken, 10, "memory of a whole iteration");
+    }
+};
+
+/**
+ * @ingroup distributed-training-parallel-tests
  * Sizes that do not fit are refused.
  */
 class ParallelRefusalTestCase : public TestCase
@@ -555,6 +613,20 @@ class ParallelRefusalTestCase : public TestCase
                "overlap p2p communication true with schedule 1f1b (allowed: auto, false)");
         Expect(
             [](auto& options) {
+                options.overlapP2p = "true";
+                options.schedule = "1f1b:messages=batched";
+            },
+            "true with schedule 1f1b:messages=batched (allowed: auto, false)");
+        Expect(
+            [](auto& options) {
+                options.overlapP2p = "false";
+                options.schedule = "1f1b:messages=asynchronous";
+            },
+            "false with schedule 1f1b:messages=asynchronous (allowed: auto, true)");
+        Expect([](auto& options) { options.schedule = "1f1b:messages=0"; },
+               "(allowed: messages=asynchronous|batched");
+        Expect(
+            [](auto& options) {
                 options.overlapP2p = "false";
                 options.schedule = "gpipe";
             },
@@ -593,6 +665,7 @@ class ParallelTestSuite : public TestSuite
         AddTestCase(new TransformerOperationsTestCase);
         AddTestCase(new ParallelBytesTestCase);
         AddTestCase(new ParallelTimingTestCase);
+        AddTestCase(new ManyRanksTestCase);
         AddTestCase(new ListedLayersTestCase);
         AddTestCase(new ParallelRefusalTestCase);
     }
