@@ -62,10 +62,10 @@ struct JobCheck
     /// collectives take their lower bounds and do not meet others, s.
     double lowerBound{0};
     std::string schedule; ///< of the pipeline; empty: there is none
-    /// Time of the schedule without communication, and that of the micro-batches alone, in forward
-    /// passes of a rank. A backward pass takes two.
+    /// Time of the schedule without communication, in forward passes of a rank. A backward pass
+    /// takes two.
     double makespan{0};
-    double work{0};
+    double work{0};        ///< time of the micro-batches alone, likewise
     double packetHops{0};  ///< frames of an iteration over all links, without acknowledgements
     double cpuSeconds{0};  ///< of the simulation of an iteration
     double memoryOfRun{0}; ///< of the simulation, MiB

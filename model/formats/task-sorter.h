@@ -44,7 +44,7 @@ class TaskSorter
         return m_tasks[place];
     }
 
-    /** @return places of the tasks that one waits for */
+    /** @param place index of the task @return places of the tasks that it waits for */
     const std::vector<std::size_t>& GetEarlier(std::size_t place) const
     {
         return m_earlier[place];
