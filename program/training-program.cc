@@ -382,7 +382,8 @@ RunExperiment(const ProgramOptions& options,
               const std::string& part,
               const ExperimentParts& parts,
               const std::function<JsonValue()>& results,
-              const RunCost& cost)
+              const RunCost& cost,
+              const std::string& hosts)
 {
     if (Processes::GetCount() > 1)
     {
@@ -400,7 +401,8 @@ RunExperiment(const ProgramOptions& options,
         }
     });
     auto document = results();
-    const std::string inputs = ClusterOptions().DescribeHosts();
+    const std::string inputs =
+        ClusterOptions().DescribeHosts() + (hosts.empty() ? "" : "; " + hosts);
     if (json != "-")
     {
         std::cout << FormatRunCost(cost) << "\n" << FormatInputs(inputs) << std::flush;

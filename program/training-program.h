@@ -132,8 +132,8 @@ void RecordAll(const ProgramOptions& options,
 using ExperimentParts = std::vector<std::pair<std::string, std::function<void()>>>;
 
 /**
- * Runs an experiment of several simulations, without host model, in a single process. Then prints
- * its cost, unless JSON goes to standard output, and writes its results.
+ * Runs an experiment of several simulations in a single process. Then prints its cost, unless JSON
+ * goes to standard output, and writes its results.
  * @param options of the program
  * @param json as for JsonOutput
  * @param files record all simulations
@@ -141,6 +141,7 @@ using ExperimentParts = std::vector<std::pair<std::string, std::function<void()>
  * @param parts the parts
  * @param results called at the end; cost, configuration and version are added
  * @param cost of all simulations, read at the end
+ * @param hosts what else is assumed of hosts, one line; empty: they have no model
  * @throw ConfigurationError if there are several processes, or the file cannot be written
  */
 void RunExperiment(const ProgramOptions& options,
@@ -149,7 +150,8 @@ void RunExperiment(const ProgramOptions& options,
                    const std::string& part,
                    const ExperimentParts& parts,
                    const std::function<JsonValue()>& results,
-                   const RunCost& cost);
+                   const RunCost& cost,
+                   const std::string& hosts = "");
 
 /** @} */
 
