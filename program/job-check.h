@@ -65,7 +65,7 @@ struct JobCheck
     /// Time of the schedule without communication, in forward passes of a rank. A backward pass
     /// takes two.
     double makespan{0};
-    double work{0};        ///< time of the micro-batches alone, likewise
+    double work{0};        ///< likewise, of the micro-batches of the rank that has most
     double packetHops{0};  ///< frames of an iteration over all links, without acknowledgements
     double cpuSeconds{0};  ///< of the simulation of an iteration
     double memoryOfRun{0}; ///< of the simulation, MiB

@@ -44,7 +44,10 @@ class TaskSorter
         return m_tasks[place];
     }
 
-    /** @param place index of the task @return places of the tasks that it waits for */
+    /**
+     * @param place of a task
+     * @return places of those that it waits for
+     */
     const std::vector<std::size_t>& GetEarlier(std::size_t place) const
     {
         return m_earlier[place];
