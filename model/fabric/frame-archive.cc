@@ -58,10 +58,10 @@ Frame*
 ReadFrame(ByteReader& reader)
 {
     const auto extras = reader.Next<uint8_t>();
-    FrameHeaders headers;
-    std::memcpy(&headers, reader.Skip(sizeof(headers)), sizeof(headers));
-    Frame* frame = Frame::Allocate(headers.kind);
-    static_cast<FrameHeaders&>(*frame) = headers;
+    Frame* frame = Frame::Allocate(FrameKind::IP); // of any kind; all headers follow
+    std::memcpy(static_cast<FrameHeaders*>(frame),
+                reader.Skip(sizeof(FrameHeaders)),
+                sizeof(FrameHeaders));
     frame->payloadOffset = 0; // the archive has only the frame's own payload bytes
     if (frame->kind == FrameKind::PROGRAM)
     {
