@@ -73,6 +73,42 @@ class FabricMemoryTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-fabric-tests
+ * Memory of ports: without a frame, and after the first one.
+ */
+class PortMemoryTestCase : public TestCase
+{
+  public:
+    PortMemoryTestCase()
+        : TestCase("an idle port takes less than 400 bytes, one with a frame less than 1400")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        const Fabric fabric = FabricHelper().Install(
+            BuildTopology("single-switch", 2, DataRate("100Gbps"), MicroSeconds(1)));
+        std::vector<Ptr<FabricPort>> ports;
+        const double idle = GetBytesPerObject(1000, [&] {
+            ports.push_back(Create<FabricPort>(*fabric.devices[0], 0, 0));
+        });
+        NS_TEST_EXPECT_MSG_LT(idle, 400, "an idle port");
+        NS_TEST_EXPECT_MSG_EQ((idle > 100 || GetHeapBytes() == 0), true, "it takes some");
+        std::size_t next = 0;
+        const double used = GetBytesPerObject(999, [&] {
+            ports[next]->OverridePause(0, true);
+            ports[next]->OverridePause(0, false);
+            next++;
+        });
+        NS_TEST_EXPECT_MSG_LT(idle + used, 1400, "a port that was paused");
+        NS_TEST_EXPECT_MSG_EQ(ports[0]->GetCounters().byPriority[0].pausedTime, 0, "for no time");
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * @ingroup distributed-training-fabric-tests
  * The suite.
  */
 class FabricMemoryTestSuite : public TestSuite
@@ -82,10 +118,11 @@ class FabricMemoryTestSuite : public TestSuite
         : TestSuite("distributed-training-fabric-memory", TestSuite::Type::UNIT)
     {
         const auto add = [this](TestCase* test) { AddTestCase(test); };
+        add(new PortMemoryTestCase());
         // One switch with 64 ports, and 64 hosts.
-        add(new FabricMemoryTestCase("single-switch", 64, 32, 1));
+        add(new FabricMemoryTestCase("single-switch", 64, 32, 0.3 * MEMORY_FACTOR));
         // 1024 hosts and 320 switches.
-        add(new FabricMemoryTestCase("fat-tree:k=16", 1024, 1, 400));
+        add(new FabricMemoryTestCase("fat-tree:k=16", 1024, 1, 12 * MEMORY_FACTOR));
     }
 };
 

@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_MEMORY_TEST_COMMON_H
 
 #include <fstream>
+#include <malloc.h>
 #include <string>
 
 namespace ns3::training::tests
@@ -26,6 +27,47 @@ GetResident()
         }
     }
     return 0;
+}
+
+/// Factor of limits of memory: AddressSanitizer surrounds all objects.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr double MEMORY_FACTOR = 5;
+#else
+inline constexpr double MEMORY_FACTOR = 1;
+#endif
+
+/**
+ * @ingroup distributed-training-tests
+ * @return bytes that this process has allocated and not freed; 0: the C library does not tell
+ */
+inline double
+GetHeapBytes()
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33) && !defined(__SANITIZE_ADDRESS__)
+    const auto heap = mallinfo2();
+    return static_cast<double>(heap.uordblks + heap.hblkhd);
+#else
+    return 0;
+#endif
+}
+
+/**
+ * @ingroup distributed-training-tests
+ * @param count number of objects
+ * @param make makes and keeps an object
+ * @return bytes of the heap per object; 0: unknown
+ */
+template <class F>
+double
+GetBytesPerObject(unsigned count, F make)
+{
+    make(); // one-time allocations
+    const double before = GetHeapBytes();
+    for (unsigned i = 0; i < count; i++)
+    {
+        make();
+    }
+    return (GetHeapBytes() - before) / count;
 }
 
 } // namespace ns3::training::tests

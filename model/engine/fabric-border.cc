@@ -107,7 +107,8 @@ GatherCounters(const Fabric& fabric)
     std::string mine;
     for (const FabricPort* port : GetPorts(fabric, Processes::GetId()))
     {
-        mine.append(reinterpret_cast<const char*>(&port->GetCounters()), sizeof(PortCounters));
+        const PortCounters counters = port->GetCounters();
+        mine.append(reinterpret_cast<const char*>(&counters), sizeof(PortCounters));
     }
     const auto all = Processes::Gather(mine);
     for (uint32_t process = 0; process < all.size(); process++)

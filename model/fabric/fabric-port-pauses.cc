@@ -37,11 +37,12 @@ FabricPort::SetPaused(uint8_t priority, bool paused, int64_t now)
     m_paused ^= 1 << priority;
     if (paused)
     {
-        m_pausedSince[priority] = now;
+        Use().pausedSince[priority] = now;
     }
     else
     {
-        m_counters.byPriority[priority].pausedTime += now - m_pausedSince[priority];
+        Classes& classes = Use();
+        classes.counters[priority].pausedTime += now - classes.pausedSince[priority];
     }
     m_owner.NotifyPause(m_index, priority, paused);
     if (m_watchdog)
@@ -84,7 +85,7 @@ FabricPort::ObeyPause(uint8_t classes, int64_t until)
     {
         if (classes >> priority & 1)
         {
-            m_pausedUntil[priority] = until;
+            Use().pausedUntil[priority] = until;
             SetPaused(priority, until > now, now);
         }
     }
@@ -98,7 +99,8 @@ FabricPort::ObeyPause(uint8_t classes, int64_t until)
 void
 FabricPort::OnPauseExpired()
 {
-    Simulator::Cancel(m_pauseExpiry);
+    Classes& classes = Use();
+    Simulator::Cancel(classes.pauseExpiry);
     const int64_t now = EventLoop::Now();
     int64_t first = std::numeric_limits<int64_t>::max();
     const uint8_t before = m_paused;
@@ -106,19 +108,19 @@ FabricPort::OnPauseExpired()
     {
         if (m_paused >> priority & 1)
         {
-            if (m_pausedUntil[priority] <= now)
+            if (classes.pausedUntil[priority] <= now)
             {
                 SetPaused(priority, false, now);
             }
             else
             {
-                first = std::min(first, m_pausedUntil[priority]);
+                first = std::min(first, classes.pausedUntil[priority]);
             }
         }
     }
     if (first < std::numeric_limits<int64_t>::max())
     {
-        m_pauseExpiry =
+        classes.pauseExpiry =
             Simulator::Schedule(TimeStep(first - now), &FabricPort::OnPauseExpired, this);
     }
     if (before != m_paused)
@@ -130,7 +132,7 @@ FabricPort::OnPauseExpired()
 void
 FabricPort::OverridePause(uint8_t priority, bool paused)
 {
-    m_pausedUntil[priority] = paused ? std::numeric_limits<int64_t>::max() : 0;
+    Use().pausedUntil[priority] = paused ? std::numeric_limits<int64_t>::max() : 0;
     SetPaused(priority, paused, EventLoop::Now());
     if (!paused)
     {

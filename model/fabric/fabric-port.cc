@@ -37,9 +37,10 @@ Frame::Notify() // defined here, because frames do not depend on ports
 
 FabricPort::FabricPort(FabricPortOwner& owner, uint32_t nodeId, uint16_t index)
     : m_owner(owner),
-      m_nodeId(nodeId),
       m_index(index),
+      m_nodeId(nodeId),
       m_lineFreePending(false),
+      m_hasPauses(false),
       m_storesAll(false),
       m_down(false),
       m_isHooked(false),
@@ -48,6 +49,32 @@ FabricPort::FabricPort(FabricPortOwner& owner, uint32_t nodeId, uint16_t index)
       m_isImpaired(false),
       m_isAtBorder(false)
 {
+}
+
+void
+FabricPort::MakeClasses()
+{
+    m_classes = std::make_unique<Classes>();
+}
+
+PortCounters
+FabricPort::GetCounters() const
+{
+    EventLoop::CatchUp(m_nodeId);
+    PortCounters counters;
+    static_cast<PortTotals&>(counters) = m_counters;
+    if (m_classes)
+    {
+        counters.byPriority = m_classes->counters;
+    }
+    return counters;
+}
+
+void
+FabricPort::SetCounters(const PortCounters& counters)
+{
+    m_counters = counters;
+    Use().counters = counters.byPriority;
 }
 
 void
@@ -91,7 +118,11 @@ FabricPort::AddImpairment(std::shared_ptr<LinkImpairment> impairment)
     NS_LOG_INFO("node " << m_nodeId << " port " << m_index << ": an impairment begins");
     m_down = m_down || impairment->IsDown();
     m_isImpaired = true;
-    m_impairments.push_back(std::move(impairment));
+    if (!m_impairments)
+    {
+        m_impairments = std::make_unique<std::vector<std::shared_ptr<LinkImpairment>>>();
+    }
+    m_impairments->push_back(std::move(impairment));
 }
 
 void
@@ -99,11 +130,10 @@ FabricPort::RemoveImpairment(const std::shared_ptr<LinkImpairment>& impairment)
 {
     EventLoop::CatchUp(m_nodeId);
     NS_LOG_INFO("node " << m_nodeId << " port " << m_index << ": an impairment ends");
-    m_impairments.erase(std::find(m_impairments.begin(), m_impairments.end(), impairment));
-    m_isImpaired = !m_impairments.empty();
-    m_down = std::any_of(m_impairments.begin(), m_impairments.end(), [](const auto& other) {
-        return other->IsDown();
-    });
+    auto& all = *m_impairments;
+    all.erase(std::find(all.begin(), all.end(), impairment));
+    m_isImpaired = !all.empty();
+    m_down = std::any_of(all.begin(), all.end(), [](const auto& other) { return other->IsDown(); });
 }
 
 void
@@ -120,10 +150,9 @@ FabricPort::Flush()
             SetPaused(priority, false, EventLoop::Now());
         }
     }
-    while (m_pauses)
+    while (m_hasPauses)
     {
-        Frame* frame = m_pauses;
-        m_pauses = frame->next;
+        Frame* frame = PopPause();
         m_counters.pausesSent--; // it was never sent
         Frame::Free(frame);
     }
@@ -136,7 +165,7 @@ FabricPort::Drop(Frame* frame, DropReason reason)
                          << frame->source << " to " << frame->destination << ": " << reason);
     m_counters.droppedFrames++;
     m_counters.droppedBytes += frame->bytes;
-    m_counters.byPriority[frame->priority].droppedFrames++;
+    Use().counters[frame->priority].droppedFrames++;
     m_owner.NotifyDrop(*frame, m_index, reason);
     Frame::Free(frame);
 }
@@ -168,7 +197,7 @@ FabricPort::SetBorder(FrameBorder* border)
 void
 FabricPort::SetTap(Tap tap)
 {
-    m_tap = std::move(tap);
+    m_tap = tap ? std::make_unique<Tap>(std::move(tap)) : nullptr;
     m_isHooked = true;
 }
 
@@ -217,7 +246,7 @@ FabricPort::AddCredits(uint8_t priority, int64_t bytes, int64_t now)
     const bool mayBegin = m_credits->Add(priority, bytes);
     if (mayBegin == IsPaused(priority))
     {
-        m_pausedUntil[priority] = std::numeric_limits<int64_t>::max();
+        Use().pausedUntil[priority] = std::numeric_limits<int64_t>::max();
         SetPaused(priority, !mayBegin, now);
         if (mayBegin)
         {
@@ -263,11 +292,12 @@ FabricPort::SendIfIdle(Frame* frame)
 void
 FabricPort::Send(Frame* frame)
 {
-    FrameQueue& queue = m_queues[frame->priority];
+    Classes& classes = Use();
+    FrameQueue& queue = classes.queues[frame->priority];
     queue.Push(frame);
     m_queuedBytes += frame->bytes;
     m_counters.peakQueueBytes = std::max(m_counters.peakQueueBytes, m_queuedBytes);
-    PriorityCounters& ofPriority = m_counters.byPriority[frame->priority];
+    PriorityCounters& ofPriority = classes.counters[frame->priority];
     ofPriority.peakQueueBytes = std::max(ofPriority.peakQueueBytes, queue.GetBytes());
     m_owner.NotifyQueueLength(m_index, frame->priority, queue.GetBytes());
     m_waiting |= 1 << frame->priority;
@@ -277,7 +307,7 @@ FabricPort::Send(Frame* frame)
 void
 FabricPort::OnResize(const Frame& frame, uint32_t before)
 {
-    m_queues[frame.priority].credit += int64_t{before} - frame.bytes;
+    Use().queues[frame.priority].credit += int64_t{before} - frame.bytes;
     if (m_source && (frame.kind == FrameKind::ROCE_DATA || frame.kind == FrameKind::PROGRAM))
     {
         m_source->OnResize(frame, before, EventLoop::Now());
@@ -287,7 +317,7 @@ FabricPort::OnResize(const Frame& frame, uint32_t before)
 void
 FabricPort::Occupy(Time duration)
 {
-    m_occupiedUntil = (Simulator::Now() + duration).GetTimeStep();
+    Use().occupiedUntil = (Simulator::Now() + duration).GetTimeStep();
     m_isHooked = true;
 }
 
@@ -320,11 +350,9 @@ FabricPort::ScheduleLineFree(int64_t now)
 void
 FabricPort::SendNext(int64_t now)
 {
-    if (m_pauses)
+    if (m_hasPauses)
     {
-        Frame* frame = m_pauses;
-        m_pauses = frame->next;
-        Transmit(frame, now);
+        Transmit(PopPause(), now);
     }
     else
     {
@@ -334,12 +362,14 @@ FabricPort::SendNext(int64_t now)
         {
             return;
         }
-        const uint8_t priority = m_owner.GetScheduling().Choose(eligible, m_current, m_queues);
+        Classes& classes = Use();
+        const uint8_t priority =
+            m_owner.GetScheduling().Choose(eligible, m_current, classes.queues);
         m_lineFreePending = true; // what the owner sends now, such as a pause, waits its turn
         // Frames queued in the port (control, packets of the IP stack) precede frames of the
         // source.
         Frame* frame = m_waiting >> priority & 1 ? Pop(priority) : m_source->Pull(priority, now);
-        m_queues[priority].credit -= frame->bytes;
+        classes.queues[priority].credit -= frame->bytes;
         if (m_owner.BeginTransmit(*frame, *this))
         {
             Transmit(frame, now);
@@ -349,7 +379,7 @@ FabricPort::SendNext(int64_t now)
             m_lineFree = std::max(m_lineFree, now);
         }
     }
-    if (m_pauses || (m_waiting & ~m_paused) ||
+    if (m_hasPauses || (m_waiting & ~m_paused) ||
         (m_source && m_source->GetReady(m_lineFree) & ~m_paused))
     {
         ScheduleLineFree(now);
@@ -360,10 +390,20 @@ FabricPort::SendNext(int64_t now)
     }
 }
 
+/** @return the first queued pause frame */
+Frame*
+FabricPort::PopPause()
+{
+    Frame* frame = m_classes->pauses;
+    m_classes->pauses = frame->next;
+    m_hasPauses = frame->next != nullptr;
+    return frame;
+}
+
 Frame*
 FabricPort::Pop(uint8_t priority)
 {
-    FrameQueue& queue = m_queues[priority];
+    FrameQueue& queue = m_classes->queues[priority];
     Frame* frame = queue.Pop();
     m_queuedBytes -= frame->bytes;
     if (queue.IsEmpty())
@@ -391,7 +431,7 @@ FabricPort::Transmit(Frame* frame, int64_t now)
     m_counters.transmittedBytes += frame->bytes;
     if (frame->kind != FrameKind::PAUSE)
     {
-        PriorityCounters& ofPriority = m_counters.byPriority[frame->priority];
+        PriorityCounters& ofPriority = Use().counters[frame->priority];
         ofPriority.transmittedFrames++;
         ofPriority.transmittedBytes += frame->bytes;
         ofPriority.answerFrames +=
@@ -422,9 +462,9 @@ FabricPort::OnTransmit(const Frame& frame, int64_t now)
 {
     if (m_tap)
     {
-        m_tap(frame, true);
+        (*m_tap)(frame, true);
     }
-    m_lineFree = std::max(m_lineFree, m_occupiedUntil);
+    m_lineFree = std::max(m_lineFree, Use().occupiedUntil);
     if (frame.kind != FrameKind::PAUSE && SendsWithCredits(frame.priority))
     {
         AddCredits(frame.priority, -static_cast<int64_t>(frame.bytes), now);
@@ -434,9 +474,9 @@ FabricPort::OnTransmit(const Frame& frame, int64_t now)
 void
 FabricPort::ApplyImpairments(Frame* frame, int64_t now, int64_t arrival, std::size_t first)
 {
-    for (std::size_t i = first; i < m_impairments.size(); i++)
+    for (std::size_t i = first; i < m_impairments->size(); i++)
     {
-        const LinkImpairment::Fate fate = m_impairments[i]->Decide(frame->bytes);
+        const LinkImpairment::Fate fate = (*m_impairments)[i]->Decide(frame->bytes);
         const bool needsCredits =
             frame->kind != FrameKind::PAUSE && SendsWithCredits(frame->priority);
         if (fate.lost)
@@ -520,7 +560,7 @@ FabricPort::ArriveSpecially(Frame* frame)
     {
         if (m_tap)
         {
-            m_tap(*frame, false);
+            (*m_tap)(*frame, false);
         }
         Take(frame);
     }
@@ -560,7 +600,7 @@ FabricPort::Visit(StateVisitor& visitor, bool repeats)
         visitor.Same(m_paused);
         return;
     }
-    repeats = repeats && !m_pauses && !m_paused && !m_down && !m_isHooked && !m_isImpaired &&
+    repeats = repeats && !m_hasPauses && !m_paused && !m_down && !m_isHooked && !m_isImpaired &&
               !m_isAtBorder;
     visitor.Same(repeats);
     visitor.Same(m_waiting << 16 | m_current << 8 | m_paused);
@@ -568,7 +608,16 @@ FabricPort::Visit(StateVisitor& visitor, bool repeats)
     visitor.Same(m_queuedBytes);
     visitor.Time(m_lineFree);
     m_counters.Visit(visitor, repeats);
-    for (FrameQueue& queue : m_queues)
+    visitor.Same(m_classes != nullptr);
+    if (!m_classes)
+    {
+        return;
+    }
+    for (PriorityCounters& counters : m_classes->counters)
+    {
+        counters.Visit(visitor, repeats);
+    }
+    for (FrameQueue& queue : m_classes->queues)
     {
         visitor.Same(static_cast<uint64_t>(queue.credit));
         for (Frame* frame = queue.GetHead(); frame; frame = frame->next)
@@ -587,7 +636,8 @@ FabricPort::SendPause(uint8_t classes, uint16_t quanta)
     frame->pauseQuanta = quanta;
     frame->next = nullptr;
     m_counters.pausesSent++;
-    Frame** last = &m_pauses;
+    m_hasPauses = true;
+    Frame** last = &Use().pauses;
     while (*last)
     {
         last = &(*last)->next;

@@ -117,7 +117,7 @@ class alignas(64) FabricPort : public EventImpl
     void CountMark(uint8_t priority)
     {
         m_counters.markedFrames++;
-        m_counters.byPriority[priority].markedFrames++;
+        Use().counters[priority].markedFrames++;
     }
 
     /** Counts a frame that the device has cut to its header for this port. */
@@ -132,7 +132,7 @@ class alignas(64) FabricPort : public EventImpl
      */
     void CountLosslessDrop(uint8_t priority)
     {
-        m_counters.byPriority[priority].losslessDrops++;
+        Use().counters[priority].losslessDrops++;
     }
 
     /** Enables in-band telemetry for frames that request it. */
@@ -210,7 +210,7 @@ class alignas(64) FabricPort : public EventImpl
      */
     void CountStorm(uint8_t priority)
     {
-        m_counters.byPriority[priority].pauseStorms++;
+        Use().counters[priority].pauseStorms++;
     }
 
     /** @return time from the arrival of a pause until this port obeys it */
@@ -250,7 +250,7 @@ class alignas(64) FabricPort : public EventImpl
     /** @return whether a tap observes its frames */
     bool HasTap() const
     {
-        return static_cast<bool>(m_tap);
+        return m_tap != nullptr;
     }
 
     /** @param source frame source that is polled when the line is free; null: none */
@@ -322,14 +322,20 @@ class alignas(64) FabricPort : public EventImpl
     /** Prefetches the queue that is served next. */
     void PrefetchQueue() const
     {
-        __builtin_prefetch(&m_queues[GetNextPriority()], 1);
-        __builtin_prefetch(&m_counters.byPriority[GetNextPriority()], 1);
+        if (m_classes)
+        {
+            __builtin_prefetch(&m_classes->queues[GetNextPriority()], 1);
+            __builtin_prefetch(&m_classes->counters[GetNextPriority()], 1);
+        }
     }
 
     /** Prefetches the frame that is served next. */
     void PrefetchHead() const
     {
-        __builtin_prefetch(m_queues[GetNextPriority()].GetHead(), 1);
+        if (m_classes)
+        {
+            __builtin_prefetch(m_classes->queues[GetNextPriority()].GetHead(), 1);
+        }
     }
 
     /**
@@ -339,7 +345,10 @@ class alignas(64) FabricPort : public EventImpl
     void PrefetchSend(uint8_t priority) const
     {
         PrefetchSelf();
-        __builtin_prefetch(&m_counters.byPriority[priority], 1);
+        if (m_classes)
+        {
+            __builtin_prefetch(&m_classes->counters[priority], 1);
+        }
     }
 
     /** @return line rate, bit/s */
@@ -359,10 +368,13 @@ class alignas(64) FabricPort : public EventImpl
      * be called again later.
      * @return the counters
      */
-    const PortCounters& GetCounters() const
+    PortCounters GetCounters() const;
+
+    /** @return frames sent, as in GetCounters() */
+    uint64_t GetTransmittedFrames() const
     {
         EventLoop::CatchUp(m_nodeId);
-        return m_counters;
+        return m_counters.transmittedFrames;
     }
 
     /** @return bytes sent, with preamble and gap of each frame: the time of the line */
@@ -374,10 +386,7 @@ class alignas(64) FabricPort : public EventImpl
     }
 
     /** @param counters counters from the process that simulates this port */
-    void SetCounters(const PortCounters& counters)
-    {
-        m_counters = counters;
-    }
+    void SetCounters(const PortCounters& counters);
 
     /** @return the device that owns the port */
     FabricPortOwner& GetOwner() const
@@ -410,7 +419,7 @@ class alignas(64) FabricPort : public EventImpl
     uint64_t GetQueueBytes(uint8_t priority) const
     {
         EventLoop::CatchUp(m_nodeId);
-        return m_queues[priority].GetBytes();
+        return m_classes ? m_classes->queues[priority].GetBytes() : 0;
     }
 
     /**
@@ -431,7 +440,7 @@ class alignas(64) FabricPort : public EventImpl
     const Frame* GetQueue(uint8_t priority) const
     {
         EventLoop::CatchUp(m_nodeId);
-        return m_queues[priority].GetHead();
+        return m_classes ? m_classes->queues[priority].GetHead() : nullptr;
     }
 
     /**
@@ -455,12 +464,35 @@ class alignas(64) FabricPort : public EventImpl
     }
 
   private:
+    /** What a port has for each traffic class, from its first frame or pause on. */
+    struct alignas(64) Classes
+    {
+        CountersByPriority counters{};
+        FrameQueues queues{};
+        Frame* pauses{nullptr}; // queued pause frames, sent first
+        std::array<int64_t, PRIORITIES> pausedUntil{};
+        std::array<int64_t, PRIORITIES> pausedSince{};
+        EventId pauseExpiry;
+        int64_t occupiedUntil{0}; // by the owner, ps
+    };
+
+    /** @return its classes */
+    Classes& Use()
+    {
+        if (!m_classes)
+        {
+            MakeClasses();
+        }
+        return *m_classes;
+    }
+
     /** @return the priority most likely served next */
     uint8_t GetNextPriority() const
     {
         return m_waiting ? PortScheduling::GetHighest(m_waiting) : 0;
     }
 
+    void MakeClasses();
     void Notify() override; // the line is free
     void ScheduleLineFree(int64_t now);
     void SendNext(int64_t now);
@@ -474,12 +506,17 @@ class alignas(64) FabricPort : public EventImpl
     void ScheduleArrival(Frame* frame, int64_t now, int64_t arrival);
     void CountLoss(Frame* frame, DropReason reason);
     void SetPaused(uint8_t priority, bool paused, int64_t now);
+    Frame* PopPause();
     Frame* Pop(uint8_t priority);
     void OnPause(const Frame& frame);
     void ObeyPause(uint8_t classes, int64_t until);
     void OnPauseExpired();
 
-    // Hot members first: with the first counters, they fit into two cache lines.
+    // Hot members first: up to the first four counters they are in two cache lines. Three bytes
+    // fill the end of the base class.
+    uint8_t m_waiting{0}; // bit p: queue p is not empty
+    uint8_t m_paused{0};  // bit p: paused by the peer
+    uint8_t m_current{0}; // round robin position
     FabricPortOwner& m_owner;
     FabricPort* m_peer{nullptr};
     int64_t m_lineFree{0};
@@ -487,16 +524,11 @@ class alignas(64) FabricPort : public EventImpl
     double m_picosecondsPerByte{0};
     uint32_t m_peerNodeId{0};
     uint16_t m_peerIndex{0};
-    uint8_t m_waiting{0}; // bit p: queue p is not empty
-    uint8_t m_paused{0};  // bit p: paused by the peer
-
-    FrameSource* m_source{nullptr};
-    Frame* m_pauses{nullptr};  // queued pause frames, sent first
-    uint64_t m_queuedBytes{0}; // of all priorities
-    uint32_t m_nodeId;
     uint16_t m_index;
-    uint8_t m_current{0}; // round robin position
+
+    uint32_t m_nodeId;
     bool m_lineFreePending : 1;
+    bool m_hasPauses : 1; // pause frames are queued
     bool m_storesAll : 1;
     bool m_down : 1;
     bool m_isHooked : 1; // frames need OnTransmit() and ArriveSpecially()
@@ -504,22 +536,20 @@ class alignas(64) FabricPort : public EventImpl
     bool m_addsTelemetry : 1;
     bool m_isImpaired : 1;
     bool m_isAtBorder : 1;
-    PortCounters m_counters;
+    uint64_t m_queuedBytes{0};          // of all priorities
+    std::unique_ptr<Classes> m_classes; // null: nothing was sent or paused
+    FrameSource* m_source{nullptr};
+    PortTotals m_counters;
 
-    alignas(64) FrameQueues m_queues;
     int64_t m_delay{0};
     uint64_t m_rate{0};
-    int64_t m_occupiedUntil{0}; // by the owner, ps
-    std::array<int64_t, PRIORITIES> m_pausedUntil{};
-    std::array<int64_t, PRIORITIES> m_pausedSince{};
-    EventId m_pauseExpiry;
     FrameBorder* m_border{nullptr};
     PauseWatchdog* m_watchdog{nullptr};
     SteadyWatch* m_steadyWatch{nullptr};
     FlowControl m_flowControl{FlowControl::PFC};
     std::unique_ptr<LinkCredits> m_credits; // null: no class has any
-    Tap m_tap;
-    std::vector<std::shared_ptr<LinkImpairment>> m_impairments;
+    std::unique_ptr<Tap> m_tap;             // null: none
+    std::unique_ptr<std::vector<std::shared_ptr<LinkImpairment>>> m_impairments; // null: none yet
 };
 
 } // namespace ns3::training

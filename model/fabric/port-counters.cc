@@ -48,7 +48,7 @@ PortCounters::operator+=(const PortCounters& other)
 }
 
 void
-PortCounters::Visit(StateVisitor& visitor, bool grows)
+PortTotals::Visit(StateVisitor& visitor, bool grows)
 {
     for (uint64_t* count : {&transmittedFrames, &transmittedBytes, &receivedFrames, &receivedBytes})
     {
@@ -65,15 +65,17 @@ PortCounters::Visit(StateVisitor& visitor, bool grows)
     {
         visitor.Same(same);
     }
-    for (PriorityCounters& ofPriority : byPriority)
+}
+
+void
+PriorityCounters::Visit(StateVisitor& visitor, bool grows)
+{
+    if (transmittedFrames > 0)
     {
-        if (ofPriority.transmittedFrames > 0)
-        {
-            visitor.CountIf(grows, ofPriority.transmittedFrames);
-            visitor.CountIf(grows, ofPriority.transmittedBytes);
-            visitor.CountIf(grows, ofPriority.answerFrames);
-            visitor.Same(ofPriority.peakQueueBytes);
-        }
+        visitor.CountIf(grows, transmittedFrames);
+        visitor.CountIf(grows, transmittedBytes);
+        visitor.CountIf(grows, answerFrames);
+        visitor.Same(peakQueueBytes);
     }
 }
 

@@ -29,15 +29,13 @@ struct PriorityCounters
     uint64_t answerFrames{0};  ///< RoCE ACKs, NAKs and CNPs sent, which are among the frames sent
     uint32_t losslessDrops{0}; ///< frames dropped for lack of buffer space though lossless
     uint32_t pauseStorms{0};   ///< pauses that the watchdog took for a storm
+
+    /** Visits the counters, as PortTotals. */
+    void Visit(StateVisitor& visitor, bool grows);
 };
 
-/**
- * @ingroup distributed-training-fabric
- *
- * Counters of one port. The counters per priority exclude pause frames. Conservation for one
- * direction of a link, over both ends: transmitted + duplicated = received + lost + in flight.
- */
-struct PortCounters
+/** Counters of all priorities of a port together. */
+struct PortTotals
 {
     uint64_t transmittedFrames{0}; ///< frames sent, pause frames included
     uint64_t transmittedBytes{0};  ///< bytes sent, excluding preamble and gap
@@ -51,16 +49,8 @@ struct PortCounters
     uint64_t pausesSent{0};        ///< pause frames sent, resumes included
     uint64_t pausesReceived{0};    ///< pause frames received, resumes included
     uint64_t peakQueueBytes{0};    ///< peak length of all queues together, bytes
-    std::array<PriorityCounters, PRIORITIES> byPriority{}; ///< the same by priority
-    uint64_t duplicatedFrames{0};                          ///< frames duplicated by the link
-    uint64_t trimmedFrames{0}; ///< frames that the owner cut to their header for this port
-
-    /**
-     * Adds the counters of another port; a peak becomes the maximum of both.
-     * @param other counters of the other port
-     * @return this
-     */
-    PortCounters& operator+=(const PortCounters& other);
+    uint64_t duplicatedFrames{0};  ///< frames duplicated by the link
+    uint64_t trimmedFrames{0};     ///< frames that the owner cut to their header for this port
 
     /**
      * Visits the counters: frames and bytes grow in a steady state, all others stay.
@@ -68,6 +58,27 @@ struct PortCounters
      * @param grows whether frames and bytes may grow
      */
     void Visit(StateVisitor& visitor, bool grows);
+};
+
+/// Counters by priority, which exclude pause frames.
+using CountersByPriority = std::array<PriorityCounters, PRIORITIES>;
+
+/**
+ * @ingroup distributed-training-fabric
+ *
+ * Counters of one port. Conservation for one direction of a link, over both ends: transmitted +
+ * duplicated = received + lost + in flight.
+ */
+struct PortCounters : PortTotals
+{
+    CountersByPriority byPriority{}; ///< the same by priority
+
+    /**
+     * Adds the counters of another port; a peak becomes the maximum of both.
+     * @param other counters of the other port
+     * @return this
+     */
+    PortCounters& operator+=(const PortCounters& other);
 };
 
 } // namespace ns3::training

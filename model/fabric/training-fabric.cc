@@ -377,8 +377,8 @@ Fabric::GetPacketHops() const
     uint64_t hops = 0;
     for (const auto& channel : channels)
     {
-        hops += channel->GetPort(0).GetCounters().transmittedFrames +
-                channel->GetPort(1).GetCounters().transmittedFrames;
+        hops +=
+            channel->GetPort(0).GetTransmittedFrames() + channel->GetPort(1).GetTransmittedFrames();
     }
     return hops;
 }
