@@ -1,0 +1,100 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "memory-test-common.h"
+
+#include "ns3/collective-measurement.h"
+#include "ns3/simulator.h"
+#include "ns3/test.h"
+#include "ns3/training-cluster.h"
+
+#include <algorithm>
+#include <string>
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+/**
+ * @ingroup distributed-training-tests
+ * What a packet of TCP costs does not depend on the topology: servers with rails, whose fast links
+ * make large send buffers, against a switch and a fat-tree.
+ */
+class TcpCostTestCase : public TestCase
+{
+  public:
+    TcpCostTestCase()
+        : TestCase("TCP: events per packet-hop and memory of 16 ranks on rails are as elsewhere")
+    {
+    }
+
+  private:
+    /** What a run takes. */
+    struct Cost
+    {
+        double eventsPerHop{0};
+        double bytes{0}; // most bytes of the heap beyond those of the idle network
+    };
+
+    void Sample(double before)
+    {
+        m_most = std::max(m_most, GetHeapBytes() - before);
+        Simulator::Schedule(MicroSeconds(20), &TcpCostTestCase::Sample, this, before);
+    }
+
+    /** @return what an all-reduce takes */
+    Cost Measure(const std::string& topology)
+    {
+        Cost cost;
+        {
+            ClusterOptions options;
+            options.ranks = 16;
+            options.topology = topology;
+            options.transport = "tcp";
+            const Cluster cluster(options);
+            GuardedRun run(cluster);
+            m_most = 0;
+            Sample(GetHeapBytes());
+            MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 8 << 20, false, 1);
+            cost.eventsPerHop = static_cast<double>(Simulator::GetEventCount()) /
+                                static_cast<double>(cluster.GetFabric().GetPacketHops());
+            cost.bytes = m_most;
+        }
+        Simulator::Destroy();
+        return cost;
+    }
+
+    void DoRun() override
+    {
+        const Cost rails = Measure("rail-optimized:gpus=8");
+        for (const std::string other : {"single-switch", "fat-tree:k=4"})
+        {
+            const Cost cost = Measure(other);
+            NS_TEST_EXPECT_MSG_LT(rails.eventsPerHop, 1.2 * cost.eventsPerHop, other);
+            NS_TEST_EXPECT_MSG_LT_OR_EQ(rails.bytes, 4 * cost.bytes, other);
+        }
+        NS_TEST_EXPECT_MSG_LT(rails.bytes, 16 << 20, "heap of all ranks");
+    }
+
+    double m_most{0}; // of the present run
+};
+
+/**
+ * @ingroup distributed-training-tests
+ * The suite.
+ */
+class TcpCostTestSuite : public TestSuite
+{
+  public:
+    TcpCostTestSuite()
+        : TestSuite("distributed-training-tcp-cost", TestSuite::Type::SYSTEM)
+    {
+        AddTestCase(new TcpCostTestCase());
+    }
+};
+
+/// The suite, registered.
+static TcpCostTestSuite g_tcpCostTestSuite;
