@@ -30,7 +30,11 @@ struct PriorityCounters
     uint32_t losslessDrops{0}; ///< frames dropped for lack of buffer space though lossless
     uint32_t pauseStorms{0};   ///< pauses that the watchdog took for a storm
 
-    /** Visits the counters, as PortTotals. */
+    /**
+     * Visits the counters, as PortTotals does.
+     * @param visitor visits them
+     * @param grows whether frames and bytes may grow
+     */
     void Visit(StateVisitor& visitor, bool grows);
 };
 
