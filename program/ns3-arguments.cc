@@ -6,6 +6,8 @@
 
 #include "ns3-arguments.h"
 
+#include "value-suggestion.h"
+
 #include "ns3/attribute.h"
 #include "ns3/command-line.h"
 #include "ns3/config.h"
@@ -136,6 +138,59 @@ FindGlobalValue(const std::string& name)
 }
 
 /**
+ * @param typeName a name that no type has
+ * @return a suggestion of a type with a similar name, or of the same name in another namespace
+ */
+std::string
+SuggestType(const std::string& typeName)
+{
+    const std::string space = "ns3::"; // common to all types
+    const auto getLast = [](const std::string& name) {
+        const auto separator = name.rfind("::");
+        return separator == std::string::npos ? name : name.substr(separator + 2);
+    };
+    std::vector<std::string> names;
+    for (uint16_t index = 0; index < TypeId::GetRegisteredN(); ++index)
+    {
+        const std::string name = TypeId::GetRegistered(index).GetName();
+        if (getLast(name) == getLast(typeName))
+        {
+            return FormatSuggestion(name);
+        }
+        if (name.rfind(space, 0) == 0)
+        {
+            names.push_back(name.substr(space.size()));
+        }
+    }
+    const bool isInSpace = typeName.rfind(space, 0) == 0;
+    return SuggestNearest(isInSpace ? typeName.substr(space.size()) : typeName, names, space);
+}
+
+/**
+ * @param type a type
+ * @param attributeName a name that no attribute of the type itself has
+ * @return a suggestion of an attribute of the type, or of the types that it derives from
+ */
+std::string
+SuggestAttribute(TypeId type, const std::string& attributeName)
+{
+    std::vector<std::string> names;
+    std::vector<std::string> owners;
+    for (bool isFirst = true; isFirst || type.HasParent(); isFirst = false)
+    {
+        type = isFirst ? type : type.GetParent();
+        for (std::size_t index = 0; index < type.GetAttributeN(); ++index)
+        {
+            names.push_back(type.GetAttribute(index).name);
+            owners.push_back(type.GetName());
+        }
+    }
+    const std::string nearest = GetNearest(attributeName, names);
+    const auto place = std::find(names.begin(), names.end(), nearest) - names.begin();
+    return nearest.empty() ? "" : FormatSuggestion(nearest, "--" + owners[place] + "::");
+}
+
+/**
  * @param fullName a name such as "ns3::TcpSocket::SegmentSize"
  * @return the attribute's checker
  * @throw ConfigurationError if there is no such attribute
@@ -149,8 +204,8 @@ FindAttribute(const std::string& fullName)
     TypeId type;
     if (!TypeId::LookupByNameFailSafe(typeName, &type))
     {
-        throw ConfigurationError("--" + fullName + ": there is no type '" + typeName +
-                                 "' (allowed: see --PrintTypeIds)");
+        throw ConfigurationError("--" + fullName + ": there is no type '" + typeName + "'" +
+                                 SuggestType(typeName) + " (allowed: see --PrintTypeIds)");
     }
     for (std::size_t index = 0; index < type.GetAttributeN(); ++index)
     {
@@ -160,8 +215,9 @@ FindAttribute(const std::string& fullName)
         }
     }
     throw ConfigurationError("--" + fullName + ": type '" + typeName + "' has no attribute '" +
-                             attributeName +
-                             "' of its own (allowed: see --PrintAttributes=" + typeName + ")");
+                             attributeName + "' of its own" +
+                             SuggestAttribute(type, attributeName) +
+                             " (allowed: see --PrintAttributes=" + typeName + ")");
 }
 
 /**

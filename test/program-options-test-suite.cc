@@ -608,7 +608,16 @@ class Ns3ArgumentsTestCase : public TestCase
         Check("--ns3::UniformRandomVariable::Max=two", "does not take this value");
         Check("--ns3::UniformRandomVariable::Max=1", "");
         Check("--ns3::UniformRandomVariable::Mix=2", "has no attribute 'Mix'");
-        Check("--ns3::NoSuchType::Max=2", "there is no type 'ns3::NoSuchType'");
+        Check("--ns3::NoSuchType::Max=2", "there is no type 'ns3::NoSuchType' (allowed: see");
+        const std::string nic = "--ns3::training::RdmaNic::";
+        Check(nic + "AckIntervl=1",
+              "has no attribute 'AckIntervl' of its own; did you mean " + nic + "AckInterval?");
+        Check("--ns3::training::RdmaNik::AckInterval=1",
+              "there is no type 'ns3::training::RdmaNik'; did you mean ns3::training::RdmaNic?");
+        Check("--ns3::RdmaNic::AckInterval=1", "; did you mean ns3::training::RdmaNic? (allowed");
+        Check("--ns3::training::TrainingApplication::StartTime=1s",
+              "; did you mean --ns3::Application::StartTime? (allowed");
+        Check(nic + "Colour=1", "has no attribute 'Colour' of its own (allowed: see");
         Check("--ns3::training::TrainingApplication::Iterations=1", "");
         Check("--ns3::training::TrainingApplication::Iterations=-1", "does not take this value");
         Check("--ns3::training::TrainingApplication::RealPayload=maybe",
