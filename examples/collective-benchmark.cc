@@ -211,19 +211,17 @@ MeasureSizes(const Cluster& cluster,
         return sum + static_cast<double>(bytes + cluster.GetMtu()); // nothing takes a packet, too
     };
     const double allBytes = std::accumulate(sizes.begin(), sizes.end(), 0.0, addSize);
-    const double hops =
-        WorkEstimate::IsWanted() ? EstimateCollective(cluster, operation, allBytes) : 0;
+    const WorkVolume volume =
+        WorkEstimate::IsWanted() ? EstimateCollectives(cluster, operation, sizes) : WorkVolume();
     double nextBytes = 0;
     WorkEstimate estimate(allBytes * static_cast<double>(benchmark.warmup + 1),
-                          hops / allBytes,
+                          volume.Divide(allBytes),
                           cluster.GetOptions(),
                           std::to_string(sizes.size()) + " sizes, " +
                               std::to_string(benchmark.warmup + 1) + " times each");
     estimate.Show();
     ProgressLine progress(cluster.GetFabric(), [&] {
-        return estimate.GetFraction(doneBytes,
-                                    nextBytes,
-                                    static_cast<double>(cluster.GetFabric().GetPacketHops()));
+        return estimate.GetFraction(doneBytes, nextBytes, GetRankProgress(cluster).bytes);
     });
     SizeMeasurements all;
     all.largestError = real ? 0 : -1;

@@ -414,6 +414,8 @@ Serve(int argc, char* argv[])
                    options.GetName(),
                    GetConfiguration(options, cluster).Write());
     system->Start();
+    ProgressLine progress(cluster.GetFabric(),
+                          [&] { return std::min(1.0, GetRankProgress(cluster).bytes / moved); });
     std::string failure;
     try
     {
@@ -430,6 +432,7 @@ Serve(int argc, char* argv[])
     {
         failure = stuck.what();
     }
+    progress.Clear();
     ServingObjective objective;
     objective.firstTokenS = setting.firstTokenObjective.GetSeconds();
     objective.tokenS = setting.tokenObjective.GetSeconds();

@@ -456,7 +456,7 @@ ShowEstimate(const FabricTraffic& traffic, const Cluster& cluster)
         const double bytes =
             static_cast<double>(traffic.bytes) * static_cast<double>(traffic.messages.size());
         const WorkEstimate estimate(1,
-                                    EstimateMessages(cluster, traffic.messages, bytes),
+                                    {EstimateMessages(cluster, traffic.messages, bytes), bytes},
                                     cluster.GetOptions(),
                                     std::to_string(traffic.messages.size()) + " messages");
         estimate.Show();

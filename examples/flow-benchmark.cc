@@ -86,8 +86,8 @@ Setting::AddTo(ProgramOptions& options)
                     duration);
     options.AddString("flow-file",
                       "file with all flows, in the format of HPCC's simulator, in place of random "
-                      "ones: their number, then lines of source, destination, priority, port, "
-                      "bytes, start in s",
+                      "ones: their number, then lines of source, destination, priority (traffic "
+                      "class with rdma), port (the same for all), bytes, start in s",
                       file);
     options.AddChoice(
         "flow-end",
@@ -457,7 +457,7 @@ ShowEstimate(const Cluster& cluster, const FlowMeasurement& measurement)
     }
     const double hops = EstimateMessages(cluster, ends, measurement.GetExpectedBytes());
     const WorkEstimate estimate(1,
-                                hops,
+                                {hops, measurement.GetExpectedBytes()},
                                 cluster.GetOptions(),
                                 FormatDouble(std::ceil(measurement.GetExpectedFlows())) + " flows");
     estimate.Show();

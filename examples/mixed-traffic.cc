@@ -9,7 +9,7 @@
  * The fabric in a program of one's own. Nodes that the program makes become hosts and switches. An
  * all-reduce over RDMA runs beside applications of ns-3, over the fabric and through a gateway:
  *
- *   host 0 ... host N-1   gateway ---- client (point-to-point)
+ *   host 0 ... host N-1   gateway ---- client (point-to-point or CSMA)
  *      |          |          |
  *   switch 0 ---------- switch 1
  *
@@ -20,6 +20,7 @@
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
+#include "ns3/csma-module.h"
 #include "ns3/distributed-training-module.h"
 #include "ns3/flow-monitor-module.h"
 #include "ns3/internet-module.h"
@@ -33,6 +34,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace ns3;
@@ -55,8 +57,10 @@ struct Setting
     DataRate rate{10000000000};
     Time duration{MilliSeconds(20)};
     bool traffic{true};
+    std::string clientLink{"point-to-point"};
     std::string pcap;
     std::string json;
+    RunFilesOptions files;
 };
 
 /** What trace sources report. */
@@ -64,12 +68,44 @@ struct Counts
 {
     std::vector<CollectiveRecord> collectives; ///< complete at a rank
     std::map<std::string, uint64_t> drops;     ///< frames by reason
+    /// Start of each message on its way, by source, destination and tag.
+    std::map<std::tuple<uint32_t, uint32_t, uint64_t>, Time> messages;
+    RunFiles* files{nullptr}; ///< record the run; null: none
 };
 
 void
 OnCollective(Counts* counts, std::string, const CollectiveRecord& collective)
 {
     counts->collectives.push_back(collective);
+    if (counts->files)
+    {
+        CollectiveRow row;
+        row.rank = collective.rank;
+        row.iteration = static_cast<uint32_t>(collective.collective);
+        row.operation = ns3::training::GetName(collective.operation);
+        row.algorithm = collective.algorithm;
+        row.bytes = collective.bytes;
+        row.communicator = collective.communicator;
+        counts->files->AddCollective(row, collective.issued, collective.finished);
+    }
+}
+
+void
+OnSend(Counts* counts, std::string, const MessageRecord& message)
+{
+    counts->messages[{message.source, message.destination, message.tag}] = message.time;
+}
+
+void
+OnReceive(Counts* counts, std::string, const MessageRecord& message)
+{
+    const auto sent = counts->messages.extract({message.source, message.destination, message.tag});
+    MessageRow row;
+    row.source = message.source;
+    row.destination = message.destination;
+    row.tag = message.tag;
+    row.bytes = message.bytes;
+    counts->files->AddMessage(row, sent.mapped(), message.time);
 }
 
 void
@@ -276,11 +312,16 @@ AddOptions(ProgramOptions& options, Setting& setting)
     options.AddRate("rate", "rate of the links of the fabric", setting.rate);
     options.AddTime("duration", "simulated time", setting.duration);
     options.AddBool("traffic", "whether applications send, too", setting.traffic);
+    options.AddChoice("client-link",
+                      "link between gateway and client: csma needs ARP, and is half-duplex",
+                      setting.clientLink,
+                      {"point-to-point", "csma"});
     options.Group("Output");
     options.AddString("pcap",
                       "prefix of capture files, one a port: PREFIX-host3-0.pcap",
                       setting.pcap);
     options.AddJson(setting.json);
+    setting.files.AddTo(options);
 }
 
 int
@@ -304,6 +345,7 @@ Simulate(int argc, char* argv[])
     }
     const JsonOutput json(setting.json);
     const auto ranks = static_cast<uint32_t>(setting.ranks);
+    setting.files.Check(ranks);
 
     // The fabric: nodes of this program become its hosts and switches.
     NodeContainer workers(ranks);
@@ -317,10 +359,15 @@ Simulate(int argc, char* argv[])
 
     // A client beside the fabric, behind the gateway.
     NodeContainer client(1);
+    const NodeContainer ends(gateway, client);
     PointToPointHelper pointToPoint;
     pointToPoint.SetDeviceAttribute("DataRate", StringValue("1Gbps"));
     pointToPoint.SetChannelAttribute("Delay", StringValue("50us"));
-    const NetDeviceContainer outside = pointToPoint.Install(gateway.Get(0), client.Get(0));
+    CsmaHelper csma;
+    csma.SetChannelAttribute("DataRate", StringValue("1Gbps"));
+    csma.SetChannelAttribute("Delay", StringValue("1us"));
+    const bool isCsma = setting.clientLink == "csma";
+    const NetDeviceContainer outside = isCsma ? csma.Install(ends) : pointToPoint.Install(ends);
 
     // IP: one subnet on the fabric, one outside.
     InternetStackHelper stack;
@@ -360,9 +407,10 @@ Simulate(int argc, char* argv[])
 
     // What is observed.
     Counts counts;
-    Config::Connect("/NodeList/*/$ns3::training::CommunicatorList/Communicators/*/"
-                    "$ns3::training::ScheduledCommunicator/Collective",
-                    MakeBoundCallback(&OnCollective, &counts));
+    const std::string communicators =
+        "/NodeList/*/$ns3::training::CommunicatorList/Communicators/*/"
+        "$ns3::training::ScheduledCommunicator/";
+    Config::Connect(communicators + "Collective", MakeBoundCallback(&OnCollective, &counts));
     Config::Connect("/NodeList/*/DeviceList/*/$ns3::training::HostDevice/Drop",
                     MakeBoundCallback(&OnDrop, &counts));
     Config::Connect("/NodeList/*/$ns3::training::SwitchDevice/Drop",
@@ -374,9 +422,25 @@ Simulate(int argc, char* argv[])
     {
         capture = std::make_unique<FabricPcap>(fabric, setting.pcap);
     }
+    std::unique_ptr<RunFiles> files;
+    if (setting.files.IsGiven())
+    {
+        files = std::make_unique<RunFiles>(setting.files,
+                                           fabric,
+                                           options.GetName(),
+                                           options.ToJson().Write());
+        counts.files = files.get();
+        Config::Connect(communicators + "Send", MakeBoundCallback(&OnSend, &counts));
+        Config::Connect(communicators + "Receive", MakeBoundCallback(&OnReceive, &counts));
+    }
 
     Simulator::Stop(setting.duration);
     Simulator::Run();
+    if (files)
+    {
+        files->Finish();
+        files->Close("");
+    }
 
     const bool prints = setting.json != "-";
     PublishedTable table({{"flow", "", -26},

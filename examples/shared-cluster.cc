@@ -269,7 +269,7 @@ Simulate(int argc, char* argv[])
     {
         Print(rows, last - first);
         std::cout << (shared.background ? shared.background->Format() : "")
-                  << FormatRunCost(shared.cost) << "\n"
+                  << FormatWarnings(shared.warnings) << FormatRunCost(shared.cost) << "\n"
                   << FormatInputs(run.cluster.DescribeHosts()) << std::flush;
     }
     auto table = JsonValue::Array();
@@ -285,6 +285,7 @@ Simulate(int argc, char* argv[])
     {
         document.Set("background", shared.background->ToJson());
     }
+    AddWarnings(document, shared.warnings);
     AddRunCost(document, shared.cost);
     document.Set("inputs", run.cluster.DescribeHosts());
     AddFailure(document, shared.failure);

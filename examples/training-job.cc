@@ -60,7 +60,7 @@ bool
 TrainOnce(TrainingRun& run, const TrainingRunOptions& job)
 {
     const bool table = job.json != "-";
-    WorkEstimate estimate(job);
+    WorkEstimate estimate(job, run.GetCluster());
     estimate.Show();
     if (table)
     {
@@ -117,7 +117,7 @@ TrainRepeatedly(TrainingRunOptions job, const ProgramOptions& options, const Rep
             std::cout << run.Describe() << "\n" << FormatIterationHeadings() << std::endl;
         }
         inputs = run.DescribeInputs();
-        WorkEstimate estimate(job);
+        WorkEstimate estimate(job, run.GetCluster());
         ProgressLine progress(run.GetCluster().GetFabric(),
                               [&] { return estimate.GetFraction(run); });
         TrainingRunResult result;

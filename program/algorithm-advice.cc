@@ -29,14 +29,14 @@ constexpr double WORTH = 1.25;
 
 /** @return whether schedules of hosts, and nothing else, determine the times of a cluster */
 bool
-IsComparable(const Cluster& cluster)
+IsComparable(const Cluster& cluster, uint32_t ranks)
 {
     const ClusterOptions& options = cluster.GetOptions();
     return options.schedule.empty() && options.algorithm != AlgorithmChooser::NAME &&
            !IsInNetwork(options.algorithm) && !IsInNic(options.algorithm) &&
            !cluster.GetNicEngines().IsInstalled() && !cluster.GetCodecs().IsInstalled() &&
-           !cluster.HasFaults() && options.background == BackgroundHelper::NONE &&
-           cluster.GetRanks() > 1 && cluster.GetRanks() <= MAX_ADVISED_RANKS;
+           !cluster.HasFaults() && options.background == BackgroundHelper::NONE && ranks > 1 &&
+           ranks <= MAX_ADVISED_RANKS;
 }
 
 /** @return a time in microseconds */
@@ -67,9 +67,13 @@ GetExpectedTime(const NetworkCost& network,
 
 /** @return AdviseAlgorithm(); the subject is what took the time */
 std::string
-Advise(const Cluster& cluster, const std::string& subject, const FinishedCollective& collective)
+Advise(const Cluster& cluster,
+       const std::string& subject,
+       const FinishedCollective& collective,
+       const std::vector<uint32_t>& hosts)
 {
-    if (!IsComparable(cluster) || collective.lowerBound <= 0 ||
+    const auto ranks = hosts.empty() ? cluster.GetRanks() : static_cast<uint32_t>(hosts.size());
+    if (!IsComparable(cluster, ranks) || collective.lowerBound <= 0 ||
         collective.seconds < SLOW * collective.lowerBound)
     {
         return "";
@@ -79,7 +83,8 @@ Advise(const Cluster& cluster, const std::string& subject, const FinishedCollect
     CollectiveRequest request;
     request.operation = collective.operation;
     request.bytes = collective.bytes;
-    request.ranks = cluster.GetRanks();
+    request.ranks = ranks;
+    request.hosts = hosts;
     request.topology = &cluster.GetTopology();
     request.segments = static_cast<uint32_t>(cluster.GetOptions().segments);
     try
@@ -115,11 +120,15 @@ AdviseAlgorithm(const Cluster& cluster, const FinishedCollective& collective)
 {
     return Advise(cluster,
                   GetName(collective.operation) + " of " + FormatBytes(collective.bytes),
-                  collective);
+                  collective,
+                  {});
 }
 
 std::string
-AdviseAlgorithm(const Cluster& cluster, const JobPlan& plan, const IterationRecord& mean)
+AdviseAlgorithm(const Cluster& cluster,
+                const JobPlan& plan,
+                const IterationRecord& mean,
+                const std::vector<uint32_t>& hosts)
 {
     FinishedCollective largest{CollectiveOperation::ALL_REDUCE,
                                0,
@@ -130,14 +139,14 @@ AdviseAlgorithm(const Cluster& cluster, const JobPlan& plan, const IterationReco
     {
         const auto& [groups, operation, bytes] = collective;
         const TaskGroups& members = plan.graph->GetGroups()[groups];
-        if (!members.exchanges && members.AreAll(cluster.GetRanks()) && bytes * count > most)
+        if (!members.exchanges && members.AreAll(plan.graph->GetRanks()) && bytes * count > most)
         {
             most = bytes * count;
             largest.operation = operation;
             largest.bytes = bytes;
         }
     }
-    return most > 0 ? Advise(cluster, "communication", largest) : "";
+    return most > 0 ? Advise(cluster, "communication", largest, hosts) : "";
 }
 
 JsonValue

@@ -51,11 +51,13 @@ std::string AdviseAlgorithm(const Cluster& cluster, const FinishedCollective& co
  * @param cluster that has run it
  * @param plan of the job
  * @param mean of its iterations
+ * @param hosts of its ranks; empty: rank r is on host r, and there is no other job
  * @return one line; empty: none
  */
 std::string AdviseAlgorithm(const Cluster& cluster,
                             const JobPlan& plan,
-                            const IterationRecord& mean);
+                            const IterationRecord& mean,
+                            const std::vector<uint32_t>& hosts = {});
 
 /**
  * @ingroup distributed-training-helper

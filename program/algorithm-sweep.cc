@@ -80,10 +80,13 @@ Estimate(const Cluster& cluster,
     {
         work += GetWork(cluster, request, bytes);
     }
-    const double hops =
-        WorkEstimate::IsWanted() ? EstimateCollective(cluster, request.operation, work) : 0;
+    WorkVolume volume;
+    if (WorkEstimate::IsWanted())
+    {
+        volume = EstimateCollectives(cluster, request.operation, request.sizes);
+    }
     return WorkEstimate(work * static_cast<double>(algorithms),
-                        hops / work,
+                        volume.Divide(work / static_cast<double>(request.warmup + 1)),
                         cluster.GetOptions(),
                         what);
 }
@@ -107,11 +110,7 @@ Measure(const ClusterOptions& options,
     WorkEstimate estimate = Estimate(cluster, request, 1, label);
     ProgressLine progress(
         cluster.GetFabric(),
-        [&] {
-            return estimate.GetFraction(done,
-                                        current,
-                                        static_cast<double>(cluster.GetFabric().GetPacketHops()));
-        },
+        [&] { return estimate.GetFraction(done, current, GetRankProgress(cluster).bytes); },
         label);
     for (uint64_t bytes : request.sizes)
     {

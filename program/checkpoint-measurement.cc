@@ -7,12 +7,16 @@
 #include "checkpoint-measurement.h"
 
 #include "guarded-run.h"
+#include "progress-line.h"
+#include "rank-progress.h"
 #include "run-files.h"
+#include "work-estimate.h"
 
 #include "ns3/fabric-border.h"
 #include "ns3/simulator.h"
 #include "ns3/training-application.h"
 #include "ns3/training-cluster.h"
+#include "ns3/training-configuration-error.h"
 #include "ns3/training-job-helper.h"
 #include "ns3/training-job.h"
 #include "ns3/uinteger.h"
@@ -20,6 +24,8 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ns3::training
 {
@@ -49,6 +55,7 @@ class CheckpointSimulation
     static std::shared_ptr<const CheckpointGraph> MakeGraph(const CheckpointRun& run);
     void OnArrival(uint32_t rank, const GraphTask& task, uint64_t number, Ptr<const Tensor> result);
     Time GetStorageTime() const;
+    WorkEstimate EstimateWork() const;
     void RunAndRecord(GuardedRun& guard);
 
     static constexpr uint32_t EVERY = CheckpointRun::ITERATIONS + 2; // with the first, and its own
@@ -122,9 +129,46 @@ CheckpointSimulation::GetStorageTime() const
     return Seconds(2 * getTime(m_run.plan.storageRate) + getTime(m_run.plan.snapshotRate));
 }
 
+/** @return the work: in bytes, if those of an iteration are known, otherwise in iterations */
+WorkEstimate
+CheckpointSimulation::EstimateWork() const
+{
+    const WorkEstimate byIterations(ALL, {}, m_cluster.GetOptions(), "");
+    if (!WorkEstimate::IsWanted())
+    {
+        return byIterations;
+    }
+    try
+    {
+        const JobCheck check = CheckJob(m_run.job, m_run.cluster);
+        const uint32_t ranks = m_graph->GetJobRanks();
+        std::vector<std::pair<uint32_t, uint32_t>> ends;
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            ends.emplace_back(rank, ranks + rank % m_run.plan.storageHosts);
+        }
+        const double saved = 2 * static_cast<double>(m_run.bytes); // and loaded
+        const double bytes = ALL * check.payload + saved;
+        const double hops = ALL * check.packetHops + EstimateMessages(m_cluster, ends, saved);
+        return {bytes, {hops / bytes, 1}, m_cluster.GetOptions(), "a checkpoint and a restart"};
+    }
+    catch (const ConfigurationError&) // a file, or no network without the hosts of the storage
+    {
+        return byIterations;
+    }
+}
+
 void
 CheckpointSimulation::RunAndRecord(GuardedRun& guard)
 {
+    WorkEstimate estimate = EstimateWork();
+    estimate.Show();
+    const ProgressLine progress(m_cluster.GetFabric(), [&] {
+        const double bytes = GetRankProgress(m_cluster).bytes;
+        return estimate.IsKnown()
+                   ? estimate.GetFraction(0, estimate.GetWork(), bytes)
+                   : estimate.GetFraction(static_cast<double>(m_job.GetResults().size()), 1, bytes);
+    });
     RunOutputs* const outputs = RunOutputs::GetCurrent();
     std::optional<RunFiles> files;
     if (outputs)

@@ -331,19 +331,23 @@ Checker::EstimateCost()
             {
                 const auto size =
                     static_cast<uint32_t>(m_graph->GetGroup(task.groups, rank).size());
-                m_check.packetHops += static_cast<double>(task.bytes) *
-                                      GetSentPart(task.operation, size) / packet *
-                                      m_network.GetHopsInGroup(task.groups, rank);
+                const double bytes =
+                    static_cast<double>(task.bytes) * GetSentPart(task.operation, size);
+                m_check.payload += bytes;
+                m_check.packetHops += bytes / packet * m_network.GetHopsInGroup(task.groups, rank);
             }
             else if (task.kind == TaskKind::SEND)
             {
-                m_check.packetHops +=
-                    static_cast<double>(task.bytes) / packet * m_network.GetHops(rank, task.peer);
+                const auto bytes = static_cast<double>(task.bytes);
+                m_check.payload += bytes;
+                m_check.packetHops += bytes / packet * m_network.GetHops(rank, task.peer);
             }
             task = {};
         }
     }
-    m_check.packetHops *= m_graph->GetRanks() / static_cast<double>(m_typical.size());
+    const double others = m_graph->GetRanks() / static_cast<double>(m_typical.size());
+    m_check.packetHops *= others;
+    m_check.payload *= others;
     const RunCost cost =
         EstimateRunCost(m_check.packetHops, m_graph->GetRanks(), m_cluster.transport);
     m_check.cpuSeconds = cost.cpuSeconds;

@@ -67,6 +67,7 @@ struct JobCheck
     double makespan{0};
     double work{0};        ///< likewise, of the micro-batches of the rank that has most
     double packetHops{0};  ///< frames of an iteration over all links, without acknowledgements
+    double payload{0};     ///< that ranks get in an iteration, bytes
     double cpuSeconds{0};  ///< of the simulation of an iteration
     double memoryOfRun{0}; ///< of the simulation, MiB
 

@@ -84,9 +84,9 @@ ProgressLine::Tick()
                      Simulator::Now().GetSeconds() * 1e3,
                      static_cast<double>(m_fabric.GetPacketHops()) * 1e-6,
                      static_cast<double>(events - m_lastEvents) / passed * 1e-6);
-        if (fraction > 0)
+        if (const auto left = m_remaining.Update(elapsed, fraction))
         {
-            std::fprintf(stderr, "  %.0f s left", elapsed / fraction - elapsed);
+            std::fprintf(stderr, "  %.0f s left", *left);
         }
         std::fflush(stderr);
         m_shown = true;

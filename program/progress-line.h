@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_PROGRESS_LINE_H
 #define DISTRIBUTED_TRAINING_PROGRESS_LINE_H
 
+#include "remaining-time.h"
+
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
 #include "ns3/training-fabric.h"
@@ -58,6 +60,7 @@ class ProgressLine
     Clock::time_point m_start;
     Clock::time_point m_last;
     uint64_t m_lastEvents{0};
+    RemainingTime m_remaining;
 };
 
 } // namespace ns3::training

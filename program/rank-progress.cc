@@ -18,11 +18,12 @@ namespace
 /**
  * Adds the connections of ranks.
  * @param connections of a NIC by number; those of the traffic beside the ranks have high numbers
+ * @param mtu payload of a packet, bytes
  * @param progress receives them
  */
 template <class Connections>
 void
-AddConnections(const Connections& connections, RankProgress& progress)
+AddConnections(const Connections& connections, uint32_t mtu, RankProgress& progress)
 {
     for (const auto& [number, connection] : connections)
     {
@@ -32,6 +33,7 @@ AddConnections(const Connections& connections, RankProgress& progress)
             progress.count += counters.postedMessages + counters.completedMessages +
                               counters.receivedPackets + counters.receivedAcks;
             progress.hasMessages |= counters.postedMessages > counters.completedMessages;
+            progress.bytes += static_cast<double>(counters.receivedPackets) * mtu;
         }
     }
 }
@@ -50,14 +52,14 @@ GetRankProgress(const Cluster& cluster)
         {
             for (const auto& nic : cluster.GetNics(rank))
             {
-                AddConnections(nic->GetQueuePairs(), progress);
+                AddConnections(nic->GetQueuePairs(), cluster.GetMtu(), progress);
             }
         }
         else if (cluster.GetOptions().IsUec())
         {
             for (const auto& nic : cluster.GetUecNics(rank))
             {
-                AddConnections(nic->GetConnections(), progress);
+                AddConnections(nic->GetConnections(), cluster.GetMtu(), progress);
             }
         }
         else if (const auto tcp = DynamicCast<TcpTransport>(cluster.GetTransport(rank)))
@@ -68,12 +70,14 @@ GetRankProgress(const Cluster& cluster)
     }
     progress.count += sent + received;
     progress.hasMessages |= sent > received;
+    progress.bytes += static_cast<double>(received);
     const InNetworkController* controller = cluster.GetController();
     for (const auto& worker :
          controller ? controller->GetWorkers() : cluster.GetInNetworkCommunicators())
     {
         const InNetworkCounters& counters = worker->GetCounters();
         progress.count += counters.sent + counters.resent + counters.received + counters.duplicates;
+        progress.bytes += static_cast<double>(counters.sent) * worker->GetPacketBytes();
     }
     return progress;
 }

@@ -22,6 +22,8 @@ struct RankProgress
 {
     uint64_t count{0};       ///< grows with each message and packet of the ranks
     bool hasMessages{false}; ///< whether a message of theirs is on its way
+    /// Payload that has come to them, or that switches get from them, about: packets as full ones.
+    double bytes{0};
 };
 
 /**

@@ -6,6 +6,10 @@
 
 #include "recorded-collectives.h"
 
+#include "progress-line.h"
+#include "rank-progress.h"
+#include "work-estimate.h"
+
 #include "ns3/fabric-border.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
@@ -90,6 +94,23 @@ RunCollectives(const ClusterOptions& options,
         const Cluster cluster(options);
         GuardedRun run(cluster);
         RecordedCollectives recorded(cluster);
+        const WorkVolume volume = WorkEstimate::IsWanted()
+                                      ? EstimateCollectives(cluster, operation, sizes)
+                                      : WorkVolume();
+        // In bytes, if they are known, otherwise in collectives.
+        const double work = volume.bytes > 0 ? volume.bytes : static_cast<double>(sizes.size());
+        WorkEstimate estimate(work,
+                              volume.Divide(work),
+                              options,
+                              GetName(operation) + " with " + options.algorithm);
+        const ProgressLine progress(cluster.GetFabric(), [&] {
+            const double bytes = GetRankProgress(cluster).bytes;
+            return estimate.IsKnown()
+                       ? estimate.GetFraction(0, work, bytes)
+                       : estimate.GetFraction(static_cast<double>(result.measurements.size()),
+                                              1,
+                                              bytes);
+        });
         for (uint64_t bytes : sizes)
         {
             result.measurements.push_back(recorded.Measure([&] {

@@ -70,7 +70,8 @@ struct CollectiveRun
 /**
  * @ingroup distributed-training-helper
  *
- * Creates a cluster, runs collectives on it, one after the other, and ends the simulation.
+ * Creates a cluster, runs collectives on it, one after the other, and ends the simulation. Shows
+ * the progress on a terminal.
  *
  * @param options of the cluster
  * @param operation collective operation

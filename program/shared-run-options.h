@@ -43,6 +43,7 @@ struct SharedRunResult
     std::vector<SharedJobResult> jobs;           ///< in the order of the options
     std::optional<BackgroundFigures> background; ///< of the traffic beside the jobs, if any
     std::vector<std::string> notes;              ///< of the cluster and the jobs
+    std::vector<std::string> warnings;           ///< likewise, and better algorithms
     std::vector<PlannedChoice> choices;          ///< algorithm auto: its choices, of all jobs
     RunCost cost;                                ///< of the simulation
     std::string mismatch;                        ///< first wrong result, with its job; empty: none

@@ -6,9 +6,11 @@
 
 #include "shared-simulation.h"
 
+#include "algorithm-advice.h"
 #include "job-lower-bound.h"
 #include "path-figures.h"
 #include "progress-line.h"
+#include "run-warnings.h"
 #include "shared-job-sums.h"
 #include "shared-results.h"
 
@@ -495,6 +497,7 @@ WorkEstimate
 SharedSimulation::EstimateWork()
 {
     bool isKnown = WorkEstimate::IsWanted() && !m_controller;
+    WorkVolume volume;
     for (std::size_t i = 0; i < m_jobs.size() && isKnown; i++)
     {
         TrainingRunOptions job = m_options.jobs[i].training;
@@ -503,7 +506,11 @@ SharedSimulation::EstimateWork()
         job.cluster.ranks = ranks;
         try
         {
-            m_jobs[i].work = CheckJob(job).packetHops;
+            const JobCheck check = CheckJob(job);
+            const auto iterations = static_cast<double>(job.iterations);
+            m_jobs[i].work = check.payload;
+            volume.packetHops += iterations * check.packetHops;
+            volume.bytes += iterations * check.payload;
         }
         catch (const ConfigurationError&) // a trace, or no network for so few ranks
         {
@@ -515,8 +522,9 @@ SharedSimulation::EstimateWork()
     {
         job.work = isKnown ? job.work : 1;
     }
-    return WorkEstimate(GetWork(),
-                        isKnown ? 1 : 0,
+    const double work = GetWork();
+    return WorkEstimate(work,
+                        isKnown ? volume.Divide(work) : WorkVolume(),
                         m_options.cluster,
                         m_jobs.size() == 1 ? "job " + m_options.jobs[0].name
                                            : std::to_string(m_jobs.size()) + " jobs");
@@ -534,7 +542,7 @@ SharedSimulation::Run()
             const double complete = GetCompleteWork();
             return estimate.GetFraction(complete,
                                         GetWork() - complete,
-                                        static_cast<double>(m_cluster.GetFabric().GetPacketHops()));
+                                        GetRankProgress(m_cluster).bytes);
         });
         m_guard.Run();
         result.mismatch = GetMismatch();
@@ -573,6 +581,19 @@ SharedSimulation::Run()
             {
                 result.notes.push_back("job " + m_options.jobs[i].name + ": " + note);
             }
+        }
+    }
+    result.warnings = GetWarnings(m_cluster);
+    for (std::size_t i = 0; i < m_jobs.size(); i++)
+    {
+        const SharedJobResult& job = result.jobs[i];
+        const std::string advice =
+            job.HasStarted()
+                ? AdviseAlgorithm(m_cluster, m_jobs[i].plan, GetMean(job.iterations), job.hosts)
+                : "";
+        if (!advice.empty())
+        {
+            result.warnings.push_back("job " + m_options.jobs[i].name + ": " + advice);
         }
     }
     result.choices = m_cluster.GetChoices();

@@ -66,7 +66,7 @@ class SharedSimulation
         std::vector<Ptr<InNetworkCommunicator>> workers;    // likewise; empty: hosts sum
         std::vector<std::string> notes;                     // of its switches
         SharedJobResult result;
-        double work{1}; // of an iteration: its packet-hops, if those of all jobs are known
+        double work{1}; // of an iteration: its payload in bytes, if that of all jobs is known
     };
 
     std::vector<Job> MakePlans() const;

@@ -6,6 +6,8 @@
 
 #include "work-estimate.h"
 
+#include "rank-progress.h"
+
 #include "ns3/in-network-system.h"
 #include "ns3/nic-algorithm.h"
 #include "ns3/shortest-paths.h"
@@ -16,6 +18,8 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
+#include <numeric>
+#include <set>
 #include <unistd.h>
 
 namespace ns3::training
@@ -27,23 +31,132 @@ namespace
 /// Messages whose routes are looked at.
 constexpr std::size_t SAMPLES = 16;
 
-/** @return packet-hops of an iteration of a job; 0: not known, or not wanted */
-double
-EstimateIteration(const TrainingRunOptions& options)
+/// Schedules with more actions are not counted.
+constexpr uint64_t MOST_ACTIONS = 1 << 20;
+
+/** @return the ends of messages to the next rank */
+std::vector<std::pair<uint32_t, uint32_t>>
+ListNeighbors(uint32_t ranks)
 {
-    // Derived collectives have no packets.
-    if (!WorkEstimate::IsWanted() || options.repeat == "derive")
+    std::vector<std::pair<uint32_t, uint32_t>> neighbors;
+    for (uint32_t rank = 0; rank < ranks && ranks > 1; rank++)
     {
-        return 0;
+        neighbors.emplace_back(rank, (rank + 1) % ranks);
     }
+    return neighbors;
+}
+
+/** @return payload of a collective of hosts, bytes */
+double
+GetPayload(const Cluster& cluster, CollectiveOperation operation, uint64_t bytes)
+{
+    const uint32_t ranks = cluster.GetRanks();
+    const double least = static_cast<double>(bytes) * ranks * GetSentPart(operation, ranks);
+    if (cluster.GetCodecs().IsInstalled() || IsInNic(cluster.GetOptions().algorithm))
+    {
+        return least;
+    }
+    const auto schedule = cluster.GetPlanner().Get(operation, bytes, 0);
+    if (uint64_t{ranks} * schedule->GetActions(0) > MOST_ACTIONS)
+    {
+        return least;
+    }
+    double sum = 0;
+    const double mtu = cluster.GetMtu();
+    for (uint32_t rank = 0; rank < ranks; rank++)
+    {
+        for (uint32_t i = 0; i < schedule->GetActions(rank); i++)
+        {
+            const ScheduleAction action = schedule->Get(rank, i);
+            if (action.kind != ScheduleAction::Kind::SEND)
+            {
+                continue;
+            }
+            double chunks = 0;
+            action.ForEachChunk([&chunks](uint32_t) { chunks++; });
+            const bool isOfPairs =
+                action.isOfPairs || operation == CollectiveOperation::SEND_RECEIVE;
+            const double part = static_cast<double>(bytes) * (isOfPairs ? ranks : 1) * chunks /
+                                action.chunks / schedule->segments;
+            sum += operation == CollectiveOperation::BARRIER
+                       ? mtu
+                       : std::max(1.0, std::ceil(part / mtu)) * mtu;
+        }
+    }
+    return sum;
+}
+
+/** @return the worker that leaves a collective to the network; null: hosts execute it */
+Ptr<InNetworkCommunicator>
+FindWorker(const Cluster& cluster, CollectiveOperation operation)
+{
+    const auto& workers = cluster.GetInNetworkCommunicators();
+    return workers.empty() || !workers.front()->IsOffloaded(operation) ? nullptr : workers.front();
+}
+
+/** @return what the network sums, and sends back */
+WorkVolume
+EstimateSums(const Cluster& cluster, const InNetworkCommunicator& worker, double bytes)
+{
+    // Each link of the tree has each packet once in each direction: those of the ranks, and between
+    // several switches one for each that has ranks.
+    const uint32_t ranks = cluster.GetRanks();
+    std::set<uint32_t> leaves;
+    for (const auto& link : cluster.GetTopology().links)
+    {
+        if (link.a < ranks || link.b < ranks)
+        {
+            leaves.insert(std::max(link.a, link.b));
+        }
+    }
+    const auto links =
+        static_cast<double>(ranks + (leaves.size() > 1 ? leaves.size() : std::size_t{0}));
+    const double packet = worker.GetPacketBytes();
+    return packet > 0 ? WorkVolume{2 * links * bytes / packet, ranks * bytes} : WorkVolume();
+}
+
+/** @return volume of an iteration of a job; none if it is not known, or not wanted */
+WorkVolume
+EstimateIteration(const TrainingRunOptions& options, const Cluster& cluster)
+{
+    if (!WorkEstimate::IsWanted())
+    {
+        return {};
+    }
+    JobCheck check;
     try
     {
-        return CheckJob(options).packetHops;
+        check = CheckJob(options);
     }
     catch (const ConfigurationError&)
     {
-        return 0; // a file, whose ranks may do different steps: known after an iteration
+        return {}; // a file, whose ranks may do different steps: known after an iteration
     }
+    WorkVolume volume{check.packetHops, check.payload};
+    const auto worker = FindWorker(cluster, CollectiveOperation::ALL_REDUCE);
+    for (const CheckedGroup& group : check.groups)
+    {
+        for (const CheckedCollective& each : group.collectives)
+        {
+            if (!worker || group.size != cluster.GetRanks() ||
+                each.operation != GetName(CollectiveOperation::ALL_REDUCE))
+            {
+                continue;
+            }
+            const double bytes = static_cast<double>(each.bytes * each.count);
+            const double byHosts =
+                bytes * group.size * GetSentPart(CollectiveOperation::ALL_REDUCE, group.size);
+            const WorkVolume sums = EstimateSums(cluster, *worker, bytes);
+            if (sums.bytes == 0)
+            {
+                return {};
+            }
+            volume.bytes += sums.bytes - byHosts;
+            volume.packetHops +=
+                sums.packetHops - EstimateMessages(cluster, ListNeighbors(group.size), byHosts);
+        }
+    }
+    return volume;
 }
 
 } // namespace
@@ -77,22 +190,23 @@ EstimateMessages(const Cluster& cluster,
     return count > 0 ? bytes / cluster.GetMtu() * links / count : 0;
 }
 
-double
-EstimateCollective(const Cluster& cluster, CollectiveOperation operation, double bytes)
+WorkVolume
+EstimateCollectives(const Cluster& cluster,
+                    CollectiveOperation operation,
+                    const std::vector<uint64_t>& sizes)
 {
-    const ClusterOptions& options = cluster.GetOptions();
-    if (IsInNetwork(options.algorithm) || IsInNic(options.algorithm) ||
-        options.nic != ClusterOptions().nic || options.codec != ClusterOptions().codec)
+    WorkVolume volume;
+    const double all = std::accumulate(sizes.begin(), sizes.end(), 0.0);
+    if (const auto worker = FindWorker(cluster, operation))
     {
-        return 0;
+        return EstimateSums(cluster, *worker, all);
     }
-    const uint32_t ranks = cluster.GetRanks();
-    std::vector<std::pair<uint32_t, uint32_t>> neighbors;
-    for (uint32_t rank = 0; rank < ranks && ranks > 1; rank++)
+    for (uint64_t bytes : sizes)
     {
-        neighbors.emplace_back(rank, (rank + 1) % ranks);
+        volume.bytes += GetPayload(cluster, operation, bytes);
     }
-    return EstimateMessages(cluster, neighbors, bytes * ranks * GetSentPart(operation, ranks));
+    volume.packetHops = EstimateMessages(cluster, ListNeighbors(cluster.GetRanks()), volume.bytes);
+    return volume;
 }
 
 bool
@@ -102,24 +216,26 @@ WorkEstimate::IsWanted()
 }
 
 WorkEstimate::WorkEstimate(double work,
-                           double packetHops,
+                           const WorkVolume& volume,
                            const ClusterOptions& cluster,
                            const std::string& what)
     : m_work(work),
-      m_packetHops(packetHops),
-      m_cost(EstimateRunCost(work * packetHops, cluster.ranks, cluster.transport)),
+      m_volume(volume),
+      m_cost(EstimateRunCost(work * volume.packetHops, cluster.ranks, cluster.transport)),
       m_skips(cluster.steadyState == "skip"),
+      m_codes(cluster.codec != ClusterOptions().codec),
       m_what(what)
 {
 }
 
-WorkEstimate::WorkEstimate(const TrainingRunOptions& options)
+WorkEstimate::WorkEstimate(const TrainingRunOptions& options, const Cluster& cluster)
     : WorkEstimate(static_cast<double>(options.warmup + options.iterations),
-                   EstimateIteration(options),
+                   EstimateIteration(options, cluster),
                    options.cluster,
                    std::to_string(options.warmup + options.iterations) +
                        " iterations (--check has more)")
 {
+    m_skips = m_skips || options.repeat == "derive";
 }
 
 std::string
@@ -132,9 +248,10 @@ WorkEstimate::Describe() const
     char text[100];
     std::snprintf(text,
                   sizeof(text),
-                  "estimate: %.3g packet-hops, %s%.0f s of CPU, %.0f MiB for ",
-                  m_work * m_packetHops,
-                  m_skips ? "up to " : "",
+                  "estimate: %s%.3g packet-hops, %s%.0f s of CPU, %.0f MiB for ",
+                  m_codes ? "up to " : "",
+                  m_work * m_volume.packetHops,
+                  m_skips || m_codes ? "up to " : "",
                   m_cost.cpuSeconds,
                   m_cost.peakMemoryMebibytes);
     return text + m_what;
@@ -151,15 +268,15 @@ WorkEstimate::Show() const
 }
 
 double
-WorkEstimate::GetFraction(double complete, double next, double hops)
+WorkEstimate::GetFraction(double complete, double next, double bytes)
 {
     if (complete > m_complete)
     {
         m_complete = complete;
-        m_completeHops = hops;
+        m_completeBytes = bytes;
     }
-    const double expected = m_complete > 0 ? m_completeHops / m_complete : m_packetHops;
-    const double current = expected > 0 ? std::min(next, (hops - m_completeHops) / expected) : 0;
+    const double expected = m_complete > 0 ? m_completeBytes / m_complete : m_volume.bytes;
+    const double current = expected > 0 ? std::min(next, (bytes - m_completeBytes) / expected) : 0;
     m_fraction = std::max(m_fraction, std::min(1.0, (m_complete + current) / m_work));
     return m_fraction;
 }
@@ -169,7 +286,7 @@ WorkEstimate::GetFraction(const TrainingRun& run)
 {
     return GetFraction(std::round(run.GetProgress() * m_work),
                        1,
-                       static_cast<double>(run.GetCluster().GetFabric().GetPacketHops()));
+                       GetRankProgress(run.GetCluster()).bytes);
 }
 
 } // namespace ns3::training

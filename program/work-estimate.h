@@ -31,14 +31,32 @@ namespace ns3::training
  */
 JobCheck CheckJob(const TrainingRunOptions& options);
 
+/** @ingroup distributed-training-helper What some work sends, about; 0: not known. */
+struct WorkVolume
+{
+    double packetHops{0}; ///< packets over all links, without acknowledgements
+    double bytes{0};      ///< payload as in RankProgress
+
+    /**
+     * @param parts of the work
+     * @return volume of one part
+     */
+    WorkVolume Divide(double parts) const
+    {
+        return {packetHops / parts, bytes / parts};
+    }
+};
+
 /**
  * @ingroup distributed-training-helper
  * @param cluster with a network
  * @param operation a collective of all ranks
- * @param bytes size of the whole vector, or sum of the sizes of several collectives
- * @return packet-hops of its data, about; 0: not known, as switches or NICs sum, or codecs code
+ * @param sizes of whole vectors, one for each collective
+ * @return what all of them send. Packets that NICs code remain as many, codes of hosts are smaller
  */
-double EstimateCollective(const Cluster& cluster, CollectiveOperation operation, double bytes);
+WorkVolume EstimateCollectives(const Cluster& cluster,
+                               CollectiveOperation operation,
+                               const std::vector<uint64_t>& sizes);
 
 /**
  * @ingroup distributed-training-helper
@@ -54,9 +72,9 @@ double EstimateMessages(const Cluster& cluster,
 /**
  * @ingroup distributed-training-helper
  *
- * What a simulation will take, and how far it is, by its packet-hops. Work that is to come is
- * expected to take as many as the work that is complete has taken, and at first as many as were
- * estimated. It is for people: without a terminal on standard error nothing is estimated.
+ * What a simulation will take, and how far it is, by the payload that has arrived. Work that is to
+ * come is expected to send as much as the work that is complete has sent, and at first as much as
+ * was estimated. It is for people: without a terminal on standard error nothing is estimated.
  */
 class WorkEstimate
 {
@@ -69,20 +87,35 @@ class WorkEstimate
 
     /**
      * @param work of the whole run, in any unit, such as iterations or bytes; more than 0
-     * @param packetHops that a unit of work takes, without acknowledgements; 0: not known
+     * @param volume of a unit of work
      * @param cluster that is simulated
      * @param what the work, for Describe()
      */
     WorkEstimate(double work,
-                 double packetHops,
+                 const WorkVolume& volume,
                  const ClusterOptions& cluster,
                  const std::string& what);
 
-    /** @param options of a job: its work is its iterations */
-    explicit WorkEstimate(const TrainingRunOptions& options);
+    /**
+     * @param options of a job: its work is its iterations
+     * @param cluster of the job
+     */
+    WorkEstimate(const TrainingRunOptions& options, const Cluster& cluster);
 
     /** @return packet-hops, CPU time and memory of the whole run, one line; empty if it is short */
     std::string Describe() const;
+
+    /** @return work of the whole run */
+    double GetWork() const
+    {
+        return m_work;
+    }
+
+    /** @return whether the volume of its work is known */
+    bool IsKnown() const
+    {
+        return m_volume.bytes > 0;
+    }
 
     /** Prints Describe() on standard error, once among all processes, if that is a terminal. */
     void Show() const;
@@ -90,10 +123,10 @@ class WorkEstimate
     /**
      * @param complete work that is complete
      * @param next work that is in progress, which ends before more is complete
-     * @param hops packet-hops so far
+     * @param bytes payload so far, see RankProgress
      * @return completed part of the run, 0 to 1; it does not fall
      */
-    double GetFraction(double complete, double next, double hops);
+    double GetFraction(double complete, double next, double bytes);
 
     /**
      * @param run of the job
@@ -103,13 +136,14 @@ class WorkEstimate
 
   private:
     double m_work;
-    double m_packetHops; // of a unit, as estimated; 0: not known
+    WorkVolume m_volume; // of a unit, as estimated
     RunCost m_cost;      // of the whole run, every packet simulated
-    bool m_skips;        // steady states, which makes the run cheaper
+    bool m_skips;        // what repeats, which makes the run cheaper
+    bool m_codes;        // hosts send codes, which are smaller
     std::string m_what;
-    double m_complete{0};     // work that was complete at the last call
-    double m_completeHops{0}; // packet-hops until then
-    double m_fraction{0};     // of the last call
+    double m_complete{0};      // work that was complete at the last call
+    double m_completeBytes{0}; // payload until then
+    double m_fraction{0};      // of the last call
 };
 
 } // namespace ns3::training

@@ -121,6 +121,12 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
         return 1;
     }
 
+    /** @return bytes of a large tensor, as in memory, that a packet has; 0: unknown */
+    virtual double GetPacketBytes() const
+    {
+        return 0;
+    }
+
     /** @return closed-form error bound of any element of the sums so far */
     virtual double GetErrorBound() const = 0;
 

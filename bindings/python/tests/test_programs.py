@@ -833,6 +833,32 @@ def test_other_long_runs_are_estimated(build, program_json, program_name, short,
     assert float(match[1]) / times == pytest.approx(hops, rel=0.3)
 
 
+@pytest.mark.parametrize(
+    "words, rel",
+    [
+        (["--collective=switchml"], 0.1),
+        (
+            ["--collective=switchml", "--topology=leaf-spine:leaves=4,spines=1,hosts-per-leaf=4"],
+            0.1,
+        ),
+        (["--collective=atp", "--topology=single-switch:hosts=17", "--ranks=16"], 0.2),
+        (["--collective=sharp"], 0.4),
+        (["--collective=switch-ps"], 0.1),
+        (["--nic=inceptionn:ratio=2"], 0.2),
+        (["--codec=fp16"], 1.2),
+    ],
+)
+def test_long_runs_with_sums_in_the_network_or_codes_are_estimated(build, program_json, words, rel):
+    words = ["collective-benchmark", "--ranks=16", "--steady-state=simulate", *words]
+    shown = interrupt_long_run(build, [*words, "--bytes=16G"], "s left")
+    match = re.match(
+        r"estimate: (?:up to )?(\S+) packet-hops, (up to )?(\d+) s of CPU, .* for 1 sizes", shown
+    )
+    assert bool(match[2]) == words[-1].startswith("--codec")
+    hops = program_json(*words, "--bytes=8M")["packet_hops"]
+    assert float(match[1]) / 2048 == pytest.approx(hops, rel=rel)
+
+
 def test_a_long_sweep_is_estimated(build):
     arguments = ["collective-benchmark", "--ranks=16", "--sweep=algorithms", "--bytes=1G"]
     shown = interrupt_long_run(build, [*arguments, "--steady-state=simulate"], "s left")
@@ -851,6 +877,48 @@ def test_a_long_run_of_jobs_is_estimated(build, program_json, tmp_path):
     one = program_json("training-job", "--ranks=8", "--iterations=1", "--warmup=0")
     assert float(match[1]) / 20000 == pytest.approx(one["packet_hops"], rel=0.2)
     assert re.search(r"\d+ %  simulated .* s left", shown)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["checkpoint-times", "--ranks=16", "--bytes=40G"],
+        ["disaggregated-serving", "--count=2000", "--arrival-rate=100"],
+        ["job-validation", "--part=replicas"],
+        ["nccl-tables"],
+    ],
+)
+def test_experiments_show_their_progress(build, words):
+    """On a terminal a simulation has a line of its own, which is erased; a pipe gets nothing."""
+    shown = interrupt_long_run(build, words, "s left")
+    assert re.search(r"\d+ %  simulated .* s left", shown), shown
+    shown = interrupt_long_run(build, words, "")
+    assert re.fullmatch(rf"{words[0]}: interrupted .*\n", shown), shown
+
+
+def test_the_time_left_falls(build):
+    """Of a run at a constant speed; other programs on the machine may slow it down."""
+    words = ["collective-benchmark", "--ranks=8", "--bytes=16G", "--steady-state=simulate"]
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [build.get_program(words[0]), *words[1:]],
+        env=build.get_environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    deadline = time.monotonic() + 60
+    while shown.count(b"s left") < 12 and time.monotonic() < deadline:
+        shown += os.read(ours, 65536)
+    process.kill()
+    process.wait(60)
+    os.close(ours)
+    left = [int(text) for text in re.findall(r"  (\d+) s left", shown.decode())]
+    done = [int(text) for text in re.findall(r"(\d+) %  simulated", shown.decode())]
+    assert len(left) >= 12 and done == sorted(done)
+    rises = sum(max(0, after - before) for before, after in zip(left, left[1:]))
+    assert rises <= 0.3 * left[0] and left[-1] < left[0]
 
 
 def test_gradients_of_two_bytes(tmp_path):

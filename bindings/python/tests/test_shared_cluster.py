@@ -209,3 +209,18 @@ def test_reads_from_storage(tmp_path):
         sent = counters["host3"].sum()
         received = counters.xs("host3", level="peer").sum()
         assert (received > 10 * sent) if receives else (sent > 10 * received)
+
+
+def test_a_better_algorithm_for_a_job_is_named(program_json, tmp_path):
+    """A ring in place of what four ports of a torus allow; alone in the cluster, or not."""
+    job = tmp_path / "job.toml"
+    job.write_text('workload = "resnet50"\nranks = 16\niterations = 1\n', encoding="ascii")
+    words = ["shared-cluster", f"--job={job}", "--ranks=16", "--alone=false"]
+    (warning,) = program_json(*words, "--topology=torus:4x4", "--collective=ring")["warnings"]
+    assert warning.startswith("job job0: communication takes ")
+    assert "with ring, " in warning and "--collective=auto" in warning
+    assert program_json(*words, "--collective=ring")["warnings"] == []
+    job.write_text(job.read_text("ascii").replace("16", "8"), encoding="ascii")
+    jobs = [*words, f"--job={job}", "--topology=torus:4x4"]
+    warnings = program_json(*jobs, "--collective=ring")["warnings"]
+    assert [warning.split(":")[0] for warning in warnings] == ["job job0", "job job1"]

@@ -244,6 +244,12 @@ AtpCommunicator::GetResults() const
 }
 
 double
+AtpCommunicator::GetPacketBytes() const
+{
+    return static_cast<double>(sizeof(int32_t) * m_session.elements);
+}
+
+double
 AtpCommunicator::GetErrorBound() const
 {
     return m_errorBound;

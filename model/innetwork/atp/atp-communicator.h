@@ -90,6 +90,7 @@ class AtpCommunicator : public InNetworkCommunicator
     std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override;
     std::vector<float> GetExpectedSum(const std::vector<std::vector<float>>& inputs,
                                       const std::vector<float>& result) const override;
+    double GetPacketBytes() const override;
     double GetErrorBound() const override;
 
   protected:

@@ -110,6 +110,12 @@ SharpCommunicator::IsOffloaded(CollectiveOperation operation) const
            operation == CollectiveOperation::BROADCAST || operation == CollectiveOperation::BARRIER;
 }
 
+double
+SharpCommunicator::GetPacketBytes() const
+{
+    return m_session.streamingBytes / GetLineShare();
+}
+
 std::pair<uint64_t, uint64_t>
 SharpCommunicator::GetRange(const Channel& channel, uint64_t packet) const
 {

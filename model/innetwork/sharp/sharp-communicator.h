@@ -76,6 +76,7 @@ class SharpCommunicator : public SharpEndpoint
 
     // InNetworkCommunicator
     bool IsOffloaded(CollectiveOperation operation) const override;
+    double GetPacketBytes() const override;
 
   protected:
     std::string GetName() const override;

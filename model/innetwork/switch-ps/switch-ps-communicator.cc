@@ -148,6 +148,12 @@ SwitchPsCommunicator::ReturnsSum() const
 }
 
 double
+SwitchPsCommunicator::GetPacketBytes() const
+{
+    return static_cast<double>(sizeof(float) * m_session.elements);
+}
+
+double
 SwitchPsCommunicator::GetErrorBound() const
 {
     return m_errorBound;

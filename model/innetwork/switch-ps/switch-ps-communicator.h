@@ -76,6 +76,7 @@ class SwitchPsCommunicator : public InNetworkCommunicator
     std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override;
     bool ReturnsSum() const override;
     void SetTensorsOfStep(uint32_t tensors) override;
+    double GetPacketBytes() const override;
     double GetErrorBound() const override;
 
   protected:

@@ -265,6 +265,12 @@ SwitchMlCommunicator::DescribeTimers() const
 }
 
 double
+SwitchMlCommunicator::GetPacketBytes() const
+{
+    return static_cast<double>(sizeof(int32_t) * m_session.elements);
+}
+
+double
 SwitchMlCommunicator::GetErrorBound() const
 {
     return m_errorBound;

@@ -69,6 +69,7 @@ class SwitchMlCommunicator : public InNetworkCommunicator
 
     // InNetworkCommunicator
     std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override;
+    double GetPacketBytes() const override;
     double GetErrorBound() const override;
 
   protected:
