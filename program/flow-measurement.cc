@@ -11,6 +11,7 @@
 #include "ns3/rdma-nic.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
+#include "ns3/training-attribute-list.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-memory.h"
 #include "ns3/training-quantity.h"
@@ -85,7 +86,11 @@ FlowMeasurement::FlowMeasurement(const Cluster& cluster, const FlowSettings& set
         m_listedBytes += flow.bytes;
     }
     std::string what = "the flow file";
-    if (m_settings.listed.empty())
+    if (!m_settings.listed.empty())
+    {
+        CheckPriorities();
+    }
+    else
     {
         auto random = CreateObject<UniformRandomVariable>();
         random->SetStream(FIRST_STREAM + PoissonFlows::STREAMS);
@@ -103,7 +108,7 @@ FlowMeasurement::FlowMeasurement(const Cluster& cluster, const FlowSettings& set
             std::move(pattern),
             gap,
             FIRST_STREAM,
-            [this](const HostPair& ends, uint64_t bytes) { Start(ends, bytes); });
+            [this](const HostPair& ends, uint64_t bytes) { Start(ends, bytes, std::nullopt); });
     }
     if (flows > MAX_FLOWS)
     {
@@ -118,6 +123,49 @@ FlowMeasurement::FlowMeasurement(const Cluster& cluster, const FlowSettings& set
     if (!m_cluster.IsRdma())
     {
         ConnectTransports();
+    }
+}
+
+void
+FlowMeasurement::CheckPriorities() const
+{
+    const std::string name = "DataPriority";
+    if (m_cluster.IsRdma() && !IsDefaultUnchanged(RdmaNic::GetTypeId(), name))
+    {
+        throw ConfigurationError("--ns3::training::RdmaNic::" + name +
+                                 " with a flow file (allowed: one of them, as the file has the "
+                                 "priority of each flow)");
+    }
+    const std::vector<ListedFlow>& listed = m_settings.listed;
+    for (const ListedFlow& flow : listed)
+    {
+        if (!m_cluster.IsRdma() && flow.priority != listed[0].priority)
+        {
+            throw ConfigurationError("the flow file has priorities " +
+                                     std::to_string(listed[0].priority) + " and " +
+                                     std::to_string(flow.priority) +
+                                     " with --transport=" + m_cluster.GetOptions().transport +
+                                     " (allowed: one priority, or --transport=rdma)");
+        }
+    }
+}
+
+/** Sets the traffic class of the next queue pairs of two hosts. */
+void
+FlowMeasurement::SetPriority(const HostPair& ends, uint8_t priority)
+{
+    for (uint32_t host : {ends.source, ends.destination})
+    {
+        const auto [last, isNew] = m_priorities.try_emplace(host, priority);
+        if (!isNew && last->second == priority)
+        {
+            continue;
+        }
+        last->second = priority;
+        for (const auto& nic : m_cluster.GetNics(host))
+        {
+            nic->SetAttribute("DataPriority", UintegerValue(priority));
+        }
     }
 }
 
@@ -231,7 +279,7 @@ FlowMeasurement::StartListed()
     while (m_next < listed.size() && listed[m_next].start <= Simulator::Now())
     {
         const ListedFlow& flow = listed[m_next++];
-        Start(flow.ends, flow.bytes);
+        Start(flow.ends, flow.bytes, flow.priority);
     }
     if (m_next < listed.size())
     {
@@ -242,7 +290,7 @@ FlowMeasurement::StartListed()
 }
 
 void
-FlowMeasurement::Start(const HostPair& ends, uint64_t bytes)
+FlowMeasurement::Start(const HostPair& ends, uint64_t bytes, std::optional<uint8_t> priority)
 {
     const Time now = Simulator::Now();
     FlowRow row;
@@ -261,6 +309,10 @@ FlowMeasurement::Start(const HostPair& ends, uint64_t bytes)
     m_measured += row.isMeasured ? 1 : 0;
     if (m_cluster.IsRdma())
     {
+        if (priority)
+        {
+            SetPriority(ends, *priority);
+        }
         Write(row.number);
         return;
     }

@@ -26,6 +26,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +53,7 @@ struct FlowSettings
  * WRITE of a queue pair of its own, as in HPCC's simulator. With TCP and Ultra Ethernet it is a
  * message; hosts keep up to MAX_CONNECTIONS connections between two ports, and a flow takes the one
  * with the fewest messages. A flow ends when its last byte has arrived, or when its sender knows.
+ * With RDMA the priority of a listed flow is the traffic class of its packets and acknowledgements.
  */
 class FlowMeasurement
 {
@@ -137,8 +139,10 @@ class FlowMeasurement
     };
 
     void ConnectTransports();
+    void CheckPriorities() const;
+    void SetPriority(const HostPair& ends, uint8_t priority);
     void StartListed();
-    void Start(const HostPair& ends, uint64_t bytes);
+    void Start(const HostPair& ends, uint64_t bytes, std::optional<uint8_t> priority);
     void Write(uint64_t number);
     void Arrive(uint64_t number, uint64_t bytes);
     void CheckEnd();
@@ -154,6 +158,7 @@ class FlowMeasurement
     std::size_t m_next{0};                                     // the next listed flow
     std::vector<Flow> m_flows;                                 // by number
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_turns; // RDMA: flows of a pair of hosts
+    std::map<uint32_t, uint8_t> m_priorities;                  // RDMA: of the last listed flow
     uint64_t m_listedBytes{0};
     double m_expected{0}; // flows
     bool m_isDone{false}; // all measured flows have ended

@@ -6,6 +6,7 @@
 
 #include "refusal-test-common.h"
 
+#include "ns3/config.h"
 #include "ns3/flow-file.h"
 #include "ns3/flow-measurement.h"
 #include "ns3/packet-size.h"
@@ -13,6 +14,7 @@
 #include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-time-resolution.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <fstream>
@@ -97,7 +99,7 @@ class FlowFileTestCase : public RefusalTest
     void DoRun() override
     {
         UsePicoseconds();
-        NS_TEST_EXPECT_MSG_EQ(Read("3 # flows\n0 1 3 100 1000 2.5\n\n2 0 3 100 1 0.5\n1 2 0 0 7 "
+        NS_TEST_EXPECT_MSG_EQ(Read("3 # flows\n0 1 3 100 1000 2.5\n\n2 0 3 100 1 0.5\n1 2 0 100 7 "
                                    "2.5\n"),
                               "",
                               "three flows");
@@ -106,6 +108,10 @@ class FlowFileTestCase : public RefusalTest
         NS_TEST_EXPECT_MSG_EQ(m_flows[0].start, MilliSeconds(500), "its start");
         NS_TEST_EXPECT_MSG_EQ(m_flows[1].bytes, 1000, "of one start: the order of the file");
         NS_TEST_EXPECT_MSG_EQ(m_flows[2].ends.destination, 2, "the last one");
+        NS_TEST_EXPECT_MSG_EQ(+m_flows[1].priority, 3, "its priority");
+        NS_TEST_EXPECT_MSG_EQ(+m_flows[2].priority, 0, "of another class");
+        ExpectPart(Read("2\n0 1 3 100 1 0\n1 2 3 101 1 0\n"),
+                   "flows.txt:3: port 101 after port 100 (allowed: one port for all flows");
         ExpectPart(Read(""), "flows.txt:1: '' (allowed: the number of flows, 1 to 8388608)");
         ExpectPart(Read("0\n"), "flows.txt:1: '0' (allowed: the number of flows");
         ExpectPart(Read("x\n"), "flows.txt:1: 'x'");
@@ -336,6 +342,70 @@ class SharedLinkTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-flow-tests
+ * The priority of a listed flow is its traffic class.
+ */
+class FlowPriorityTestCase : public RefusalTest
+{
+  public:
+    FlowPriorityTestCase()
+        : RefusalTest("the priority of a listed flow is the class of its packets and answers")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        UsePicoseconds();
+        constexpr uint64_t BYTES = 20000000;
+        ClusterOptions options;
+        options.ranks = 3;
+        options.congestionControl = "none";
+        for (const std::string device : {"SwitchDevice", "HostDevice"})
+        {
+            options.attributes["ns3::training::" + device + "::LosslessClasses"] = "40";   // 3, 5
+            options.attributes["ns3::training::" + device + "::StrictPriorities"] = "224"; // 5 to 7
+        }
+        for (const uint8_t second : {3, 5})
+        {
+            const Found found =
+                Measure(options,
+                        List({{{0, 2}, BYTES, Time(0), 3}, {{1, 2}, BYTES, Time(0), second}}));
+            NS_TEST_ASSERT_MSG_EQ(found.rows.size(), 2, "both end");
+            NS_TEST_EXPECT_MSG_EQ_TOL(found.rows[0].slowdown,
+                                      (second == 5 ? 1.0 : 2.0),
+                                      0.02,
+                                      "first: alone on the link with strict priority");
+            NS_TEST_EXPECT_MSG_EQ_TOL(found.rows[1].slowdown, 2, 0.02, "the other one");
+            NS_TEST_EXPECT_MSG_EQ((second == 3 || found.rows[0].source == 1), true, "which one");
+        }
+        // Between the same hosts, too: each queue pair keeps its class.
+        const Found found = Measure(options,
+                                    List({{{0, 1}, BYTES, Time(0), 3},
+                                          {{0, 1}, BYTES, NanoSeconds(1), 5},
+                                          {{0, 1}, 1, MilliSeconds(1), 3}}));
+        NS_TEST_ASSERT_MSG_EQ(found.rows.size(), 3, "all end");
+        NS_TEST_EXPECT_MSG_EQ(found.rows[0].number, 1, "the strict class is first");
+        NS_TEST_EXPECT_MSG_EQ_TOL(found.rows[0].slowdown, 1, 0.02, "and has the link");
+        options.transport = "tcp";
+        options.congestionControl = "auto";
+        ExpectPart(GetRefusal([&] {
+                       Measure(options, List({{{0, 1}, 1, Time(0), 3}, {{1, 2}, 1, Time(0), 4}}));
+                   }),
+                   "priorities 3 and 4 with --transport=tcp (allowed: one priority, or");
+        Simulator::Destroy();
+        options.transport = "rdma";
+        Config::SetDefault("ns3::training::RdmaNic::DataPriority", UintegerValue(5));
+        ExpectPart(GetRefusal([&] {
+                       Measure(options, List({{{0, 1}, 1, Time(0), 3}}));
+                   }),
+                   "RdmaNic::DataPriority with a flow file (allowed: one of them");
+        Config::Reset();
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * @ingroup distributed-training-flow-tests
  * The suite.
  */
 class FlowTestSuite : public TestSuite
@@ -348,6 +418,7 @@ class FlowTestSuite : public TestSuite
         AddTestCase(new LoneFlowSlowdownTestCase);
         AddTestCase(new FlowConservationTestCase);
         AddTestCase(new SharedLinkTestCase);
+        AddTestCase(new FlowPriorityTestCase);
     }
 };
 

@@ -26,7 +26,8 @@ RdmaReceiver::RdmaReceiver(RdmaPort& port,
                            const RdmaCongestionControl& congestionControl,
                            RdmaLossRecovery& recovery,
                            QueuePairCounters& counters)
-    : m_port(port),
+    : m_ackPriority(port.GetSettings().GetAckPriority()),
+      m_port(port),
       m_remote(remote),
       m_counters(counters),
       m_recovery(recovery),
@@ -268,9 +269,7 @@ RdmaReceiver::Deliver(const RdmaMessage& message)
 void
 RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint64_t arrived)
 {
-    Frame* frame = MakeControl(FrameKind::ROCE_ACK,
-                               ROCE_BYTES + AETH_BYTES,
-                               m_port.GetSettings().GetAckPriority());
+    Frame* frame = MakeControl(FrameKind::ROCE_ACK, ROCE_BYTES + AETH_BYTES, m_ackPriority);
     frame->timestamp = data.timestamp;
     frame->ecnEcho = m_marked;
     m_marked = false;

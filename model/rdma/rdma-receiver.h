@@ -142,7 +142,8 @@ class alignas(64) RdmaReceiver
     uint32_t m_acceptedMessages{0}; // messages whose last packet is accepted: the MSN
     bool m_countsReceives{false};
     Complaint m_complaint{Complaint::NONE};
-    bool m_marked{false}; // an ECN mark arrived since the last ACK
+    bool m_marked{false};        // an ECN mark arrived since the last ACK
+    const uint8_t m_ackPriority; // of the queue pair, like that of its data
     RdmaPort& m_port;
     uint64_t m_sentAcks{0};
     uint64_t m_receives{0}; // posted and not consumed

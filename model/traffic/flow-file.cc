@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 namespace ns3::training
 {
@@ -56,8 +57,8 @@ SplitLines(const std::string& text)
     return all;
 }
 
-/** @return the flow of a line; none if it is malformed */
-std::optional<ListedFlow>
+/** @return the flow of a line, and its port; none if it is malformed */
+std::optional<std::pair<ListedFlow, uint64_t>>
 ReadFlow(const std::vector<std::string>& words, uint32_t hosts)
 {
     if (words.size() != 6)
@@ -77,9 +78,12 @@ ReadFlow(const std::vector<std::string>& words, uint32_t hosts)
     {
         return std::nullopt;
     }
-    return ListedFlow{{static_cast<uint32_t>(*source), static_cast<uint32_t>(*destination)},
-                      *bytes,
-                      Seconds(*start)};
+    return std::pair(
+        ListedFlow{{static_cast<uint32_t>(*source), static_cast<uint32_t>(*destination)},
+                   *bytes,
+                   Seconds(*start),
+                   static_cast<uint8_t>(*priority)},
+        *port);
 }
 
 } // namespace
@@ -112,6 +116,7 @@ ReadFlowFile(const std::string& path, uint32_t hosts)
                                  " flows (allowed: the number of flows that follow)");
     }
     std::vector<ListedFlow> flows;
+    std::optional<uint64_t> port; // of all flows
     for (std::size_t i = 1; i < lines.size(); i++)
     {
         const auto flow = ReadFlow(lines[i].words, hosts);
@@ -131,7 +136,14 @@ ReadFlowFile(const std::string& path, uint32_t hosts)
                 "to " +
                 FormatDouble(MAX_FLOW_START) + " s)");
         }
-        flows.push_back(*flow);
+        port = port.value_or(flow->second);
+        if (flow->second != *port)
+        {
+            throw ConfigurationError(where(i) + "port " + std::to_string(flow->second) +
+                                     " after port " + std::to_string(*port) +
+                                     " (allowed: one port for all flows, as RoCEv2 has one)");
+        }
+        flows.push_back(flow->first);
     }
     std::stable_sort(flows.begin(), flows.end(), [](const ListedFlow& a, const ListedFlow& b) {
         return a.start < b.start;

@@ -22,9 +22,10 @@ namespace ns3::training
 /** A flow of a flow file. @ingroup distributed-training-traffic */
 struct ListedFlow
 {
-    HostPair ends;  ///< its hosts
-    uint64_t bytes; ///< its size
-    Time start;     ///< simulated time of its start
+    HostPair ends;       ///< its hosts
+    uint64_t bytes;      ///< its size
+    Time start;          ///< simulated time of its start
+    uint8_t priority{3}; ///< its priority group: the traffic class of its packets with RDMA
 };
 
 /// Maximum number of flows in a flow file.
@@ -37,7 +38,7 @@ constexpr double MAX_FLOW_START = 1e6;
  *
  * Reads flows in the format of HPCC's simulator (Li et al., SIGCOMM 2019; flow.txt): the number of
  * flows, then a line `source destination priority port bytes start` for each, with hosts from 0 and
- * the start in seconds. Priority and port are checked, but have no effect. Empty lines, and what
+ * the start in seconds. All flows have the same port, as those of RoCEv2. Empty lines, and what
  * follows '#', are skipped.
  * @param path the file
  * @param hosts number of hosts
