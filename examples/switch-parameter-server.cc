@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -240,6 +241,7 @@ WorkerTrace::GetSamples() const
  * Algorithm 1 with the loss |w - x|^2 / 2 of each worker's x and the regularizer decay |w|^2 / 2.
  * Weights begin at 0. With m workers they are, after t iterations,
  * sum(x) / (m + decay) (1 - (1 - rate (m + decay))^t).
+ * The files of the experiment, if it has any, get each iteration.
  */
 class Descent
 {
@@ -258,6 +260,11 @@ class Descent
         for (const auto& worker : m_cluster.GetInNetworkCommunicators())
         {
             worker->SetTensorsOfStep(1); // the same weights in each iteration
+        }
+        if (RunOutputs* outputs = RunOutputs::GetCurrent())
+        {
+            m_files.emplace(*outputs, m_cluster);
+            m_files->GetRecorder().BeginIteration(0);
         }
     }
 
@@ -280,7 +287,16 @@ class Descent
                                            rank,
                                            0U);
         }
-        m_run.Run();
+        try
+        {
+            m_run.Run();
+        }
+        catch (const SimulationStuck& stuck)
+        {
+            Record(stuck.what());
+            throw;
+        }
+        Record("");
         std::vector<std::vector<float>> weights;
         for (const auto& tensor : m_tensors)
         {
@@ -326,8 +342,33 @@ class Descent
             MakeBoundCallback(&Descent::OnPulled, self, rank, iteration + 1));
     }
 
+    /** Completes the files. */
+    void Record(const std::string& failure)
+    {
+        if (m_files)
+        {
+            GatherCounters(m_cluster.GetFabric());
+            m_files->Finish();
+            m_files->Close(failure);
+        }
+    }
+
+    /** Records an iteration that all workers have ended. */
+    void EndIteration()
+    {
+        CollectiveMeasurement measured{};
+        measured.seconds = (Simulator::Now() - m_begin).GetSeconds();
+        m_begin = Simulator::Now();
+        m_files->AddIteration(MakeIterationRecord(measured, m_iteration++, false));
+        m_files->GetRecorder().BeginIteration(m_iteration);
+    }
+
     static void OnPulled(Descent* self, uint32_t rank, uint32_t iteration)
     {
+        if (self->m_files && ++self->m_pulled % self->m_tensors.size() == 0)
+        {
+            self->EndIteration();
+        }
         if (iteration < ITERATIONS)
         {
             Simulator::ScheduleNow(&Descent::Push, self, rank, iteration);
@@ -342,6 +383,10 @@ class Descent
     GuardedRun m_run;
     std::vector<Ptr<Tensor>> m_tensors;
     std::size_t m_finished{0};
+    std::optional<RunFiles> m_files; // none: not recorded
+    std::size_t m_pulled{0};         // by all workers
+    uint32_t m_iteration{0};         // number of complete ones
+    Time m_begin;                    // of the iteration
 };
 
 /** The figures of both works, simulated next to the published ones. */

@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <functional>
+#include <optional>
 #include <string>
 #include <sys/resource.h>
 #include <utility>
@@ -61,6 +62,7 @@ struct Setting
     std::string congestionControl{"ns3::TcpCubic"};
     uint64_t pairs{5};
     std::string json;
+    RunFilesOptions files;
 };
 
 /** One simulation. */
@@ -227,10 +229,14 @@ SendMessage(Ptr<TcpTransport> transport, uint64_t bytes)
  * @param setting parameters
  * @param sockets their settings
  * @param bulkSend whether ns-3's applications send; otherwise TcpTransport
+ * @param files null, or receives the first flow; the others are like it
  * @return the measurement
  */
 Measurement
-MeasureFabric(const Setting& setting, const Sockets& sockets, bool bulkSend)
+MeasureFabric(const Setting& setting,
+              const Sockets& sockets,
+              bool bulkSend,
+              RunOutputs* files = nullptr)
 {
     Arrivals arrivals(setting.bytes * setting.flows);
     FabricHelper helper;
@@ -272,12 +278,27 @@ MeasureFabric(const Setting& setting, const Sockets& sockets, bool bulkSend)
                                        setting.bytes);
     }
     const AttributeDefaults defaults(sockets.attributes); // for the sockets of applications
+    std::optional<RunFiles> first;
+    if (files)
+    {
+        const auto way = JsonValue::Object().Set("way", bulkSend ? "BulkSend" : "TcpTransport");
+        first.emplace(*files, fabrics.front(), way);
+    }
     const Measurement measurement = Run(arrivals, [&](Measurement& all) {
         for (const Fabric& fabric : fabrics)
         {
             const PortCounters total = fabric.GetTotal();
             all.hops += total.transmittedFrames;
             all.drops += total.droppedFrames;
+        }
+        if (first)
+        {
+            MessageRow row;
+            row.destination = 1;
+            row.bytes = setting.bytes;
+            first->AddMessage(row, Time(0), Simulator::Now());
+            first->Finish();
+            first->Close("");
         }
     });
     for (const auto& transport : transports)
@@ -433,6 +454,7 @@ AddOptions(ProgramOptions& options, Setting& setting)
                         1000);
     options.Group("Output");
     options.AddJson(setting.json);
+    setting.files.AddTo(options);
 }
 
 int
@@ -456,19 +478,30 @@ Measure(int argc, char* argv[])
     GuardedRun::CheckDuration(8 * static_cast<double>(setting.bytes) /
                                   static_cast<double>(setting.rate.GetBitRate()),
                               "--bytes=" + std::to_string(setting.bytes));
+    setting.files.Check(2);
     const JsonOutput json(setting.json);
     const Sockets sockets = GetSockets(setting);
     std::vector<Way> ways{
         {"BulkSend, point-to-point", [&] { return MeasurePointToPoint(setting, sockets); }},
         {"BulkSend, fabric", [&] { return MeasureFabric(setting, sockets, true); }},
         {"TcpTransport, fabric", [&] { return MeasureFabric(setting, sockets, false); }}};
-    for (uint64_t pair = 0; pair < setting.pairs; pair++)
-    {
-        for (Way& way : ways)
+    RecordAll(options, setting.files, [&] {
+        for (uint64_t pair = 0; pair < setting.pairs; pair++)
         {
-            way.measurements.push_back(way.measure());
+            for (Way& way : ways)
+            {
+                way.measurements.push_back(way.measure());
+            }
         }
-    }
+        // Records take time, so that these simulations are not measured.
+        for (const bool bulkSend : {true, false})
+        {
+            if (RunOutputs* files = RunOutputs::GetCurrent())
+            {
+                MeasureFabric(setting, sockets, bulkSend, files);
+            }
+        }
+    });
     const bool prints = setting.json != "-";
     PublishedTable table({{"way", "", -24},
                           {"simulated_time_us", "simulated (us)", 14, "%.3f"},

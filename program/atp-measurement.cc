@@ -6,16 +6,20 @@
 
 #include "atp-measurement.h"
 
+#include "run-files.h"
+
 #include "ns3/atp-helper.h"
 #include "ns3/double.h"
 #include "ns3/link-impairment.h"
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-quantity.h"
 #include "ns3/training-registry.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <memory>
+#include <optional>
 
 namespace ns3::training
 {
@@ -81,6 +85,19 @@ class Job
     std::vector<uint64_t> m_done;       // by rank
 };
 
+/** Records what a job has summed, by host. */
+void
+OnCollective(RunFiles* files, uint32_t firstHost, const CollectiveRecord& record)
+{
+    CollectiveRow row;
+    row.rank = firstHost + record.rank;
+    row.iteration = static_cast<uint32_t>(record.collective);
+    row.operation = GetName(record.operation);
+    row.algorithm = record.algorithm;
+    row.bytes = record.bytes;
+    files->AddCollective(row, record.issued, record.finished);
+}
+
 /** Sends a frame, and schedules the next one at the given rate. */
 void
 SendBackground(Ptr<HostDevice> device, uint32_t destination, DataRate rate)
@@ -129,6 +146,17 @@ MeasureAtpJobs(const AtpScenario& scenario)
             stream += 2;
         }
     }
+    std::optional<RunFiles> files;
+    if (RunOutputs* outputs = RunOutputs::GetCurrent())
+    {
+        files.emplace(*outputs,
+                      fabric,
+                      JsonValue::Object()
+                          .Set("jobs", scenario.jobs)
+                          .Set("workers", scenario.workers)
+                          .Set("slots", scenario.slots)
+                          .Set("background", FormatRate(scenario.background)));
+    }
     AtpHelper helper;
     helper.SetAttributes(scenario.attributes);
     if (scenario.slots > 0)
@@ -155,6 +183,12 @@ MeasureAtpJobs(const AtpScenario& scenario)
             if (!scenario.priorities.empty())
             {
                 worker->SetAttribute("JobPriority", UintegerValue(scenario.priorities.at(job)));
+            }
+            if (files)
+            {
+                worker->TraceConnectWithoutContext(
+                    "Collective",
+                    MakeBoundCallback(&OnCollective, &*files, job * hostsOfJob));
             }
         }
         jobs.push_back(
@@ -196,6 +230,11 @@ MeasureAtpJobs(const AtpScenario& scenario)
         mine.occupancy = (mine.occupancy - then.occupancy) / (seconds * program.GetSlots());
         mine.serverFrames =
             sums > 0 ? static_cast<double>(mine.server.received - then.server.received) / sums : 0;
+    }
+    if (files)
+    {
+        files->Finish();
+        files->Close("");
     }
     Simulator::Destroy();
     return result;

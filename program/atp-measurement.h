@@ -60,7 +60,8 @@ struct AtpResult
  * @ingroup distributed-training-helper
  *
  * Runs jobs on the hosts of one switch, with the current attributes of ATP, and measures their
- * shares of slots and links. Destroys the simulation afterwards.
+ * shares of slots and links. Records them into the files of an experiment
+ * (RunOutputs::GetCurrent()), if it has any. Destroys the simulation afterwards.
  * @param scenario the jobs
  * @return the measurements
  * @throw ConfigurationError if the switch lacks the resources

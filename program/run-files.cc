@@ -158,15 +158,20 @@ std::string
 RunOutputs::GetConfiguration(const Cluster& cluster) const
 {
     const ClusterOptions& options = cluster.GetOptions();
+    return GetConfiguration(JsonValue::Object()
+                                .Set("ranks", options.ranks)
+                                .Set("topology", options.topology)
+                                .Set("rate", FormatRate(options.rate))
+                                .Set("transport", options.transport)
+                                .Set("congestion-control", cluster.GetCongestionControl())
+                                .Set("algorithm", cluster.GetAlgorithm()));
+}
+
+std::string
+RunOutputs::GetConfiguration(const JsonValue& resolved) const
+{
     auto configuration = m_configuration;
-    configuration.Set("resolved",
-                      JsonValue::Object()
-                          .Set("ranks", options.ranks)
-                          .Set("topology", options.topology)
-                          .Set("rate", FormatRate(options.rate))
-                          .Set("transport", options.transport)
-                          .Set("congestion-control", cluster.GetCongestionControl())
-                          .Set("algorithm", cluster.GetAlgorithm()));
+    configuration.Set("resolved", resolved);
     return configuration.Write();
 }
 
@@ -246,15 +251,18 @@ RunFiles::RunFiles(const RunFilesOptions& options,
       m_outputs(*m_own)
 {
     OpenStore(configuration, fabric.topology.hosts);
-    TimelineTrace* timeline = m_outputs.m_timeline.get();
-    if (m_store)
+    Record(fabric);
+}
+
+RunFiles::RunFiles(RunOutputs& outputs, const Fabric& fabric, const JsonValue& resolved)
+    : m_outputs(outputs)
+{
+    OpenStore(outputs.GetConfiguration(resolved), std::numeric_limits<uint32_t>::max());
+    if (outputs.m_timeline)
     {
-        m_links = std::make_unique<LinkRecorder>(fabric, *m_store);
+        outputs.m_timeline->BeginSimulation();
     }
-    if (options.sample.IsStrictlyPositive() || m_outputs.m_report)
-    {
-        m_sampler = std::make_unique<RunSampler>(fabric, options.sample, m_store.get(), timeline);
-    }
+    Record(fabric);
 }
 
 RunFiles
@@ -280,6 +288,7 @@ RunFiles::OpenStore(const std::string& configuration, uint64_t ranks)
 void
 RunFiles::Record(const Cluster& cluster)
 {
+    m_fabric = &cluster.GetFabric();
     const RunFilesOptions& options = m_outputs.m_options;
     TimelineTrace* timeline = m_outputs.m_timeline.get();
     m_recorder = std::make_unique<RunRecorder>(cluster,
@@ -292,6 +301,22 @@ RunFiles::Record(const Cluster& cluster)
         m_named.insert(rank);
     }
     m_sampler = m_outputs.Sample(cluster, m_store.get());
+}
+
+void
+RunFiles::Record(const Fabric& fabric)
+{
+    m_fabric = &fabric;
+    const Time interval = m_outputs.m_options.sample;
+    TimelineTrace* timeline = m_outputs.m_timeline.get();
+    if (m_store)
+    {
+        m_links = std::make_unique<LinkRecorder>(fabric, *m_store);
+    }
+    if (interval.IsStrictlyPositive() || m_outputs.m_report)
+    {
+        m_sampler = std::make_unique<RunSampler>(fabric, interval, m_store.get(), timeline);
+    }
 }
 
 void
@@ -388,8 +413,15 @@ RunFiles::AddCollective(CollectiveRow row, Time start, Time end)
 }
 
 void
-RunFiles::Finish()
+RunFiles::Finish(const SimulationRow& derived)
 {
+    if (m_store)
+    {
+        SimulationRow row = derived;
+        row.packetHops = m_fabric->GetPacketHops();
+        row.skippedHops += m_fabric->skippedHops;
+        m_store->AddSimulation(row);
+    }
     if (m_recorder)
     {
         m_recorder->Finish();

@@ -86,6 +86,12 @@ class RunOutputs
     std::string GetConfiguration(const Cluster& cluster) const;
 
     /**
+     * @param resolved what tells a simulation from the others of the program
+     * @return configuration of its run, for MakeCurrent()
+     */
+    std::string GetConfiguration(const JsonValue& resolved) const;
+
+    /**
      * Opens a run in the results file, which the report draws.
      * @param configuration its options, as JSON
      * @return the run; null: no file, or not the first process
@@ -167,6 +173,14 @@ class RunFiles
              const std::string& configuration);
 
     /**
+     * One of several simulations, without cluster.
+     * @param outputs files of all of them; must outlive this object
+     * @param fabric is recorded; must outlive this object
+     * @param resolved what tells it from the others
+     */
+    RunFiles(RunOutputs& outputs, const Fabric& fabric, const JsonValue& resolved);
+
+    /**
      * @param options of the files
      * @param cluster is recorded; must outlive the files
      * @param program its name
@@ -229,8 +243,13 @@ class RunFiles
     /** @param life of the job, at its end */
     void AddLife(const LifeFigures& life);
 
-    /** Records the counters of the links. Call at the end of the run, after GatherCounters(). */
-    void Finish();
+    /**
+     * Records the counters of the links, and how much was simulated. Call at the end of the run,
+     * after GatherCounters().
+     * @param derived what the run has got without simulation, beside steady states: the packet-hops
+     *        are part of those of the fabric
+     */
+    void Finish(const SimulationRow& derived = {});
 
     /**
      * Completes the run in the files, and the files that are its own.
@@ -241,6 +260,7 @@ class RunFiles
   private:
     void OpenStore(const std::string& configuration, uint64_t ranks);
     void Record(const Cluster& cluster);
+    void Record(const Fabric& fabric);
     uint32_t Draw(uint32_t rank,
                   TimelineTrace::Track track,
                   const std::string& name,
@@ -255,6 +275,7 @@ class RunFiles
     std::unique_ptr<RunRecorder> m_recorder;
     std::unique_ptr<LinkRecorder> m_links; // without cluster; null: no results file
     std::unique_ptr<RunSampler> m_sampler; // null: no samples
+    const Fabric* m_fabric{nullptr};       // is recorded
 };
 
 } // namespace ns3::training

@@ -69,6 +69,12 @@ RunReport::Add(int64_t run)
 void
 RunReport::Write() const
 {
+    if (m_runs.empty())
+    {
+        throw ConfigurationError("report",
+                                 m_page,
+                                 ": nothing was simulated (allowed: with a simulation)");
+    }
     ReportPage::Write(m_results, m_runs, m_page);
 }
 

@@ -45,6 +45,7 @@ class RunReport
     /**
      * Writes the page. Call when the runs are in the results file.
      * @throw std::runtime_error as ReportPage::Write()
+     * @throw ConfigurationError if there are none
      */
     void Write() const;
 

@@ -6,9 +6,8 @@
 
 #include "run-sampler.h"
 
-#include "ns3/atp-program.h"
+#include "ns3/aggregation-program.h"
 #include "ns3/simulator.h"
-#include "ns3/switchml-program.h"
 #include "ns3/tcp-transport.h"
 
 #include <limits>
@@ -199,21 +198,30 @@ RunSampler::SampleSlots()
     const auto& switches = m_fabric.devicesOfSwitches;
     for (uint32_t index = 0; index < switches.size(); index++)
     {
+        std::map<uint8_t, uint32_t> occupied; // by job
         uint32_t number = 0;
         for (Ptr<SwitchProgram> program = switches[index]->GetProgram(0); program;
              program = switches[index]->GetProgram(++number))
         {
-            const auto atp = DynamicCast<AtpProgram>(program);
-            const auto switchMl = DynamicCast<SwitchMlProgram>(program);
-            if (atp || switchMl)
+            if (const auto aggregation = DynamicCast<AggregationProgram>(program))
             {
-                SampleRow row;
-                row.node = "switch" + std::to_string(index);
-                Report(row,
-                       "slots",
-                       atp ? atp->GetOccupied(0) : switchMl->GetOccupied(),
-                       m_slots[index]);
+                occupied.merge(aggregation->GetOccupiedSlots());
             }
+        }
+        for (const auto& [job, slots] : occupied)
+        {
+            m_slots.try_emplace({index, job}, 0);
+        }
+        // A job that has ended has none.
+        for (auto last = m_slots.lower_bound({index, 0});
+             last != m_slots.end() && last->first.first == index;
+             ++last)
+        {
+            SampleRow row;
+            row.node = "switch" + std::to_string(index);
+            row.job = last->first.second;
+            const auto found = occupied.find(static_cast<uint8_t>(row.job));
+            Report(row, "slots", found == occupied.end() ? 0 : found->second, last->second);
         }
     }
 }
@@ -241,6 +249,7 @@ RunSampler::Report(const SampleRow& series, const char* quantity, double value, 
         track +=
             row.peer.empty() ? "" : " -> " + row.peer + " (port " + std::to_string(row.port) + ")";
         track += row.queuePair > 0 ? " queue pair " + std::to_string(row.queuePair) : "";
+        track += row.job > 0 ? " job " + std::to_string(row.job) : "";
         const bool isOfClass = row.quantity == "queue_bytes" || row.quantity == "paused";
         m_timeline->AddCounter(track + " " + row.quantity,
                                isOfClass ? "priority " + std::to_string(row.priority) : "value",

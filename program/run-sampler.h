@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -107,7 +108,7 @@ class RunSampler
     std::map<const FabricPort*, std::size_t> m_indices;
     /// By rank, rail and number.
     std::map<std::tuple<uint32_t, uint32_t, uint32_t>, ConnectionState> m_connections;
-    std::map<uint32_t, double> m_slots; // by switch
+    std::map<std::pair<uint32_t, uint32_t>, double> m_slots; // by switch and job
 };
 
 } // namespace ns3::training

@@ -92,6 +92,13 @@ SharedResults::EndCluster(const Cluster& cluster)
 {
     m_sampler.reset();
     RunRecorder(cluster, m_store.get(), nullptr).Finish();
+    if (m_store)
+    {
+        SimulationRow row;
+        row.packetHops = cluster.GetFabric().GetPacketHops();
+        row.skippedHops = cluster.GetFabric().skippedHops;
+        m_store->AddSimulation(row);
+    }
     for (Job& job : m_jobs)
     {
         job.recorder.reset();

@@ -359,7 +359,17 @@ TrainingRun::Execution::FinishFiles()
     ExchangeReports();
     m_job.FindSharedPath();
     GatherCounters(m_cluster.GetFabric());
-    m_files.Finish();
+    SimulationRow derived;
+    if (m_repetition)
+    {
+        const RepetitionFigures figures =
+            m_run.GetRepetitionFigures(*m_repetition, m_job.GetResults().size());
+        derived.skippedHops = m_repetition->GetPacketHops();
+        derived.derivedIterations = figures.derivedIterations;
+        derived.simulatedCollectives = figures.simulatedCollectives;
+        derived.derivedCollectives = figures.derivedCollectives;
+    }
+    m_files.Finish(derived);
     if (m_files.GetStore())
     {
         for (const CriticalPathRow& row :
@@ -822,11 +832,11 @@ TrainingRun::GetProgress() const
            static_cast<double>(m_options.warmup + m_options.iterations);
 }
 
-void
-TrainingRun::AddRepetition(const JobRepetition& repetition, TrainingRunResult& result) const
+RepetitionFigures
+TrainingRun::GetRepetitionFigures(const JobRepetition& repetition, std::size_t iterations) const
 {
     RepetitionFigures figures;
-    figures.simulatedIterations = result.iterations.size() - repetition.GetDerived();
+    figures.simulatedIterations = iterations - repetition.GetDerived();
     figures.derivedIterations = repetition.GetDerived();
     figures.reason = repetition.GetReason();
     for (const auto& replay : m_replays)
@@ -835,12 +845,7 @@ TrainingRun::AddRepetition(const JobRepetition& repetition, TrainingRunResult& r
         figures.derivedCollectives += replay->GetDerived();
     }
     figures.derivedCollectives += repetition.GetCollectives();
-    result.repetition = figures;
-    result.cost.skippedHops += repetition.GetPacketHops();
-    if (result.inNetwork)
-    {
-        repetition.AddTo(*result.inNetwork);
-    }
+    return figures;
 }
 
 TrainingRunResult
@@ -879,7 +884,12 @@ TrainingRun::Run()
         result.inNetwork = GetInNetworkFigures(*m_cluster);
         if (const JobRepetition* repetition = execution.GetRepetition())
         {
-            AddRepetition(*repetition, result);
+            result.repetition = GetRepetitionFigures(*repetition, result.iterations.size());
+            result.cost.skippedHops += repetition->GetPacketHops();
+            if (result.inNetwork)
+            {
+                repetition->AddTo(*result.inNetwork);
+            }
         }
     }
     result.mean = GetMean(result.iterations);

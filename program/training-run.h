@@ -132,7 +132,8 @@ class TrainingRun
     const TaskGraph& GetGraph() const;
     ApplicationContainer Install(const TrainingJobHelper& helper) const;
     void ExplainChoices();
-    void AddRepetition(const JobRepetition& repetition, TrainingRunResult& result) const;
+    RepetitionFigures GetRepetitionFigures(const JobRepetition& repetition,
+                                           std::size_t iterations) const;
 
     SimulationScope m_scope;
     TrainingRunOptions m_options;

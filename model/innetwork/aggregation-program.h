@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -88,6 +89,9 @@ class AggregationProgram : public SwitchProgram
      * @return whether the program serves it
      */
     bool HasJob(uint8_t number) const;
+
+    /** @return by number of a job that has not ended: its slots whose sum is not complete */
+    virtual std::map<uint8_t, uint32_t> GetOccupiedSlots() const = 0;
 
   protected:
     /// Job numbers have 8 bits in all headers.

@@ -83,6 +83,20 @@ LinkIterationRow::GetFields()
             {"paused_s", "s", "time paused by the peer", &Row::pausedS}};
 }
 
+std::vector<RecordField<SimulationRow>>
+SimulationRow::GetFields()
+{
+    using Row = SimulationRow;
+    return {{"packet_hops", "", "frames sent on all links", &Row::packetHops},
+            {"skipped_packet_hops", "", "of these, not simulated", &Row::skippedHops},
+            {"derived_iterations", "", "iterations that repeat others", &Row::derivedIterations},
+            {"simulated_collectives",
+             "",
+             "of groups whose collectives may be derived",
+             &Row::simulatedCollectives},
+            {"derived_collectives", "", "of the same groups", &Row::derivedCollectives}};
+}
+
 std::vector<RecordField<SampleRow>>
 SampleRow::GetFields()
 {
@@ -94,6 +108,7 @@ SampleRow::GetFields()
             {"peer", "", "host or switch at the other end", &Row::peer},
             {"priority", "", "traffic class", &Row::priority},
             {"queue_pair", "", "number of the queue pair at that node", &Row::queuePair},
+            {"job", "", "number of the job whose slots they are", &Row::job},
             {"value", "", "the value, until the next row of the series", &Row::value}};
 }
 

@@ -127,6 +127,23 @@ struct LinkIterationRow
 /**
  * @ingroup distributed-training-results
  *
+ * How much of a run was simulated, and how much followed from that.
+ */
+struct SimulationRow
+{
+    uint64_t packetHops{0};           ///< frames sent on all links
+    uint64_t skippedHops{0};          ///< of these, in periods and iterations that repeat others
+    uint64_t derivedIterations{0};    ///< iterations that repeat others
+    uint64_t simulatedCollectives{0}; ///< of groups whose collectives may be derived
+    uint64_t derivedCollectives{0};   ///< of the same groups
+
+    /** @return the columns */
+    static std::vector<RecordField<SimulationRow>> GetFields();
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
  * A value that a sample found changed; it holds until the next row of the same series. Series begin
  * with 0. Names and numbers that a quantity does not have are empty or 0.
  */
@@ -139,6 +156,7 @@ struct SampleRow
     std::string peer;      ///< name of the node at the other end of the link
     uint32_t priority{0};  ///< traffic class, of queues and pauses
     uint32_t queuePair{0}; ///< its number at the node, of rates and windows
+    uint32_t job{0};       ///< number of the job, of slots
     double value{0};       ///< the value
 
     /** @return the columns */

@@ -187,6 +187,10 @@ struct ResultStore::Tables
 
     ResultTable<JobRow> jobs{"job", ResultTable<JobRow>::Key::FIRST_COLUMN, JobRow::GetFields()};
 
+    ResultTable<SimulationRow> simulations{"simulation",
+                                           ResultTable<SimulationRow>::Key::RUN,
+                                           SimulationRow::GetFields()};
+
     /** @param work called with each table */
     template <class F>
     void ForEach(const F& work)
@@ -206,6 +210,7 @@ struct ResultStore::Tables
         work(life);
         work(flows);
         work(jobs);
+        work(simulations);
     }
 
     std::size_t GetSize() const
@@ -214,7 +219,7 @@ struct ResultStore::Tables
                linkCounters.GetSize() + linkIterations.GetSize() + samples.GetSize() +
                computePhases.GetSize() + criticalPaths.GetSize() + nicCounters.GetSize() +
                codecCounters.GetSize() + learning.GetSize() + energy.GetSize() + life.GetSize() +
-               flows.GetSize() + jobs.GetSize();
+               flows.GetSize() + jobs.GetSize() + simulations.GetSize();
     }
 };
 
@@ -407,6 +412,13 @@ void
 ResultStore::AddLearning(const LearningRow& row)
 {
     m_tables->learning.Add(row);
+    FlushIfLarge();
+}
+
+void
+ResultStore::AddSimulation(const SimulationRow& row)
+{
+    m_tables->simulations.Add(row);
     FlushIfLarge();
 }
 

@@ -32,6 +32,7 @@ TABLES = (
     "life",
     "flow",
     "job",
+    "simulation",
 )
 """The tables of a results file; the documentation lists their columns."""
 

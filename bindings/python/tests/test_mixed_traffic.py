@@ -36,6 +36,22 @@ def test_applications_share_the_fabric_with_all_reduces(program_json):
     assert 1 < flows["host 0 to last host, TCP"]["goodput_gbps"] < 10
 
 
+def test_a_client_behind_csma(program_json):
+    """ARP, Ethernet frames and a shared medium behind the gateway: what is inside stays the same."""
+    options = ("mixed-traffic", f"--bytes={BYTES}", "--duration=10ms")
+    link, csma = (
+        program_json(*options, f"--client-link={name}") for name in ("point-to-point", "csma")
+    )
+    assert link["all_reduces"] == csma["all_reduces"] == 5
+    flows = {flow["flow"]: flow for flow in csma["flows"]}
+    assert sorted(flows) == FLOWS
+    # Both ends want the medium all the time: they wait for each other, and queues overflow.
+    for flow in (flows["host 0 to client, UDP"], flows["client to last host, TCP"]):
+        assert 10 < flow["received_packets"] <= flow["sent_packets"]
+        # 1 us, and 1028 bytes or more in a frame with 18 others, at 1 Gbit/s
+        assert flow["delay_us"] > 1 + 1046 * 8e-3 and flow["goodput_gbps"] < 1
+
+
 @pytest.mark.parametrize(
     "option, allowed",
     [
@@ -43,6 +59,7 @@ def test_applications_share_the_fabric_with_all_reduces(program_json):
         ("--ranks=129", "2 to 128"),
         ("--duration=0", "more than 0"),
         ("--rounds=0", "1 to"),
+        ("--client-link=wifi", "point-to-point|csma"),
         ("--ns3::training::HostDevice::Program=0", "PrintAttributes=ns3::training::HostDevice"),
         ("--ns3::training::SwitchDevice::Programs=1", "PrintAttributes=ns3::training::Switch"),
     ],

@@ -17,6 +17,7 @@ import distributed_training as dt
 from browser import Page, find_browser
 from conftest import REPOSITORY
 from distributed_training.__main__ import main
+from test_option_names import PROGRAMS
 from timeline import read_timeline
 
 WORKLOAD = Path(__file__).with_name("small-workload.csv")
@@ -208,25 +209,81 @@ def test_odd_runs(program, tmp_path, name, words):
     assert get_rows(run, "binding")[0]["sentence"]
 
 
-def test_samples_of_windows_and_slots(program, tmp_path):
-    runs = {
-        "window_bytes": [*JOB[:2], "--iterations=1", "--transport=tcp"],
-        # without the slow rank all contributions of a sum arrive at the same time
-        "slots": [*JOB[:2], "--iterations=1", "--collective=switchml", "--straggler=1:1.5"],
-    }
-    for quantity, words in runs.items():
-        path = tmp_path / quantity
-        process = program("training-job", *words, f"--results={path}", "--sample=5us")
-        assert process.returncode == 0, process.stderr
-        rows = dt.read_results(path, "sample")
-        rows = rows[rows["quantity"] == quantity]
-        assert len(rows) > 0 and (rows["value"] >= 0).all() and rows["value"].max() > 0
-        if quantity == "slots":
-            assert set(rows["node"]) == {"switch0"}
-            assert rows["value"].max() <= 512 and rows["value"].iloc[-1] == 0
-        else:
-            assert set(rows["node"]) == {f"host{rank}" for rank in range(4)}
-            assert rows["value"].min() > 1000  # at least a segment
+def test_samples_of_windows(program, tmp_path):
+    words = [*JOB[:2], "--iterations=1", "--transport=tcp", "--sample=5us"]
+    process = program("training-job", *words, f"--results={tmp_path}/r")
+    assert process.returncode == 0, process.stderr
+    rows = dt.read_results(tmp_path / "r", "sample").query("quantity == 'window_bytes'")
+    assert set(rows["node"]) == {f"host{rank}" for rank in range(4)}
+    assert rows["value"].min() > 1000  # at least a segment
+
+
+@pytest.mark.parametrize(
+    "system, most",
+    [
+        ("switchml:slots=64", 64),
+        ("atp:slots=200", 200),
+        ("sharp:credits=48", 48 + 512),  # of the streaming tree, and of the one that locks it
+        ("nvls", 8 * 512),
+        ("switch-ps:slots=32", 32),
+        ("switch-ps:slots=32,optimizer=sgd", 32),
+    ],
+)
+def test_samples_of_slots(program, tmp_path, system, most):
+    """A slow rank makes the sums wait for it; in the end no slot is in use."""
+    words = [*JOB[:1], "--ranks=4", "--iterations=1", "--sample=1us", "--straggler=1:1.5"]
+    words += ["--topology=rail-optimized:servers=1,gpus=4"] if system == "nvls" else []
+    words += ["--topology=single-switch:hosts=5"] if system.startswith("atp") else []
+    process = program("training-job", *words, f"--collective={system}", f"--results={tmp_path}/r")
+    assert process.returncode == 0, process.stderr
+    rows = dt.read_results(tmp_path / "r", "sample").query("quantity == 'slots'")
+    assert len(rows) > 2 and set(rows["job"]) == {0}
+    for _, series in rows.groupby("node"):
+        assert 0 < series["value"].max() <= most and series["value"].iloc[-1] == 0
+        assert (series["value"].diff() != 0).all()
+
+
+def test_stale_gradients_take_no_slot(program, tmp_path):
+    words = [*JOB[:1], "--ranks=2", "--iterations=1", "--sample=5us", f"--results={tmp_path}/r"]
+    words += ["--collective=switch-ps:optimizer=sgd,staleness=1"]
+    process = program("training-job", *words)
+    assert process.returncode == 0, process.stderr
+    samples = dt.read_results(tmp_path / "r", "sample")
+    assert len(samples) > 0 and "slots" not in set(samples["quantity"])
+
+
+SWITCH_JOBS = """
+[[job]]
+name = "{0}"
+ranks = {1}
+iterations = {2}
+workload = "{3}"
+straggler = "1:1.5"
+"""
+
+
+@pytest.mark.parametrize("system", ["atp", "switchml"])
+def test_slots_of_jobs_that_share_a_switch(program, tmp_path, system):
+    """Each job has a series of its own, which ends with the job."""
+    jobs = [("first", 3, 1), ("second", 2, 3), ("third", 2, 2)]
+    text = "".join(SWITCH_JOBS.format(*job, WORKLOAD) for job in jobs)
+    (tmp_path / "jobs.toml").write_text(text, encoding="ascii")
+    words = [f"--jobs={tmp_path}/jobs.toml", "--ranks=8", "--alone=false", "--sample=1us"]
+    words += [f"--collective={system}", f"--results={tmp_path}/r", f"--trace={tmp_path}/t.json"]
+    process = program("shared-cluster", *words, f"--report={tmp_path}/run.html")
+    assert process.returncode == 0, process.stderr
+    rows = dt.read_results(tmp_path / "r", "sample", run_id=1).query("quantity == 'slots'")
+    assert set(rows["job"]) == {0, 1, 2} and set(rows["node"]) == {"switch0"}
+    ends = dict(ask(tmp_path / "r", "SELECT job, end_s FROM job"))
+    for job, series in rows.groupby("job"):
+        assert series["value"].max() > 0 and series["value"].iloc[-1] == 0
+        assert series["time_s"].iloc[-1] <= ends[job] + 2e-6
+    cluster = read_page(tmp_path / "run.html")["runs"][0]
+    shown = [row for row in get_rows(cluster, "sample") if row["quantity"] == "slots"]
+    assert {row["job"] for row in shown} == {0, 1, 2}
+    events = json.loads((tmp_path / "t.json").read_text(encoding="ascii"))
+    tracks = {event["name"] for event in events if event["ph"] == "C"}
+    assert {"switch0 slots", "switch0 job 1 slots", "switch0 job 2 slots"} <= tracks
 
 
 def test_jobs_of_a_cluster(program, tmp_path):
@@ -261,6 +318,7 @@ def test_an_older_file(job, tmp_path):
     connection.execute("DROP TABLE compute_phase")
     connection.execute("DROP TABLE critical_path")
     connection.execute("DROP TABLE job")
+    connection.execute("ALTER TABLE sample DROP COLUMN job")
     connection.commit()
     connection.close()
     dt.report(path, tmp_path / "old.html")
@@ -268,6 +326,8 @@ def test_an_older_file(job, tmp_path):
     assert run["binding"] == {"missing": "no such table: binding"}
     assert run["compute"] == {"missing": "no such table: compute_phase"}
     assert run["link"]["total"] > 0 and run["iteration"]["total"] == 3
+    (before,) = read_page(job / "run.html")["runs"]
+    assert run["sample"] == before["sample"] and run["series"] == before["series"]
 
 
 def test_limits_are_told(job, tmp_path):
@@ -336,6 +396,14 @@ def test_refusals(program, tmp_path):
         dt.report(result, tmp_path / "run.html")
 
 
+def test_nothing_to_draw(program, tmp_path):
+    """A part of an experiment that simulates nothing has no page."""
+    process = program("job-validation", "--part=operations", f"--report={tmp_path}/run.html")
+    line = get_line(process, 2)
+    assert "--report" in line and "nothing was simulated (allowed: " in line
+    assert not (tmp_path / "run.html").exists()
+
+
 def test_a_result_is_drawn(tmp_path):
     options = {"workload": WORKLOAD, "iterations": 1, "results": tmp_path / "r"}
     result = dt.TrainingJob(ranks=2, **options).run()
@@ -380,32 +448,73 @@ def test_a_killed_run_has_no_half_page(build, tmp_path, name):
 
 
 EXPERIMENTS = [
-    ("in-network-aggregation", ["--part=sharp"]),
+    ("checkpoint-times", [JOB[0], "--ranks=2", "--bytes=8K"]),
+    ("collective-benchmark", ["--ranks=2", "--bytes=4K"]),
+    ("disaggregated-serving", ["--count=1", "--prompt=8", "--output=2"]),
     ("fabric-benchmark", ["--ranks=4", "--bytes=100K", "--pattern=all-to-all"]),
     ("flow-benchmark", ["--ranks=8", "--flow-sizes=alistorage", "--duration=100us"]),
     ("flow-benchmark", ["--preset=hpcc", "--ranks=20", "--warm-up=0s", "--duration=200us"]),
+    ("fpga-ring", ["--part=rates", "--bytes=64K"]),
+    ("in-network-aggregation", ["--part=atp", "--bytes=64K", "--jobs=3"]),
+    ("in-network-aggregation", ["--part=sharp"]),
+    ("inceptionn", ["--scale=1000"]),
+    ("job-validation", ["--part=experts"]),
+    ("mixed-traffic", ["--ranks=2", "--bytes=8K", "--duration=2ms"]),
+    ("multitree-allreduce", ["--part=sizes", "--topology=torus:2x2", "--bytes=64"]),
+    ("nccl-tables", ["--most=1M"]),
+    ("shared-cluster", [f"--jobs={REPOSITORY}/examples/shared-cluster.toml", "--ranks=16"]),
     ("switch-barrier", ["--ranks=3", "--rounds=5"]),
+    ("switch-parameter-server", ["--part=descent"]),
+    ("tcp-benchmark", ["--hops=2", "--flows=2", "--bytes=100K", "--pairs=1"]),
+    ("topology-codesign", ["--part=operations", "--nodes=4"]),
+    ("training-job", [JOB[0], "--ranks=2", "--iterations=1"]),
 ]
+FILE_OPTIONS = {"results", "trace", "trace-ranks", "sample", "report"}
+
+
+def test_every_program_with_a_network_records_it(describe):
+    """The manual names the programs without a network; the options, and the tests, are of the rest."""
+    have = {}
+    for name in PROGRAMS:
+        have[name] = {option["name"] for option in describe(name)["options"]} & FILE_OPTIONS
+    text = " ".join((REPOSITORY / "doc/report.rst").read_text(encoding="utf-8").split())
+    (sentence,) = re.findall(r"Two programs simulate none, [^.]*\.", text)
+    without = set(re.findall("``(.*?)``", sentence))
+    assert {name for name in have if not have[name]} == without
+    assert all(have[name] == FILE_OPTIONS for name in set(PROGRAMS) - without)
+    assert {name for name, _ in EXPERIMENTS} == set(PROGRAMS) - without
+
+
+def strip(value):
+    """Return a document without costs, which depend on the machine, and the configuration."""
+    if isinstance(value, dict):
+        machine = re.compile("cpu|wall|setup|peak_M|MiB|events|configuration|skipped_packet_hops")
+        left_out = ("comparison", "ratio")
+        return {
+            key: strip(each)
+            for key, each in value.items()
+            if not machine.search(key) and key not in left_out
+        }
+    return [strip(each) for each in value] if isinstance(value, list) else value
 
 
 @pytest.mark.parametrize("name, words", EXPERIMENTS)
 def test_experiments(program, tmp_path, name, words):
-    """Programs without jobs record links, messages or collectives, and a timeline, too."""
+    """Every program records links, messages or collectives, and a timeline."""
     files = [f"--results={tmp_path}/r", f"--trace={tmp_path}/t.json", "--sample=10us"]
     plain = program(name, *words, "--json=-")
     process = program(name, *words, "--json=-", *files, f"--report={tmp_path}/run.html")
     assert process.returncode == 0, process.stderr
-    cost = ("cpu_s", "packet_hops_per_cpu_s", "skipped_packet_hops", "peak_memory_MiB", "events")
-    left, right = (json.loads(each.stdout) for each in (plain, process))
-    machine = re.compile("cpu|wall|setup|peak_M|MiB|events|configuration")
-    for key in left:  # what is simulated is the same with and without records
-        if key not in cost and not machine.search(key) and key != "comparison":
-            assert left[key] == right[key], key
+    left, right = (strip(json.loads(each.stdout)) for each in (plain, process))
+    assert left == right  # what is simulated is the same with and without records
     runs = read_page(tmp_path / "run.html")["runs"]
     assert len(runs) == min(20, len(ask(tmp_path / "r", "SELECT * FROM run")))
     for run in runs:
-        assert run["link"]["total"] > 0 and run["message"]["total"] + run["collective"]["total"] > 0
+        recorded = run["message"]["total"] + run["collective"]["total"]
+        # The run of a cluster has the links, those of its jobs the rest.
+        assert run["link"]["total"] > 0 and recorded + run["job"]["total"] > 0
         assert get_rows(run, "run")[0]["state"] == "finished"
+    assert any(run["message"]["total"] + run["collective"]["total"] for run in runs)
     assert [event for event in read_timeline(tmp_path / "t.json") if event["ph"] == "X"]
 
 

@@ -4,6 +4,7 @@
 import collections
 import copy
 import json
+from pathlib import Path
 
 import distributed_training as dt
 import pytest
@@ -141,6 +142,35 @@ def test_samples_change_nothing(tmp_path, transport):
             for start, end, value in zip(series["time_s"], ends, series["value"])
         )
         assert busy == pytest.approx(links.loc[port, "busy_s"], rel=0.05, abs=1e-6)
+
+
+def test_what_was_not_simulated_is_recorded(program, tmp_path):
+    """The table `simulation` has the numbers of the JSON document."""
+    workload = Path(__file__).with_name("small-workload.csv")
+    words = [f"--workload={workload}", "--ranks=4", "--iterations=30", "--json=-"]
+    runs = [["--repeat=derive"], ["--repeat=simulate", "--steady-state=simulate"]]
+    runs += [["--repeat=derive", "--compute-jitter=lognormal:cv=0.01"]]
+    found = []
+    for number, more in enumerate(runs, 1):
+        process = program("training-job", *words, *more, f"--results={tmp_path}/r")
+        assert process.returncode == 0, process.stderr
+        document = json.loads(process.stdout)
+        (row,) = dt.read_results(tmp_path / "r", "simulation", run_id=number).to_dict("records")
+        assert row["packet_hops"] == document["packet_hops"]
+        assert row["skipped_packet_hops"] == document["skipped_packet_hops"]
+        assert row["derived_iterations"] == document.get("iterations_derived", 0)
+        assert row["simulated_collectives"] == document.get("collectives_simulated", 0)
+        assert row["derived_collectives"] == document.get("collectives_derived", 0)
+        rows = dt.read_results(tmp_path / "r", run_id=number)
+        assert row["derived_iterations"] == rows["derived"].sum()
+        found.append(row)
+    assert found[0]["derived_iterations"] > 0 and found[0]["skipped_packet_hops"] > 0
+    assert found[1]["derived_iterations"] == found[1]["skipped_packet_hops"] == 0
+    assert found[2]["derived_iterations"] == 0
+    bench = ["--ranks=4", "--bytes=64M", "--results=" + str(tmp_path / "b"), "--json=-"]
+    document = json.loads(program("collective-benchmark", *bench).stdout)
+    (row,) = dt.read_results(tmp_path / "b", "simulation").to_dict("records")
+    assert row["skipped_packet_hops"] == document["skipped_packet_hops"] > 0
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,20 @@ AtpProgram::GetOccupied(uint8_t job) const
     return known ? known->occupied : 0;
 }
 
+std::map<uint8_t, uint32_t>
+AtpProgram::GetOccupiedSlots() const
+{
+    std::map<uint8_t, uint32_t> occupied;
+    for (const auto& job : GetJobs())
+    {
+        if (job)
+        {
+            occupied[job->number] = GetOccupied(job->number);
+        }
+    }
+    return occupied;
+}
+
 AtpCounters
 AtpProgram::GetCountersOf(uint8_t job) const
 {

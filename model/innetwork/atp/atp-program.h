@@ -114,6 +114,7 @@ class AtpProgram : public AggregationProgram
     double GetSlotSeconds(uint8_t job) const;
 
     // AggregationProgram
+    std::map<uint8_t, uint32_t> GetOccupiedSlots() const override;
     std::string GetName() const override;
     Resources GetResources() const override;
     bool Receive(Frame* frame) override;

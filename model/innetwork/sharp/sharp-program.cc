@@ -143,6 +143,20 @@ SharpProgram::GetActiveStreams() const
     return m_activeStreams;
 }
 
+std::map<uint8_t, uint32_t>
+SharpProgram::GetOccupiedSlots() const
+{
+    std::map<uint8_t, uint32_t> occupied;
+    for (const auto& tree : m_trees)
+    {
+        occupied[tree->node.job] += static_cast<uint32_t>(
+            std::count_if(tree->slots.begin(), tree->slots.end(), [](const Slot& slot) {
+                return slot.count > 0;
+            }));
+    }
+    return occupied;
+}
+
 uint32_t
 SharpProgram::GetCredits() const
 {

@@ -109,6 +109,7 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
     uint32_t GetActiveStreams() const;
 
     // AggregationProgram
+    std::map<uint8_t, uint32_t> GetOccupiedSlots() const override;
     std::string GetName() const override;
     Resources GetResources() const override;
     bool Receive(Frame* frame) override;

@@ -210,6 +210,24 @@ SwitchPsProgram::GetResources() const
     return resources;
 }
 
+std::map<uint8_t, uint32_t>
+SwitchPsProgram::GetOccupiedSlots() const
+{
+    // With bounded staleness no gradient waits in a slot.
+    std::map<uint8_t, uint32_t> occupied;
+    for (const auto& job : GetJobs())
+    {
+        for (uint32_t i = 0; job && i < job->slots; i++)
+        {
+            const Sum* const sums = &m_sums[2 * (job->firstSlot + i)];
+            const bool isTaken =
+                (sums[0].used && !sums[0].complete) || (sums[1].used && !sums[1].complete);
+            occupied[job->number] += isTaken ? 1 : 0;
+        }
+    }
+    return occupied;
+}
+
 uint32_t
 SwitchPsProgram::GetElements() const
 {

@@ -118,6 +118,7 @@ class SwitchPsProgram : public AggregationProgram
     std::vector<uint32_t> GetVectorClock(uint8_t job, uint32_t range) const;
 
     // AggregationProgram
+    std::map<uint8_t, uint32_t> GetOccupiedSlots() const override;
     std::string GetName() const override;
     Resources GetResources() const override;
     bool Receive(Frame* frame) override;

@@ -160,13 +160,22 @@ SwitchMlProgram::GetSlots() const
     return m_slotCount;
 }
 
-uint32_t
-SwitchMlProgram::GetOccupied() const
+std::map<uint8_t, uint32_t>
+SwitchMlProgram::GetOccupiedSlots() const
 {
-    return static_cast<uint32_t>(
-        std::count_if(m_slots.begin(), m_slots.end(), [](const Slot& slot) {
-            return slot.versions[0].left > 0 || slot.versions[1].left > 0;
-        }));
+    std::map<uint8_t, uint32_t> occupied;
+    for (const auto& job : GetJobs())
+    {
+        if (job)
+        {
+            const auto first = m_slots.begin() + job->firstSlot;
+            occupied[job->number] = static_cast<uint32_t>(
+                std::count_if(first, first + job->slots, [](const Slot& slot) {
+                    return slot.versions[0].left > 0 || slot.versions[1].left > 0;
+                }));
+        }
+    }
+    return occupied;
 }
 
 const SwitchMlCounters&

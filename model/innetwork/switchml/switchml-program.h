@@ -97,9 +97,6 @@ class SwitchMlProgram : public AggregationProgram
     /** @return number of slots of all jobs */
     uint32_t GetSlots() const;
 
-    /** @return number of slots of all jobs that hold a sum which is not complete */
-    uint32_t GetOccupied() const;
-
     /** @return its counters */
     const SwitchMlCounters& GetCounters() const;
 
@@ -110,6 +107,7 @@ class SwitchMlProgram : public AggregationProgram
     SwitchMlCounters GetCountersOf(uint8_t job) const;
 
     // AggregationProgram
+    std::map<uint8_t, uint32_t> GetOccupiedSlots() const override;
     std::string GetName() const override;
     Resources GetResources() const override;
     bool Receive(Frame* frame) override;

@@ -84,33 +84,39 @@ SELECT * FROM slowest_message WHERE run_id = @run ORDER BY time_s DESC, start_s,
 -- limit: 20000
 SELECT * FROM link_counter WHERE run_id = @links ORDER BY busy_s DESC, node, port
 
+-- In files of older versions samples have no job: the name then is that of the 0 beside them.
 -- query: series
 -- columns: quantity series rows peak
 -- limit: 100
 SELECT quantity, count(*) AS series, sum(rows) AS rows, max(peak) AS peak
-FROM (SELECT quantity, count(*) AS rows, max(value) AS peak FROM sample WHERE run_id = @links
-      GROUP BY quantity, node, port, priority, queue_pair)
+FROM (SELECT quantity, count(*) AS rows, max(value) AS peak
+      FROM (SELECT quantity, node, port, priority, queue_pair, value,
+                   (SELECT job FROM sample AS own WHERE own.rowid = each.rowid) AS job
+            FROM sample AS each, (SELECT 0 AS job) WHERE run_id = @links)
+      GROUP BY quantity, node, port, priority, queue_pair, job)
 GROUP BY quantity ORDER BY quantity
 
 -- The 12 series of each quantity with the highest peaks; of each of 300 parts of the time the last
 -- value and the highest one.
 -- query: sample
--- columns: quantity node port peer priority queue_pair time_s value
+-- columns: quantity node port peer priority queue_pair job time_s value
 -- limit: 90000
-WITH here AS (SELECT * FROM sample WHERE run_id = @links),
+WITH here AS (SELECT time_s, quantity, node, port, peer, priority, queue_pair, value,
+                     (SELECT job FROM sample AS own WHERE own.rowid = each.rowid) AS job
+              FROM sample AS each, (SELECT 0 AS job) WHERE run_id = @links),
 peak AS (SELECT *, row_number() OVER (PARTITION BY quantity ORDER BY peak DESC, node, port, priority,
-                                      queue_pair) AS place
-         FROM (SELECT quantity, node, port, priority, queue_pair, max(value) AS peak FROM here
-               GROUP BY quantity, node, port, priority, queue_pair)),
+                                      queue_pair, job) AS place
+         FROM (SELECT quantity, node, port, priority, queue_pair, job, max(value) AS peak FROM here
+               GROUP BY quantity, node, port, priority, queue_pair, job)),
 span AS (SELECT max(max(time_s) - min(time_s), 1e-12) AS length, min(time_s) AS first FROM here),
 part AS (SELECT here.*, CAST(300 * (time_s - first) / length AS INTEGER) AS part
-         FROM here JOIN peak USING (quantity, node, port, priority, queue_pair), span
+         FROM here JOIN peak USING (quantity, node, port, priority, queue_pair, job), span
          WHERE place <= 12)
-SELECT quantity, node, port, peer, priority, queue_pair, time_s, value
+SELECT quantity, node, port, peer, priority, queue_pair, job, time_s, value
 FROM (SELECT *,
-             row_number() OVER (PARTITION BY quantity, node, port, priority, queue_pair, part
+             row_number() OVER (PARTITION BY quantity, node, port, priority, queue_pair, job, part
                                 ORDER BY value DESC, time_s) AS highest,
-             row_number() OVER (PARTITION BY quantity, node, port, priority, queue_pair, part
+             row_number() OVER (PARTITION BY quantity, node, port, priority, queue_pair, job, part
                                 ORDER BY time_s DESC) AS last
       FROM part)
-WHERE highest = 1 OR last = 1 ORDER BY time_s, quantity, node, port, priority, queue_pair
+WHERE highest = 1 OR last = 1 ORDER BY time_s, quantity, node, port, priority, queue_pair, job
