@@ -79,7 +79,10 @@ def test_metadata_needs_no_build(tmp_path, backend, monkeypatch):
     )
     assert f"ns3 == {release.group(1)}" in needs
     extras = [need for need in needs if "extra ==" in need]
-    assert extras == ["distributed; extra == 'dask'", "pytest; extra == 'test'"]
+    assert extras == ["distributed; extra == 'dask'"] + [
+        f"{package}; extra == 'test'"
+        for package in ("distributed", "ipykernel", "nbclient", "pytest")
+    ]
     tags = email.message_from_string((folder / "WHEEL").read_text())
     assert tags["Tag"] == backend.get_tag()
     assert tags["Root-Is-Purelib"] == "false"

@@ -90,8 +90,14 @@ class AggregationProgram : public SwitchProgram
      */
     bool HasJob(uint8_t number) const;
 
-    /** @return by number of a job that has not ended: its slots whose sum is not complete */
-    virtual std::map<uint8_t, uint32_t> GetOccupiedSlots() const = 0;
+    /**
+     * @return by number of a job that has not ended: its slots whose sum is not complete. A program
+     *         that does not tell, the default, has none in samples
+     */
+    virtual std::map<uint8_t, uint32_t> GetOccupiedSlots() const
+    {
+        return {};
+    }
 
   protected:
     /// Job numbers have 8 bits in all headers.
