@@ -203,9 +203,11 @@ def test_spaces_in_paths(tmp_path, ns3w, monkeypatch):
     assert flags == ["-DCMAKE_CXX_FLAGS="]
 
 
-def test_unknown_program_is_refused_before_anything_is_built(tmp_path, ns3w):
+@pytest.mark.parametrize("line", ["no-such-program", "no-such-program " + 99 * "--option "])
+def test_unknown_program_is_refused_before_anything_is_built(tmp_path, ns3w, line):
+    """Also if the quoted line is too long for the name of a file."""
     tree = fake_tree(tmp_path / "tree")
-    result = call(tmp_path, "run", "no-such-program", NS3_DIR=str(tree))
+    result = call(tmp_path, "run", line, NS3_DIR=str(tree))
     assert result.returncode == 2
     assert "training-job" in result.stderr
     assert not (tmp_path / "cache").exists()

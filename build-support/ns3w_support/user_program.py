@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -23,7 +24,7 @@ def find_source(word):
     path = Path(word).expanduser()
     if not word.endswith(SOURCES):
         raise Failure(f"run {word}: allowed are files named {', '.join('*' + s for s in SOURCES)}")
-    if not path.is_file():
+    if not os.path.isfile(path):  # also if the name is too long
         files = [other.name for other in path.parent.glob("*") if other.is_file()]
         here = ", ".join(sorted(name for name in files if name.endswith(SOURCES))[:8]) or "none"
         raise Failure(f"run {word}: there is no such file; allowed in its folder: {here}")
