@@ -882,8 +882,8 @@ def test_a_long_run_of_jobs_is_estimated(build, program_json, tmp_path):
 @pytest.mark.parametrize(
     "words",
     [
-        ["checkpoint-times", "--ranks=16", "--bytes=40G"],
-        ["disaggregated-serving", "--count=2000", "--arrival-rate=100"],
+        ["checkpoint-times", "--ranks=16", "--bytes=400G"],
+        ["disaggregated-serving", "--count=20000", "--arrival-rate=100"],
         ["job-validation", "--part=replicas"],
         ["nccl-tables"],
     ],
