@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <utility>
 
 namespace ns3::training
 {
@@ -22,27 +23,22 @@ constexpr uint32_t MESSAGES = std::numeric_limits<uint32_t>::max();
 
 } // namespace
 
-PrivateGroups::PrivateGroups(const Cluster& cluster,
+PrivateGroups::PrivateGroups(Place place,
                              const TaskGraph& graph,
                              const std::vector<std::set<CollectiveOperation>>& operations,
-                             const std::vector<uint32_t>& places)
-    : m_servers(graph.GetRanks(), NO_SERVER),
+                             const std::vector<uint32_t>& senders)
+    : m_servers(std::move(place.servers)),
       m_inside(operations.size(), std::vector<bool>(graph.GetRanks())),
       m_isAlone(operations.size())
 {
-    const ClusterOptions& options = cluster.GetOptions();
-    if (cluster.HasFaults() || options.background != "none" || options.hostJitter != "none" ||
+    const ClusterOptions& options = place.options;
+    if (place.hasFaults || options.background != "none" || options.hostJitter != "none" ||
         options.nic != "none" || options.codec != "none" || !options.pcap.empty())
     {
         return; // collectives need not repeat themselves
     }
-    const auto servers = cluster.GetTopology().GetServers();
-    for (uint32_t rank = 0; rank < m_servers.size(); rank++)
-    {
-        m_servers[rank] = servers[places.empty() ? rank : places[rank]];
-    }
-    AddCollectives(graph, operations, places.empty()); // otherwise other jobs may run beside
-    AddMessages(graph);
+    AddCollectives(graph, operations, place.isWhole);
+    AddMessages(graph, senders);
 }
 
 void
@@ -86,9 +82,9 @@ PrivateGroups::AddCollectives(const TaskGraph& graph,
 }
 
 void
-PrivateGroups::AddMessages(const TaskGraph& graph)
+PrivateGroups::AddMessages(const TaskGraph& graph, const std::vector<uint32_t>& senders)
 {
-    for (uint32_t rank = 0; rank < graph.GetRanks(); rank++)
+    for (uint32_t rank : senders)
     {
         const auto source = graph.MakeSource(rank, 1);
         for (GraphTask task; source->Next(task); task = {})

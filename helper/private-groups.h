@@ -7,10 +7,11 @@
 #ifndef DISTRIBUTED_TRAINING_PRIVATE_GROUPS_H
 #define DISTRIBUTED_TRAINING_PRIVATE_GROUPS_H
 
-#include "training-cluster.h"
+#include "cluster-options.h"
 
 #include "ns3/collective-operation.h"
 #include "ns3/task-graph.h"
+#include "ns3/topology-graph.h"
 
 #include <cstdint>
 #include <map>
@@ -31,16 +32,25 @@ namespace ns3::training
 class PrivateGroups
 {
   public:
+    /** Where a job runs. */
+    struct Place
+    {
+        const ClusterOptions& options; ///< of the cluster
+        bool hasFaults{false};         ///< whether links fail, or lose or delay frames
+        bool isWhole{true};            ///< whether no other job may run beside it
+        std::vector<uint32_t> servers; ///< by rank of the job, as of TopologyGraph::GetServers()
+    };
+
     /**
-     * @param cluster where the job runs
+     * @param place where the job runs
      * @param graph the job
      * @param operations of its collectives, by groups
-     * @param places ranks of the cluster, by rank of the job; empty: all of them
+     * @param senders ranks whose messages are looked at: all, or those that all others are like
      */
-    PrivateGroups(const Cluster& cluster,
+    PrivateGroups(Place place,
                   const TaskGraph& graph,
                   const std::vector<std::set<CollectiveOperation>>& operations,
-                  const std::vector<uint32_t>& places);
+                  const std::vector<uint32_t>& senders);
 
     /**
      * @param groups index of groups
@@ -62,7 +72,7 @@ class PrivateGroups
     void AddCollectives(const TaskGraph& graph,
                         const std::vector<std::set<CollectiveOperation>>& operations,
                         bool isWhole);
-    void AddMessages(const TaskGraph& graph);
+    void AddMessages(const TaskGraph& graph, const std::vector<uint32_t>& senders);
 
     std::vector<uint32_t> m_servers;                // by rank, as of TopologyGraph::GetServers()
     std::map<uint32_t, std::set<uint32_t>> m_users; // by server, groups that use its network

@@ -166,7 +166,15 @@ TrainingJobHelper::SetReplays(const Cluster& cluster,
                               const std::vector<uint32_t>& places) const
 {
     m_replays.clear();
-    const PrivateGroups privates(cluster, graph, operations, places);
+    std::vector<uint32_t> ranks(graph.GetRanks());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    const auto servers = cluster.GetTopology().GetServers();
+    PrivateGroups::Place place{cluster.GetOptions(), cluster.HasFaults(), places.empty(), {}};
+    for (uint32_t rank : ranks)
+    {
+        place.servers.push_back(servers[places.empty() ? rank : places[rank]]);
+    }
+    const PrivateGroups privates(std::move(place), graph, operations, ranks);
     for (uint32_t index = 0; index < byGroups.size(); index++)
     {
         std::map<uint32_t, std::shared_ptr<CollectiveReplay>> replays; // by first rank of a group

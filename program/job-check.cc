@@ -11,6 +11,7 @@
 #include "ns3/graph-timing.h"
 #include "ns3/lower-bound.h"
 #include "ns3/pipeline-timing.h"
+#include "ns3/private-groups.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
@@ -22,6 +23,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace ns3::training
@@ -118,6 +120,12 @@ class CheckedNetwork
     /** @return links between neighbours of a rank's group, mean of some of them */
     double GetHopsInGroup(uint32_t groups, uint32_t rank);
 
+    /** @return hosts, switches and links */
+    const TopologyGraph& GetTopology() const
+    {
+        return m_topology;
+    }
+
   private:
     /** @return the ranks of a group, found once */
     const std::vector<uint32_t>& GetGroup(uint32_t groups, uint32_t rank);
@@ -203,15 +211,18 @@ class Checker
      * @param plan that it follows, or null
      * @param typical ranks: all others do what one of them does
      * @param cluster its network
+     * @param derives see CheckJob()
      */
     Checker(std::shared_ptr<const TaskGraph> graph,
             const ParallelPlan* plan,
             std::vector<uint32_t> typical,
-            const ClusterOptions& cluster)
+            const ClusterOptions& cluster,
+            bool derives)
         : m_graph(std::move(graph)),
           m_plan(plan),
           m_typical(std::move(typical)),
           m_cluster(cluster),
+          m_derives(derives),
           m_network(*m_graph, cluster)
     {
     }
@@ -221,12 +232,14 @@ class Checker
   private:
     void ListGroups();
     void FindLowerBound();
+    std::optional<PrivateGroups> FindPrivateGroups() const;
     void EstimateCost();
 
     std::shared_ptr<const TaskGraph> m_graph;
     const ParallelPlan* m_plan;
     std::vector<uint32_t> m_typical;
     const ClusterOptions& m_cluster;
+    const bool m_derives;
     CheckedNetwork m_network;
     JobCheck m_check;
 };
@@ -317,24 +330,59 @@ Checker::FindLowerBound()
     m_check.lowerBound = std::min(first, both - first).GetSeconds();
 }
 
+/** @return whose collectives are derived; none if all are simulated */
+std::optional<PrivateGroups>
+Checker::FindPrivateGroups() const
+{
+    if (!m_derives)
+    {
+        return std::nullopt;
+    }
+    std::vector<std::set<CollectiveOperation>> operations(m_graph->GetGroups().size());
+    for (uint32_t rank : m_typical)
+    {
+        const auto source = m_graph->MakeSource(rank, 1);
+        for (GraphTask task; source->Next(task); task = {})
+        {
+            if (task.kind == TaskKind::COLLECTIVE)
+            {
+                operations[task.groups].insert(task.operation);
+            }
+        }
+    }
+    PrivateGroups::Place place{m_cluster, m_cluster.loss > 0 || !m_cluster.faults.empty()};
+    place.servers = m_network.GetTopology().GetServers();
+    return PrivateGroups(std::move(place), *m_graph, operations, m_typical);
+}
+
 void
 Checker::EstimateCost()
 {
+    /// Collectives that CollectiveReplay simulates, at least.
+    constexpr uint32_t SIMULATED = 2;
+    const auto privates = FindPrivateGroups();
     const double packet = m_cluster.GetMtu();
     for (uint32_t rank : m_typical)
     {
+        std::map<std::tuple<uint32_t, CollectiveOperation, uint64_t, uint32_t>, uint32_t> alike;
         const auto source = m_graph->MakeSource(rank, 1);
         GraphTask task;
         while (source->Next(task))
         {
+            m_check.tasks++;
             if (task.kind == TaskKind::COLLECTIVE)
             {
                 const auto size =
                     static_cast<uint32_t>(m_graph->GetGroup(task.groups, rank).size());
                 const double bytes =
                     static_cast<double>(task.bytes) * GetSentPart(task.operation, size);
+                const double hops = bytes / packet * m_network.GetHopsInGroup(task.groups, rank);
+                const bool isDerived =
+                    privates && !privates->IsAlone(task.groups) &&
+                    privates->IsPrivate(task.groups, rank) &&
+                    ++alike[{task.groups, task.operation, task.bytes, task.peer}] > SIMULATED;
+                (isDerived ? m_check.derivedHops : m_check.packetHops) += hops;
                 m_check.payload += bytes;
-                m_check.packetHops += bytes / packet * m_network.GetHopsInGroup(task.groups, rank);
             }
             else if (task.kind == TaskKind::SEND)
             {
@@ -347,9 +395,13 @@ Checker::EstimateCost()
     }
     const double others = m_graph->GetRanks() / static_cast<double>(m_typical.size());
     m_check.packetHops *= others;
+    m_check.derivedHops *= others;
+    m_check.tasks *= others;
     m_check.payload *= others;
-    const RunCost cost =
-        EstimateRunCost(m_check.packetHops, m_graph->GetRanks(), m_cluster.transport);
+    const RunCost cost = EstimateRunCost(m_check.packetHops,
+                                         m_graph->GetRanks(),
+                                         m_cluster.transport,
+                                         m_check.tasks);
     m_check.cpuSeconds = cost.cpuSeconds;
     m_check.memoryOfRun = cost.peakMemoryMebibytes;
 }
@@ -398,6 +450,7 @@ JobCheck::ToJson() const
     }
     auto estimate = JsonValue::Object();
     estimate.Set("packet_hops", packetHops)
+        .Set("derived_packet_hops", derivedHops)
         .Set("cpu_s", cpuSeconds)
         .Set("peak_memory_MiB", memoryOfRun);
     auto document = JsonValue::Object();
@@ -445,18 +498,20 @@ JobCheck::ToText() const
                  schedule % makespan % work)
                     .str();
     }
-    text +=
-        (boost::format("estimate of an iteration's simulation: %.3g packet-hops, %.3g s of CPU, "
-                       "%.0f MiB\n") %
-         packetHops % cpuSeconds % memoryOfRun)
-            .str();
+    const std::string derived =
+        derivedHops > 0 ? (boost::format(" (and %.3g derived ones)") % derivedHops).str() : "";
+    text += (boost::format("estimate of an iteration's simulation: %.3g packet-hops%s, %.3g s of "
+                           "CPU without steady states, %.0f MiB\n") %
+             packetHops % derived % cpuSeconds % memoryOfRun)
+                .str();
     return text;
 }
 
 JobCheck
 CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
          const TransformerRates& rates,
-         const ClusterOptions& cluster)
+         const ClusterOptions& cluster,
+         bool derives)
 {
     UsePicoseconds();
     std::vector<uint32_t> pipeline; // all pipelines are alike
@@ -465,7 +520,7 @@ CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
         pipeline.push_back(plan->GetRankOfStage(0, place));
     }
     const auto graph = std::make_shared<const TransformerGraph>(plan, rates);
-    JobCheck check = Checker(graph, plan.get(), pipeline, cluster).Run();
+    JobCheck check = Checker(graph, plan.get(), pipeline, cluster, derives).Run();
     check.parameters = plan->GetModel().GetParameters();
     for (uint32_t rank : pipeline)
     {
@@ -485,7 +540,7 @@ CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
 }
 
 JobCheck
-CheckJob(const JobPlan& plan, const ClusterOptions& cluster)
+CheckJob(const JobPlan& plan, const ClusterOptions& cluster, bool derives)
 {
     if (!plan.task)
     {
@@ -493,7 +548,7 @@ CheckJob(const JobPlan& plan, const ClusterOptions& cluster)
                                  plan.name,
                                  " is a file (allowed: --model or a workload that is built in)");
     }
-    JobCheck check = Checker(plan.graph, nullptr, {0}, cluster).Run();
+    JobCheck check = Checker(plan.graph, nullptr, {0}, cluster, derives).Run();
     check.parameters = plan.task->parameters;
     constexpr uint64_t WEIGHT = 4;
     check.memory = (WEIGHT + plan.gradientBytes) * check.parameters;

@@ -65,10 +65,13 @@ struct JobCheck
     /// Time of the schedule without communication, in forward passes of a rank. A backward pass
     /// takes two.
     double makespan{0};
-    double work{0};        ///< likewise, of the micro-batches of the rank that has most
-    double packetHops{0};  ///< frames of an iteration over all links, without acknowledgements
+    double work{0}; ///< likewise, of the micro-batches of the rank that has most
+    /// Frames of an iteration over all links that are simulated, without acknowledgements.
+    double packetHops{0};
+    double derivedHops{0}; ///< those of collectives that take the time of earlier ones
+    double tasks{0};       ///< of all ranks in an iteration
     double payload{0};     ///< that ranks get in an iteration, bytes
-    double cpuSeconds{0};  ///< of the simulation of an iteration
+    double cpuSeconds{0};  ///< of the simulation of an iteration, without steady states
     double memoryOfRun{0}; ///< of the simulation, MiB
 
     /**
@@ -94,21 +97,24 @@ double GetSentPart(CollectiveOperation operation, uint32_t size);
  * @param plan who has which part of a model
  * @param rates of computations
  * @param cluster its network; its number of ranks does not count
+ * @param derives whether collectives may take the time of earlier ones, see CollectiveReplay
  * @return what is known of the job without a simulation
  * @throw ConfigurationError if the topology is invalid
  */
 JobCheck CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
                   const TransformerRates& rates,
-                  const ClusterOptions& cluster);
+                  const ClusterOptions& cluster,
+                  bool derives = false);
 
 /**
  * @ingroup distributed-training-helper
  * @param plan of a job whose ranks all do the same steps
  * @param cluster its network
+ * @param derives whether collectives may take the time of earlier ones, see CollectiveReplay
  * @return likewise; memory: weights of 4 bytes, and gradients
  * @throw ConfigurationError if the ranks do different steps
  */
-JobCheck CheckJob(const JobPlan& plan, const ClusterOptions& cluster);
+JobCheck CheckJob(const JobPlan& plan, const ClusterOptions& cluster, bool derives = false);
 
 } // namespace ns3::training
 

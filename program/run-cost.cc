@@ -10,8 +10,10 @@
 #include "ns3/training-processes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <sys/resource.h>
 
@@ -67,16 +69,36 @@ GetRunCost(const Fabric& fabric)
 }
 
 RunCost
-EstimateRunCost(double packetHops, uint64_t ranks, const std::string& transport)
+EstimateRunCost(double packetHops, uint64_t ranks, const std::string& transport, double tasks)
 {
-    // Measured: README, performance of the manual.
-    const double hopsPerSecond = transport == "tcp" ? 0.53e6 : 7.19e6;
-    constexpr double BASE = 18;       // MiB
-    constexpr double PER_RANK = 0.06; // MiB: host, NIC, tasks that are known ahead
+    // Measured: performance of the manual. The rates are those of neighbours and of permutations.
+    struct Rate
+    {
+        double ranks;
+        double hopsPerSecond;
+    };
+
+    constexpr Rate RATES[] = {{128, 7.2e6}, {1024, 3.7e6}, {8192, 1.8e6}, {65536, 1.1e6}};
+    constexpr double TCP_RATE = 0.53e6;
+    constexpr double PER_TASK_S = 12e-6;
+    constexpr double BASE = 18;          // MiB
+    constexpr double PER_RANK = 0.06;    // MiB: host, NIC
+    constexpr double PER_TASK = 0.00004; // MiB: a task that is known ahead, or its trace
+    const auto count = static_cast<double>(ranks);
+    double hopsPerSecond = RATES[0].hopsPerSecond;
+    for (std::size_t i = 1; i < std::size(RATES); i++)
+    {
+        const Rate& less = RATES[i - 1];
+        const Rate& more = RATES[i];
+        const double part = std::log(count / less.ranks) / std::log(more.ranks / less.ranks);
+        hopsPerSecond *=
+            std::pow(more.hopsPerSecond / less.hopsPerSecond, std::clamp(part, 0.0, 1.0));
+    }
     RunCost cost;
     cost.packetHops = static_cast<uint64_t>(packetHops);
-    cost.cpuSeconds = packetHops / hopsPerSecond;
-    cost.peakMemoryMebibytes = BASE + PER_RANK * static_cast<double>(ranks);
+    cost.cpuSeconds =
+        packetHops / (transport == "tcp" ? TCP_RATE : hopsPerSecond) + PER_TASK_S * tasks;
+    cost.peakMemoryMebibytes = BASE + PER_RANK * count + PER_TASK * tasks;
     return cost;
 }
 

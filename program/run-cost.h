@@ -47,10 +47,14 @@ RunCost GetRunCost(const Fabric& fabric);
  * @param packetHops frames on all links, without acknowledgements
  * @param ranks that are simulated
  * @param transport of the packets
- * @return what such a simulation takes, about: CPU time by the rates that the manual states, memory
- *         by the number of ranks; no events
+ * @param tasks of an iteration of a job, of all ranks
+ * @return what such a simulation takes, about: CPU time by the rates that the manual states, which
+ *         fall with the number of ranks, and by the tasks; memory by ranks and tasks; no events
  */
-RunCost EstimateRunCost(double packetHops, uint64_t ranks, const std::string& transport);
+RunCost EstimateRunCost(double packetHops,
+                        uint64_t ranks,
+                        const std::string& transport,
+                        double tasks = 0);
 
 } // namespace ns3::training
 

@@ -510,6 +510,7 @@ SharedSimulation::EstimateWork()
             const auto iterations = static_cast<double>(job.iterations);
             m_jobs[i].work = check.payload;
             volume.packetHops += iterations * check.packetHops;
+            volume.tasks += check.tasks;
             volume.bytes += iterations * check.payload;
         }
         catch (const ConfigurationError&) // a trace, or no network for so few ranks

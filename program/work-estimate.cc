@@ -132,7 +132,7 @@ EstimateIteration(const TrainingRunOptions& options, const Cluster& cluster)
     {
         return {}; // a file, whose ranks may do different steps: known after an iteration
     }
-    WorkVolume volume{check.packetHops, check.payload};
+    WorkVolume volume{check.packetHops, check.payload, check.tasks};
     const auto worker = FindWorker(cluster, CollectiveOperation::ALL_REDUCE);
     for (const CheckedGroup& group : check.groups)
     {
@@ -166,10 +166,12 @@ CheckJob(const TrainingRunOptions& options)
 {
     const ParallelJobOptions model = options.GetModel();
     TrainingRunOptions workload = options;
+    const bool derives = options.repeat == "derive" && options.computeJitter == "none";
     return model.HasTransformer() ? CheckJob(model.MakePlan(options.cluster.ranks),
                                              model.GetRates(options.gpu, options.computeScale),
-                                             options.cluster)
-                                  : CheckJob(MakeJobPlan(workload), options.cluster);
+                                             options.cluster,
+                                             derives)
+                                  : CheckJob(MakeJobPlan(workload), options.cluster, derives);
 }
 
 double
@@ -221,7 +223,10 @@ WorkEstimate::WorkEstimate(double work,
                            const std::string& what)
     : m_work(work),
       m_volume(volume),
-      m_cost(EstimateRunCost(work * volume.packetHops, cluster.ranks, cluster.transport)),
+      m_cost(EstimateRunCost(work * volume.packetHops,
+                             cluster.ranks,
+                             cluster.transport,
+                             volume.tasks)),
       m_skips(cluster.steadyState == "skip"),
       m_codes(cluster.codec != ClusterOptions().codec),
       m_what(what)

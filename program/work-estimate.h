@@ -36,6 +36,7 @@ struct WorkVolume
 {
     double packetHops{0}; ///< packets over all links, without acknowledgements
     double bytes{0};      ///< payload as in RankProgress
+    double tasks{0};      ///< that are known at a time, of all ranks
 
     /**
      * @param parts of the work
@@ -43,7 +44,7 @@ struct WorkVolume
      */
     WorkVolume Divide(double parts) const
     {
-        return {packetHops / parts, bytes / parts};
+        return {packetHops / parts, bytes / parts, tasks};
     }
 };
 
