@@ -43,13 +43,28 @@ TaskRunner::IsFinished() const
     return !m_source && m_open.empty();
 }
 
+/** @return ids of the tasks that are not complete, in order */
+std::vector<uint64_t>
+TaskRunner::ListOpen() const
+{
+    std::vector<uint64_t> ids;
+    ids.reserve(m_open.size());
+    for (const auto& [id, open] : m_open)
+    {
+        ids.push_back(id);
+    }
+    std::sort(ids.begin(), ids.end());
+    return ids;
+}
+
 uint32_t
 TaskRunner::GetReach() const
 {
     uint32_t ends = 0;
     uint32_t reach = 0;
-    for (const auto& [id, open] : m_open)
+    for (uint64_t id : ListOpen())
     {
+        const Open& open = m_open.at(id);
         reach = open.isRunning ? ends + 1 : reach;
         ends += open.task.kind == TaskKind::MARK ? 1 : 0;
     }
@@ -60,10 +75,11 @@ void
 TaskRunner::EndAfter(uint32_t iterations)
 {
     NS_ABORT_MSG_IF(iterations == 0 || iterations < GetReach(), "a task of it has started");
-    auto last = m_open.begin();
-    while (last != m_open.end() && iterations > 0)
+    const std::vector<uint64_t> ids = ListOpen();
+    auto last = ids.begin();
+    while (last != ids.end() && iterations > 0)
     {
-        iterations -= last->second.task.kind == TaskKind::MARK ? 1 : 0;
+        iterations -= m_open.at(*last).task.kind == TaskKind::MARK ? 1 : 0;
         last++;
     }
     if (iterations > 0)
@@ -72,13 +88,13 @@ TaskRunner::EndAfter(uint32_t iterations)
         return;
     }
     m_source = nullptr;
-    const uint64_t end = last == m_open.end() ? m_open.rbegin()->first + 1 : last->first;
+    const uint64_t end = last == ids.end() ? ids.back() + 1 : *last;
     const auto forget = [end](auto& ids) {
         ids.erase(std::remove_if(ids.begin(), ids.end(), [end](uint64_t id) { return id >= end; }),
                   ids.end());
     };
-    m_waiting -= static_cast<std::size_t>(std::distance(last, m_open.end()));
-    m_open.erase(last, m_open.end());
+    m_waiting -= static_cast<std::size_t>(std::distance(last, ids.end()));
+    std::for_each(last, ids.end(), [this](uint64_t id) { m_open.erase(id); });
     for (auto& [id, open] : m_open)
     {
         forget(open.waiting);
@@ -172,8 +188,8 @@ void
 TaskRunner::Add(GraphTask task)
 {
     const uint64_t id = task.id;
-    NS_ABORT_MSG_IF(!m_open.empty() && m_open.rbegin()->first >= id,
-                    "task " << id << " comes after task " << m_open.rbegin()->first);
+    NS_ABORT_MSG_IF(m_lastId && *m_lastId >= id, "task " << id << " comes after " << *m_lastId);
+    m_lastId = id;
     Open& open = m_open[id];
     open.task = std::move(task);
     for (uint64_t earlier : open.task.after)

@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -102,11 +103,13 @@ class TaskRunner
     void Consider(uint64_t id);
     void Start(Open& open);
     void Advance();
+    std::vector<uint64_t> ListOpen() const;
 
     std::unique_ptr<TaskSource> m_source; // null: it has no more tasks
     std::size_t m_window;
     Starter m_start;
-    std::map<uint64_t, Open> m_open;                  // by id
+    std::unordered_map<uint64_t, Open> m_open;        // by id
+    std::optional<uint64_t> m_lastId;                 // of the last task of the source
     std::map<uint16_t, Stream> m_streams;             // by number
     std::map<uint32_t, std::deque<uint64_t>> m_order; // collectives to start, by groups
     std::deque<std::pair<uint64_t, TaskTrace::Pointer>> m_complete; // to be dealt with
