@@ -117,6 +117,18 @@ class StateVisitorTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::count, uint64_t{41})), 958, "by one");
         NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::count, uint64_t{39})), 0, "backwards");
 
+        const auto getDeadline = [](int64_t movement) {
+            StateVisitor first(1000);
+            StateVisitor second(1010);
+            int64_t time = 900;
+            first.Time(time, 250);
+            time += movement;
+            second.Time(time, 250);
+            return StateVisitor::GetDeadline(first, second);
+        };
+        NS_TEST_EXPECT_MSG_EQ(getDeadline(0), 1150, "a timeout that goes on");
+        NS_TEST_EXPECT_MSG_EQ(getDeadline(10), StateVisitor::NONE, "a timeout that starts again");
+
         State state;
         StateVisitor refused(1000);
         state.Visit(refused);
@@ -459,6 +471,74 @@ class RandomSteadyTestCase : public TestCase
 
 /**
  * @ingroup distributed-training-steady-state-tests
+ * A lost message is sent again when its timeout is over, beside a steady state that goes on: both
+ * messages arrive when they would without one.
+ */
+class RetransmissionBesideTestCase : public TestCase
+{
+  public:
+    RetransmissionBesideTestCase()
+        : TestCase("a retransmission timeout beside a steady state")
+    {
+    }
+
+  private:
+    std::vector<int64_t> Run(bool skips)
+    {
+        std::vector<int64_t> arrivals;
+        {
+            TopologyGraph star;
+            star.hosts = 3;
+            star.switches = 1;
+            for (uint32_t host = 0; host < 3; host++)
+            {
+                star.links.push_back({host, 3, 100 * GIGA, MicroSeconds(1)});
+            }
+            RdmaNetwork network(star);
+            std::optional<SteadyState> steady;
+            if (skips)
+            {
+                steady.emplace(network.fabric);
+            }
+            constexpr uint64_t LONG = 100000000; // 8 ms, two timeouts
+            constexpr uint64_t SHORT = 40000;
+            Write(network.Connect(0, 2, 16), LONG);
+            FabricPort& port = network.fabric.devices[1]->GetPort();
+            LinkImpairment::Configuration lost;
+            lost.down = true;
+            const auto down = std::make_shared<LinkImpairment>(lost, 1);
+            port.AddImpairment(down);
+            Write(network.Connect(1, 2, 17), SHORT);
+            Simulator::Schedule(MicroSeconds(10), [&port, down] { port.RemoveImpairment(down); });
+            Simulator::Run();
+            for (const Delivery& delivery : network.deliveries)
+            {
+                arrivals.push_back(delivery.time);
+            }
+            m_skippedHops = network.fabric.skippedHops;
+            NS_TEST_EXPECT_MSG_EQ(network.Get(1, 17).GetCounters().timeouts, 1, "a timeout");
+        }
+        return arrivals;
+    }
+
+    void DoRun() override
+    {
+        BucketScheduler::UseByDefault();
+        const std::vector<int64_t> expected = Run(false);
+        const std::vector<int64_t> arrivals = Run(true);
+        NS_TEST_EXPECT_MSG_GT(m_skippedHops, 10000, "packet-hops skipped");
+        NS_TEST_ASSERT_MSG_EQ(expected.size(), 2, "messages");
+        NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 2, "messages");
+        NS_TEST_EXPECT_MSG_EQ(arrivals[0], expected[0], "the lost message");
+        NS_TEST_EXPECT_MSG_EQ(arrivals[1], expected[1], "the long message");
+        Config::Reset();
+    }
+
+    uint64_t m_skippedHops{0};
+};
+
+/**
+ * @ingroup distributed-training-steady-state-tests
  * A message of more packets than there are PSNs arrives when the line has sent it.
  */
 class LongMessageTestCase : public TestCase
@@ -513,6 +593,7 @@ class SteadyStateTestSuite : public TestSuite
     {
         AddTestCase(new StateVisitorTestCase);
         AddTestCase(new LongMessageTestCase);
+        AddTestCase(new RetransmissionBesideTestCase);
         AddTestCase(new RandomSteadyTestCase);
         const auto add = [this](const std::string& name, bool skips, const auto& change) {
             SteadyCase steady{name, {}, skips};

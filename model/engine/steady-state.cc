@@ -224,11 +224,16 @@ SteadyState::Skip(const Events& events, bool likeBefore)
     uint64_t periods = StateVisitor::GetPeriods(m_before, m_after, likeBefore);
     const auto period = static_cast<uint64_t>(m_after.GetTime() - m_before.GetTime());
     NS_ASSERT_MSG(period > 0 || periods == 0, "acknowledgements take time");
-    if (period > 0 && events.nextOther != StateVisitor::NONE)
+    uint64_t nextOther = events.nextOther;
+    if (periods > 0)
+    {
+        nextOther = std::min(nextOther, StateVisitor::GetDeadline(m_before, m_after));
+    }
+    if (period > 0 && nextOther != StateVisitor::NONE)
     {
         // All that the network has scheduled lies before the other event, so no tie is new.
         const uint64_t last = events.ofNetwork.back().time;
-        const uint64_t free = events.nextOther > last ? events.nextOther - 1 - last : 0;
+        const uint64_t free = nextOther > last ? nextOther - 1 - last : 0;
         periods = std::min(periods, free / period);
     }
     if (periods == 0 || periods == StateVisitor::NONE)

@@ -584,14 +584,17 @@ FabricPort::Take(Frame* frame)
     m_owner.Receive(frame, *this);
 }
 
+bool
+FabricPort::IsIdle(int64_t now) const
+{
+    constexpr int64_t LONG = 20000000; // ps
+    return std::max(m_lineFree, m_peer ? m_peer->m_lineFree : 0) < now - LONG && m_queuedBytes == 0;
+}
+
 void
 FabricPort::Visit(StateVisitor& visitor, bool repeats)
 {
-    // What has sent nothing for so long has no packets on the way either.
-    constexpr int64_t LONG_AGO = 20000000; // ps
-    const bool isIdle =
-        std::max(m_lineFree, m_peer ? m_peer->m_lineFree : 0) < visitor.GetTime() - LONG_AGO &&
-        m_queuedBytes == 0;
+    const bool isIdle = IsIdle(visitor.GetTime());
     visitor.Same(isIdle);
     if (isIdle)
     {

@@ -235,6 +235,13 @@ class alignas(64) FabricPort : public EventImpl
     }
 
     /**
+     * @param now simulated time, ps
+     * @return whether both directions of its link have been idle for so long that no frame is on
+     *         the way
+     */
+    bool IsIdle(int64_t now) const;
+
+    /**
      * Visits its state and the frames in its queues.
      * @param visitor visits it
      * @param repeats whether the owner allows frames on this port in a steady state

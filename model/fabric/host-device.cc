@@ -9,6 +9,7 @@
 #include "endpoint-address.h"
 #include "fabric-wire-format.h"
 #include "ip-frame.h"
+#include "state-visitor.h"
 
 #include "ns3/abort.h"
 #include "ns3/ipv4-header.h"
@@ -195,7 +196,7 @@ HostDevice::GetPort() const
 void
 HostDevice::SetRdmaReceiver(std::function<void(Frame*)> receiver,
                             std::function<void(const Frame&, bool)> expect,
-                            std::function<bool(StateVisitor&)> visit)
+                            std::function<bool(StateVisitor&, bool)> visit)
 {
     m_rdmaReceiver = std::move(receiver);
     m_expectRdma = std::move(expect);
@@ -322,7 +323,7 @@ HostDevice::SetReceiveRate(DataRate rate)
 void
 HostDevice::Visit(StateVisitor& visitor)
 {
-    bool repeats = m_visitRdma && m_visitRdma(visitor);
+    bool repeats = m_visitRdma && m_visitRdma(visitor, m_port->IsIdle(visitor.GetTime()));
     repeats =
         repeats && !m_program && m_receiving.rate.GetBitRate() == 0 && m_queueLengthTrace.IsEmpty();
     m_port->Visit(visitor, repeats);

@@ -89,11 +89,12 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
      * @param expect called shortly before the arrival of many of these frames to prefetch their
      *        data: first with false, then with true for the second prefetch stage
      * @param visit visits the state of the receiver and of what it sends, and returns whether that
-     *        may repeat; null: it cannot repeat
+     *        may repeat; its argument tells whether no frame has come or gone for long, see
+     *        FabricPort::IsIdle(); null: it cannot repeat
      */
     void SetRdmaReceiver(std::function<void(Frame*)> receiver,
                          std::function<void(const Frame&, bool)> expect = nullptr,
-                         std::function<bool(StateVisitor&)> visit = nullptr);
+                         std::function<bool(StateVisitor&, bool)> visit = nullptr);
 
     /**
      * Visits its state, that of its port and that of its RDMA engine.
@@ -145,7 +146,7 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
     Ptr<FabricPort> m_port;
     std::function<void(Frame*)> m_rdmaReceiver;
     std::function<void(const Frame&, bool)> m_expectRdma;
-    std::function<bool(StateVisitor&)> m_visitRdma;
+    std::function<bool(StateVisitor&, bool)> m_visitRdma;
     std::vector<ProgramReceivers> m_programReceivers;
     uint8_t m_ipPriority;
     uint64_t m_ipQueueLimit;

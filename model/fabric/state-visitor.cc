@@ -59,11 +59,11 @@ StateVisitor::StateVisitor(const StateVisitor& before, const StateVisitor& after
 }
 
 void
-StateVisitor::Time(int64_t& time)
+StateVisitor::Time(int64_t& time, uint64_t timeout)
 {
     if (!m_before)
     {
-        m_items.push_back({static_cast<uint64_t>(time), NONE, Kind::TIME, 0});
+        m_items.push_back({static_cast<uint64_t>(time), timeout, Kind::TIME, 0});
         return;
     }
     const uint64_t moved = m_after->m_items[m_next].value - m_before->m_items[m_next].value;
@@ -146,6 +146,21 @@ StateVisitor::GetPeriods(const StateVisitor& before, const StateVisitor& after, 
         }
     }
     return periods;
+}
+
+uint64_t
+StateVisitor::GetDeadline(const StateVisitor& before, const StateVisitor& after)
+{
+    uint64_t deadline = NONE;
+    for (std::size_t i = 0; i < after.m_items.size(); i++)
+    {
+        const Item& item = after.m_items[i];
+        if (item.kind == Kind::TIME && item.end != NONE && item.value == before.m_items[i].value)
+        {
+            deadline = std::min(deadline, item.value + item.end);
+        }
+    }
+    return deadline;
 }
 
 } // namespace ns3::training

@@ -72,8 +72,9 @@ class StateVisitor
 
     /**
      * @param time must move by the period; or stay, if it is past already, ps
+     * @param timeout how long after it something happens, unless it moves, ps; NONE: nothing
      */
-    void Time(int64_t& time);
+    void Time(int64_t& time, uint64_t timeout = NONE);
 
     /**
      * @param value must grow by the same number in every period, which may be 0
@@ -117,6 +118,13 @@ class StateVisitor
                                const StateVisitor& after,
                                bool likeBefore = false);
 
+    /**
+     * @param before visit of the state at some time
+     * @param after visit of the present state, which repeats
+     * @return when the first timeout of a time that does not move is over, ps; NONE: never
+     */
+    static uint64_t GetDeadline(const StateVisitor& before, const StateVisitor& after);
+
   private:
     enum class Kind : uint8_t
     {
@@ -130,7 +138,7 @@ class StateVisitor
     struct Item
     {
         uint64_t value;
-        uint64_t end; // of a count
+        uint64_t end; // of a count; or timeout of a time
         Kind kind;
         uint64_t growth{0}; // in a period, after Advance()
     };

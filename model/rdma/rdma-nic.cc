@@ -251,9 +251,10 @@ RdmaNic::Attach(Ptr<HostDevice> device)
     m_endpoint = device->GetEndpoint();
     m_scheduler.Attach(m_line, m_injectionRate.GetBitRate());
     m_line->SetSource(&m_scheduler);
-    m_device->SetRdmaReceiver([this](Frame* frame) { Receive(frame); },
-                              [this](const Frame& frame, bool isSoon) { Prefetch(frame, isSoon); },
-                              [this](StateVisitor& visitor) { return Visit(visitor); });
+    m_device->SetRdmaReceiver(
+        [this](Frame* frame) { Receive(frame); },
+        [this](const Frame& frame, bool isSoon) { Prefetch(frame, isSoon); },
+        [this](StateVisitor& visitor, bool isQuiet) { return Visit(visitor, isQuiet); });
     m_congestionControl.SetTypeId(m_congestionControlType);
     // Refuses inconsistent attributes here, not when the first message is sent.
     m_congestionControl.Create<RdmaCongestionControl>()->Initialize(MakePath(m_line->GetRate()));
@@ -365,9 +366,16 @@ RdmaNic::ReportPeriods(uint32_t flow, bool reports)
     m_queuePairs.at(flow)->ReportPeriods(reports);
 }
 
+/** Visits what may change: nothing, if all is acknowledged and no frame comes or goes. */
 bool
-RdmaNic::Visit(StateVisitor& visitor)
+RdmaNic::Visit(StateVisitor& visitor, bool isQuiet)
 {
+    visitor.Same(m_started);
+    visitor.Same(m_completed);
+    if (isQuiet && m_started == m_completed)
+    {
+        return true;
+    }
     for (const auto& [number, queuePair] : m_queuePairs)
     {
         visitor.Same(number);

@@ -99,7 +99,7 @@ class RdmaNic : public Object, public RdmaPort
   private:
     void DoDispose() override;
     void Receive(Frame* frame);
-    bool Visit(StateVisitor& visitor);
+    bool Visit(StateVisitor& visitor, bool isQuiet);
     void Prefetch(const Frame& frame, bool isSoon) const;
     RdmaQueuePair* Find(uint32_t number) const;
     RdmaQueuePair* Accept(uint32_t number) const;

@@ -66,6 +66,12 @@ class RdmaPort : public LongMessageSource
         m_line->Send(frame);
     }
 
+    /** A message may be sent from now on. */
+    void CountStart()
+    {
+        m_started++;
+    }
+
     /** @return what learns of its long messages, or null */
     SteadyWatch* GetSteadyWatch() const
     {
@@ -105,6 +111,7 @@ class RdmaPort : public LongMessageSource
      */
     void NotifyCompletion(uint32_t queuePair, uint64_t request)
     {
+        m_completed++;
         m_completionTrace(queuePair, request);
     }
 
@@ -114,6 +121,8 @@ class RdmaPort : public LongMessageSource
     RdmaSettings m_settings{};     ///< @see GetSettings()
     RdmaSendScheduler m_scheduler; ///< schedules the queue pairs on the port
     RdmaTimerWatch m_timers;       ///< @see GetTimers()
+    uint64_t m_started{0};         ///< messages that may be sent, or have been
+    uint64_t m_completed{0};       ///< of these, acknowledged ones
 
     TracedCallback<uint32_t, double> m_rateTrace;             ///< @see RateTracedCallback
     TracedCallback<uint32_t, uint64_t> m_retransmissionTrace; ///< @see RetransmissionTracedCallback

@@ -46,7 +46,8 @@ RdmaQueuePair::Visit(StateVisitor& visitor)
     VisitTurn(visitor);
     visitor.Time(m_paceStart);
     visitor.Time(m_holdUntil);
-    visitor.Time(m_progress);
+    const bool isTimed = m_ackRequestedPsn > m_window.unackedPsn;
+    visitor.Time(m_progress, isTimed ? static_cast<uint64_t>(GetTimeout()) : StateVisitor::NONE);
     visitor.Same(static_cast<uint64_t>(m_rateEnd));
     // What hears of every acknowledgement or byte has a state of its own, which is not visited.
     const bool repeats = !m_needs.acks && !m_needs.sentBytes && !m_needs.telemetry &&

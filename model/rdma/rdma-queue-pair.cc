@@ -169,6 +169,7 @@ RdmaQueuePair::OnDoorbell(uint64_t packets)
     if (!m_failed)
     {
         m_doorbellPsn += packets;
+        m_port.CountStart();
         SetWindow(m_congestionControl->GetWindow());
         m_port.Schedule(*this);
         SteadyWatch* watch = packets > MANY_PACKETS ? m_port.GetSteadyWatch() : nullptr;
