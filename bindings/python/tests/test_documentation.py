@@ -106,6 +106,14 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     sweep = program_json("collective-benchmark", "--ranks=2", "--bytes=8", "--sweep=algorithms")
     assert list(sweep) == read_names("results.rst", "json-sweep-keys")
     assert list(sweep["rows"][0]) == read_names("results.rst", "json-rows")
+    divided = ["--model=megatron-1.7b", "--tensor=2", "--pipeline=2"]
+    check = program_json("training-job", *divided, "--check")
+    assert list(check) == read_names("parallel.rst", "json-check")
+    document = (DOC / "parallel.rst").read_text("utf-8")
+    group = check["groups"][0]
+    for part in (group, group["collectives"][0], check["schedule"], check["estimate"]):
+        for key in part:
+            assert f"``{key}``" in document, key
     fabric_json = program_json("fabric-benchmark", "--ranks=2", "--bytes=1000")
     assert list(fabric_json) == read_names("results.rst", "json-fabric-benchmark")
     for row in fabric_json["comparison"]:
