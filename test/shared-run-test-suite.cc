@@ -234,10 +234,10 @@ class KindsOfJobsTestCase : public TestCase
  * @ingroup distributed-training-shared-run-tests
  * Two jobs that share a link: each has half of it; with strict priority one has all of it.
  */
-class SharedLinkTestCase : public TestCase
+class JobsOnOneLinkTestCase : public TestCase
 {
   public:
-    SharedLinkTestCase()
+    JobsOnOneLinkTestCase()
         : TestCase("jobs that share a link: slowdown 2; with strict priority 1 and 2")
     {
     }
@@ -275,6 +275,25 @@ class SharedLinkTestCase : public TestCase
         const SharedRunResult strict = RunShared(options);
         NS_TEST_EXPECT_MSG_EQ_TOL(strict.jobs[0].GetIterationTime() / alone, 1, 0.02, "first");
         NS_TEST_EXPECT_MSG_EQ_TOL(strict.jobs[1].endS / (4 * alone), 1, 0.02, "then the other");
+        // After a job on the hosts of the first one, which has left its queue pairs to it.
+        SharedJob earlier = MakeJob("earlier", {0, 2});
+        earlier.training.computeScale = 0;
+        options.jobs.insert(options.jobs.begin(), earlier);
+        options.jobs[1].arrival = Seconds(1);
+        options.jobs[2].arrival = Seconds(1);
+        const SharedRunResult later = RunShared(options);
+        NS_TEST_EXPECT_MSG_LT(later.jobs[0].endS, 1, "over before the others");
+        NS_TEST_EXPECT_MSG_EQ_TOL(later.jobs[1].GetIterationTime() / alone, 1, 0.02, "first");
+        options.jobs[0].priority = 5;
+        options.jobs[1].priority = std::nullopt;
+        const SharedRunResult usual = RunShared(options);
+        for (const uint32_t job : {1, 2})
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(usual.jobs[job].GetIterationTime() / alone,
+                                      2,
+                                      0.02,
+                                      "both have the usual class");
+        }
     }
 };
 
@@ -498,7 +517,7 @@ class SharedRunTestSuite : public TestSuite
         AddTestCase(new HostAllocatorTestCase);
         AddTestCase(new DisjointJobsTestCase);
         AddTestCase(new KindsOfJobsTestCase);
-        AddTestCase(new SharedLinkTestCase);
+        AddTestCase(new JobsOnOneLinkTestCase);
         AddTestCase(new JobQueueTestCase);
         AddTestCase(new JobFileTestCase);
     }

@@ -225,3 +225,23 @@ def test_suites_include_only_their_room_and_those_below(suite):
         if get_room(header) not in allowed
     ]
     assert wrong == []
+
+
+def test_each_class_has_a_name_of_its_own():
+    """The linker takes one of two classes of a name for both, and tests the other one never."""
+    a_class = re.compile(r"(?:class|struct) (?:alignas\(.*?\) )?(\w+)(?![\w:<(]|.*;)")
+    places = {}
+    folders = ("model", "helper", "program", "examples", "test")
+    sources = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.*"))]
+    for path in (path for path in sources if path.suffix in (".cc", ".h")):
+        spaces = []
+        for line in path.read_text(encoding="ascii").splitlines():
+            if opened := re.match(r"(?:inline )?namespace ?([\w:]*)$", line):
+                spaces.append(opened.group(1))
+            elif line.startswith("} // namespace") and spaces:
+                spaces.pop()
+            elif (found := a_class.match(line)) and "" not in spaces:
+                name = "::".join([*spaces, found.group(1)])
+                places.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
+    assert len(places) > 1000
+    assert {name: files for name, files in places.items() if len(files) > 1} == {}
