@@ -16,6 +16,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/in-network-system.h"
+#include "ns3/rdma-transport.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -398,6 +399,8 @@ SharedSimulation::SetPriority(uint32_t host, std::optional<uint32_t> priority) c
         {
             nic->SetAttribute("DataPriority", UintegerValue(priority.value_or(m_usualPriority)));
         }
+        // Those that an earlier job on two of these hosts has left.
+        DynamicCast<RdmaTransport>(m_cluster.GetTransport(host))->RenewPriorities();
     }
 }
 

@@ -164,6 +164,16 @@ RdmaQueuePair::Post(WorkRequest request, bool isSend)
 }
 
 void
+RdmaQueuePair::RenewPriorities()
+{
+    const RdmaSettings& settings = m_port.GetSettings();
+    if (SetPriority(settings.dataPriority))
+    {
+        m_receiver.SetAckPriority(settings.GetAckPriority());
+    }
+}
+
+void
 RdmaQueuePair::OnDoorbell(uint64_t packets)
 {
     if (!m_failed)

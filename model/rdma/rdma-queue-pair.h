@@ -100,6 +100,12 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     void Receive(Frame* frame);
 
     /**
+     * Takes the traffic classes that the NIC gives new queue pairs. Both ends do so when all
+     * messages have arrived; one that has packets to send keeps its classes.
+     */
+    void RenewPriorities();
+
+    /**
      * Drops all that is posted, and sends and reports nothing from now on. Its counters stay. Call
      * RdmaNic::Close(), which also refuses frames for it.
      */

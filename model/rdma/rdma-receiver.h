@@ -79,6 +79,12 @@ class alignas(64) RdmaReceiver
     /** @param count number of posted receives; after the first call receives are counted */
     void PostReceive(uint64_t count);
 
+    /** @param priority traffic class of its next ACKs and NAKs */
+    void SetAckPriority(uint8_t priority)
+    {
+        m_ackPriority = priority;
+    }
+
     /**
      * @param frame a data packet, owned by the caller unless the result is true
      * @return whether the receiver keeps it
@@ -142,8 +148,8 @@ class alignas(64) RdmaReceiver
     uint32_t m_acceptedMessages{0}; // messages whose last packet is accepted: the MSN
     bool m_countsReceives{false};
     Complaint m_complaint{Complaint::NONE};
-    bool m_marked{false};        // an ECN mark arrived since the last ACK
-    const uint8_t m_ackPriority; // of the queue pair, like that of its data
+    bool m_marked{false};  // an ECN mark arrived since the last ACK
+    uint8_t m_ackPriority; // of the queue pair, like that of its data
     RdmaPort& m_port;
     uint64_t m_sentAcks{0};
     uint64_t m_receives{0}; // posted and not consumed

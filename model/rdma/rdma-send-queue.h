@@ -106,6 +106,16 @@ class RdmaSendQueue
 
   protected:
     /**
+     * @param priority traffic class of its next packets
+     * @return false if it has packets to send, and keeps its class
+     */
+    bool SetPriority(uint8_t priority)
+    {
+        m_priority = m_state == State::IDLE ? priority : m_priority;
+        return m_state == State::IDLE;
+    }
+
+    /**
      * Visits its place in the scheduler.
      * @param visitor visits it
      */

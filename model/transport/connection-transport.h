@@ -119,6 +119,18 @@ class ConnectionTransport : public MultiPortTransport
     }
 
     /**
+     * @param visit called for each connection in use, in the order of peers
+     */
+    template <class F>
+    void ForEachConnection(const F& visit) const
+    {
+        for (const auto& [key, entry] : m_connections)
+        {
+            visit(*entry.connection);
+        }
+    }
+
+    /**
      * Divides a part into requests. Each one but the last holds whole packets, so this adds no
      * short packets.
      * @param part the part

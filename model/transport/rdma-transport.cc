@@ -33,6 +33,12 @@ RdmaTransport::RdmaTransport()
 {
 }
 
+void
+RdmaTransport::RenewPriorities()
+{
+    ForEachConnection([](RdmaQueuePair& queuePair) { queuePair.RenewPriorities(); });
+}
+
 Ptr<RdmaQueuePair>
 RdmaTransport::CreateConnection(RdmaNic& nic,
                                 uint32_t number,

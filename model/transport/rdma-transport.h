@@ -29,6 +29,9 @@ class RdmaTransport : public ConnectionTransport<RdmaNic, RdmaQueuePair, RdmaMes
     static TypeId GetTypeId();
     RdmaTransport();
 
+    /** Its queue pairs take the present traffic classes, see RdmaQueuePair::RenewPriorities(). */
+    void RenewPriorities();
+
   private:
     Ptr<RdmaQueuePair> CreateConnection(RdmaNic& nic,
                                         uint32_t number,
