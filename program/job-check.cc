@@ -350,9 +350,9 @@ Checker::FindPrivateGroups() const
             }
         }
     }
-    PrivateGroups::Place place{m_cluster, m_cluster.loss > 0 || !m_cluster.faults.empty()};
-    place.servers = m_network.GetTopology().GetServers();
-    return PrivateGroups(std::move(place), *m_graph, operations, m_typical);
+    const bool hasFaults = m_cluster.loss > 0 || !m_cluster.faults.empty();
+    const auto servers = m_network.GetTopology().GetServers();
+    return PrivateGroups({m_cluster, hasFaults, true, servers}, *m_graph, operations, m_typical);
 }
 
 void
