@@ -25,11 +25,10 @@ constexpr uint32_t MESSAGES = std::numeric_limits<uint32_t>::max();
 
 PrivateGroups::PrivateGroups(Place place,
                              const TaskGraph& graph,
-                             const std::vector<std::set<CollectiveOperation>>& operations,
                              const std::vector<uint32_t>& senders)
     : m_servers(std::move(place.servers)),
-      m_inside(operations.size(), std::vector<bool>(graph.GetRanks())),
-      m_isAlone(operations.size())
+      m_inside(graph.GetGroups().size(), std::vector<bool>(graph.GetRanks())),
+      m_isAlone(graph.GetGroups().size())
 {
     const ClusterOptions& options = place.options;
     if (place.hasFaults || options.background != "none" || options.hostJitter != "none" ||
@@ -37,23 +36,46 @@ PrivateGroups::PrivateGroups(Place place,
     {
         return; // collectives need not repeat themselves
     }
-    AddCollectives(graph, operations, place.isWhole);
-    AddMessages(graph, senders);
+    std::set<uint32_t> used; // groups with collectives
+    bool hasMessages = false;
+    for (uint32_t rank : senders)
+    {
+        const auto source = graph.MakeSource(rank, 1);
+        for (GraphTask task; source->Next(task); task = {})
+        {
+            if (task.kind == TaskKind::COLLECTIVE)
+            {
+                used.insert(task.groups);
+            }
+            else if (task.kind == TaskKind::SEND)
+            {
+                hasMessages = true;
+                AddMessage(rank, task.peer);
+            }
+        }
+    }
+    AddCollectives(graph, used);
+    if (place.isWhole && !hasMessages && used.size() == 1)
+    {
+        const uint32_t only = *used.begin();
+        m_isAlone[only] = graph.GetGroups()[only].AreAll(graph.GetRanks());
+    }
 }
 
 void
-PrivateGroups::AddCollectives(const TaskGraph& graph,
-                              const std::vector<std::set<CollectiveOperation>>& operations,
-                              bool isWhole)
+PrivateGroups::AddMessage(uint32_t from, uint32_t to)
 {
-    uint32_t active = 0;
-    for (uint32_t index = 0; index < operations.size(); index++)
+    if (m_servers[from] != NO_SERVER && m_servers[from] == m_servers[to])
     {
-        if (operations[index].empty())
-        {
-            continue;
-        }
-        active++;
+        m_users[m_servers[from]].insert(MESSAGES);
+    }
+}
+
+void
+PrivateGroups::AddCollectives(const TaskGraph& graph, const std::set<uint32_t>& used)
+{
+    for (uint32_t index : used)
+    {
         const auto indices = graph.GetGroups()[index].GetIndices(graph.GetRanks());
         std::map<uint32_t, std::map<uint32_t, uint32_t>> servers; // by group: ranks by server
         for (uint32_t rank = 0; rank < indices.size(); rank++)
@@ -71,32 +93,6 @@ PrivateGroups::AddCollectives(const TaskGraph& graph,
             if (of.at(m_servers[rank]) > 1)
             {
                 m_users[m_servers[rank]].insert(index);
-            }
-        }
-    }
-    for (uint32_t index = 0; index < operations.size(); index++)
-    {
-        m_isAlone[index] =
-            isWhole && active == 1 && graph.GetGroups()[index].AreAll(graph.GetRanks());
-    }
-}
-
-void
-PrivateGroups::AddMessages(const TaskGraph& graph, const std::vector<uint32_t>& senders)
-{
-    for (uint32_t rank : senders)
-    {
-        const auto source = graph.MakeSource(rank, 1);
-        for (GraphTask task; source->Next(task); task = {})
-        {
-            if (task.kind != TaskKind::SEND)
-            {
-                continue;
-            }
-            m_isAlone.assign(m_isAlone.size(), false);
-            if (m_servers[rank] != NO_SERVER && m_servers[rank] == m_servers[task.peer])
-            {
-                m_users[m_servers[rank]].insert(MESSAGES);
             }
         }
     }

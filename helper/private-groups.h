@@ -9,7 +9,6 @@
 
 #include "cluster-options.h"
 
-#include "ns3/collective-operation.h"
 #include "ns3/task-graph.h"
 #include "ns3/topology-graph.h"
 
@@ -44,13 +43,9 @@ class PrivateGroups
     /**
      * @param place where the job runs
      * @param graph the job
-     * @param operations of its collectives, by groups
-     * @param senders ranks whose messages are looked at: all, or those that all others are like
+     * @param senders ranks whose tasks are looked at: all, or those that all others are like
      */
-    PrivateGroups(Place place,
-                  const TaskGraph& graph,
-                  const std::vector<std::set<CollectiveOperation>>& operations,
-                  const std::vector<uint32_t>& senders);
+    PrivateGroups(Place place, const TaskGraph& graph, const std::vector<uint32_t>& senders);
 
     /**
      * @param groups index of groups
@@ -69,10 +64,8 @@ class PrivateGroups
     }
 
   private:
-    void AddCollectives(const TaskGraph& graph,
-                        const std::vector<std::set<CollectiveOperation>>& operations,
-                        bool isWhole);
-    void AddMessages(const TaskGraph& graph, const std::vector<uint32_t>& senders);
+    void AddMessage(uint32_t from, uint32_t to);
+    void AddCollectives(const TaskGraph& graph, const std::set<uint32_t>& used);
 
     std::vector<uint32_t> m_servers;                // by rank, as of TopologyGraph::GetServers()
     std::map<uint32_t, std::set<uint32_t>> m_users; // by server, groups that use its network

@@ -161,7 +161,6 @@ TrainingJobHelper::GetReplays() const
 void
 TrainingJobHelper::SetReplays(const Cluster& cluster,
                               const TaskGraph& graph,
-                              const std::vector<std::set<CollectiveOperation>>& operations,
                               const std::vector<Handles>& byGroups,
                               const std::vector<uint32_t>& places) const
 {
@@ -174,7 +173,7 @@ TrainingJobHelper::SetReplays(const Cluster& cluster,
     {
         place.servers.push_back(servers[places.empty() ? rank : places[rank]]);
     }
-    const PrivateGroups privates(std::move(place), graph, operations, ranks);
+    const PrivateGroups privates(std::move(place), graph, ranks);
     for (uint32_t index = 0; index < byGroups.size(); index++)
     {
         std::map<uint32_t, std::shared_ptr<CollectiveReplay>> replays; // by first rank of a group
@@ -267,7 +266,7 @@ TrainingJobHelper::Install(const Cluster& cluster,
     }
     if (m_derives && Processes::GetCount() == 1)
     {
-        SetReplays(cluster, *graph, operations, byGroups, places);
+        SetReplays(cluster, *graph, byGroups, places);
     }
     std::vector<bool> isLocal; // empty: all are
     for (uint32_t rank = 0; Processes::GetCount() > 1 && rank < graph->GetRanks(); rank++)

@@ -113,7 +113,6 @@ class TrainingJobHelper
                          const std::vector<uint32_t>& places);
     void SetReplays(const Cluster& cluster,
                     const TaskGraph& graph,
-                    const std::vector<std::set<CollectiveOperation>>& operations,
                     const std::vector<Handles>& byGroups,
                     const std::vector<uint32_t>& places) const;
     Ptr<TrainingApplication> Make(const Cluster& cluster, uint32_t place, uint32_t rank) const;

@@ -338,21 +338,9 @@ Checker::FindPrivateGroups() const
     {
         return std::nullopt;
     }
-    std::vector<std::set<CollectiveOperation>> operations(m_graph->GetGroups().size());
-    for (uint32_t rank : m_typical)
-    {
-        const auto source = m_graph->MakeSource(rank, 1);
-        for (GraphTask task; source->Next(task); task = {})
-        {
-            if (task.kind == TaskKind::COLLECTIVE)
-            {
-                operations[task.groups].insert(task.operation);
-            }
-        }
-    }
     const bool hasFaults = m_cluster.loss > 0 || !m_cluster.faults.empty();
     const auto servers = m_network.GetTopology().GetServers();
-    return PrivateGroups({m_cluster, hasFaults, true, servers}, *m_graph, operations, m_typical);
+    return PrivateGroups({m_cluster, hasFaults, true, servers}, *m_graph, m_typical);
 }
 
 void

@@ -252,6 +252,12 @@ TrainingRunOptions::IsReal() const
            (payload == AUTOMATIC && gradients != TrainingRunOptions().gradients);
 }
 
+bool
+TrainingRunOptions::DerivesCollectives() const
+{
+    return repeat == "derive" && computeJitter == "none";
+}
+
 std::map<uint32_t, double>
 TrainingRunOptions::GetSlowdowns() const
 {

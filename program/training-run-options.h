@@ -94,6 +94,12 @@ struct TrainingRunOptions : RunFilesOptions
     bool IsReal() const;
 
     /**
+     * @return whether collectives may take the time of earlier ones, which is about theirs: with
+     *         jitter all is simulated. See CollectiveReplay
+     */
+    bool DerivesCollectives() const;
+
+    /**
      * @return factors of the compute times of the slow ranks, by rank
      * @throw ConfigurationError if one is malformed, or given twice
      */

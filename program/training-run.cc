@@ -458,9 +458,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     SetConfiguration(program);
     TrainingJobHelper helper;
     m_obstacle = JobRepetition::FindObstacle(*m_cluster, m_options.computeJitter);
-    // Iterations repeat exactly, collectives about. With jitter all is simulated.
-    helper.SetDerives(m_options.repeat == "derive" && m_options.computeJitter == "none",
-                      !m_obstacle.empty());
+    helper.SetDerives(m_options.DerivesCollectives(), !m_obstacle.empty());
     helper.SetAttribute("Iterations", UintegerValue(m_options.warmup + m_options.iterations));
     helper.SetAttribute("RealPayload", BooleanValue(m_options.IsReal()));
     if (!m_plan.training)

@@ -166,7 +166,7 @@ CheckJob(const TrainingRunOptions& options)
 {
     const ParallelJobOptions model = options.GetModel();
     TrainingRunOptions workload = options;
-    const bool derives = options.repeat == "derive" && options.computeJitter == "none";
+    const bool derives = options.DerivesCollectives();
     return model.HasTransformer() ? CheckJob(model.MakePlan(options.cluster.ranks),
                                              model.GetRates(options.gpu, options.computeScale),
                                              options.cluster,
