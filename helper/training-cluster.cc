@@ -99,7 +99,7 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
     CheckStorage();
     MakeTopology();
     FabricHelper::CheckSize(m_topology);
-    AddFaults();
+    m_faults = MakeFaults(m_options, m_topology);
     const PacketSize packet = m_transports.GetPacketSize();
     m_plan = std::make_unique<ClusterPlan>(m_options, m_topology, packet, m_nicHelper);
     m_lowerBound = std::make_unique<LowerBound>(m_topology, GetRanks(), packet.GetGoodput());
@@ -192,26 +192,28 @@ Cluster::CheckAttributes() const
     }
 }
 
-void
-Cluster::AddFaults()
+FaultPlan
+Cluster::MakeFaults(const ClusterOptions& options, const TopologyGraph& topology)
 {
-    for (const std::string& fault : m_options.faults)
+    FaultPlan faults;
+    for (const std::string& fault : options.faults)
     {
-        m_faults.Add(fault);
+        faults.Add(fault);
     }
-    if (m_options.loss > 0)
+    if (options.loss > 0)
     {
-        m_faults.AddLoss("*", m_options.loss);
+        faults.AddLoss("*", options.loss);
     }
     std::set<std::string> lossy; // parallel links share a name
-    for (const auto& link : m_topology.links)
+    for (const auto& link : topology.links)
     {
-        const std::string name = m_topology.GetName(link.a) + "-" + m_topology.GetName(link.b);
+        const std::string name = topology.GetName(link.a) + "-" + topology.GetName(link.b);
         if (link.loss > 0 && lossy.insert(name).second)
         {
-            m_faults.AddLoss(name, link.loss);
+            faults.AddLoss(name, link.loss);
         }
     }
+    return faults;
 }
 
 void

@@ -52,6 +52,14 @@ class Cluster
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
 
+    /**
+     * @param options configuration
+     * @param topology the network
+     * @return the faults and losses of both
+     * @throw ConfigurationError if a fault is malformed
+     */
+    static FaultPlan MakeFaults(const ClusterOptions& options, const TopologyGraph& topology);
+
     /** @return its options, with the congestion control resolved */
     const ClusterOptions& GetOptions() const
     {
@@ -243,7 +251,6 @@ class Cluster
     void MakeTopology();
     void CheckAttributes() const;
     void AddPipelines();
-    void AddFaults();
     void MeasurePaths();
     void InstallFabric();
     void SetMarking(FabricHelper& fabric) const;

@@ -14,6 +14,7 @@
 #include "ns3/private-groups.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-cluster.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/transformer-graph.h"
@@ -338,7 +339,7 @@ Checker::FindPrivateGroups() const
     {
         return std::nullopt;
     }
-    const bool hasFaults = m_cluster.loss > 0 || !m_cluster.faults.empty();
+    const bool hasFaults = !Cluster::MakeFaults(m_cluster, m_network.GetTopology()).IsEmpty();
     const auto servers = m_network.GetTopology().GetServers();
     return PrivateGroups({m_cluster, hasFaults, true, servers}, *m_graph, m_typical);
 }

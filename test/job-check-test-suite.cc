@@ -393,6 +393,23 @@ class JobCheckFiguresTestCase : public TestCase
         cluster.loss = 1e-6;
         const JobCheck lossy = CheckJob(plan, {1.5e14, 2e12}, cluster, true);
         NS_TEST_EXPECT_MSG_EQ(lossy.derivedHops, 0, "nothing repeats itself with losses");
+        // A file of SimAI: two servers with an NVSwitch each, and a switch with a lossy link.
+        cluster.loss = 0;
+        for (const std::string loss : {"0", "0.001"})
+        {
+            std::string text = "19 8 2 1 32 H100\n16 17 18\n";
+            for (uint32_t host = 0; host < 16; host++)
+            {
+                const std::string name = std::to_string(host);
+                text += name + (host < 8 ? " 16" : " 17") + " 400Gbps 0.001ms 0\n";
+                text += name + " 18 400Gbps 0.001ms " + (host == 0 ? loss : "0") + "\n";
+            }
+            const std::string file = CreateTempDirFilename("two-servers-" + loss + ".txt");
+            std::ofstream(file) << text;
+            cluster.topology = "file:" + file;
+            const JobCheck read = CheckJob(plan, {1.5e14, 2e12}, cluster, true);
+            NS_TEST_EXPECT_MSG_EQ((read.derivedHops > 0), (loss == "0"), "a link loses " << loss);
+        }
     }
 
     /** Closed forms of makespans on a network without cost. */
