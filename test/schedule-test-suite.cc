@@ -362,7 +362,7 @@ class ScheduleRefusalTest : public TestCase
             {"\"after\":[1]",
              "\"after\":[2]",
              "x.json: rank 0, action 2: after '2' (allowed: 0 to"},
-            {"\"step\":1", "\"step\":1048576", "x.json: rank 0, action 2: step '1048576'"},
+            {"\"step\":1", "\"step\":2097151", "x.json: rank 0, action 2: step '2097151'"},
             {"\"chunks\":[[1,1]]", "\"chunks\":[[1048577,1]]", "1048577"},
         };
 

@@ -21,8 +21,8 @@ namespace ns3::training
 struct MessageTag
 {
     static constexpr uint32_t COMMUNICATOR_BITS = 8; ///< width of `communicator`, the highest bits
-    static constexpr uint32_t COLLECTIVE_BITS = 20;  ///< width of `collective`
-    static constexpr uint32_t STEP_BITS = 20;        ///< width of `step`
+    static constexpr uint32_t COLLECTIVE_BITS = 18;  ///< width of `collective`
+    static constexpr uint32_t STEP_BITS = 22;        ///< width of `step`
     static constexpr uint32_t MESSAGE_BITS = 16;     ///< width of `message`, the lowest bits
     /// Largest number of a communicator.
     static constexpr uint32_t MAX_COMMUNICATOR = (1 << COMMUNICATOR_BITS) - 1;
@@ -36,7 +36,7 @@ struct MessageTag
     static constexpr uint32_t GRANT = 1 << (STEP_BITS - 1);
 
     uint32_t communicator; ///< number of the communicator
-    uint64_t collective;   ///< number of the collective; packed modulo 2^20
+    uint64_t collective;   ///< number of the collective; packed modulo 2^18
     uint32_t step;         ///< step of the algorithm
     uint32_t message;      ///< index among the messages of this step to the same rank
 

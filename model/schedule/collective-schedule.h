@@ -201,7 +201,7 @@ class CollectiveSchedule
     };
 
     /// Maximum number of steps, including segments; see MessageTag.
-    static constexpr uint32_t MAX_STEPS = (1 << 19) - 2;
+    static constexpr uint32_t MAX_STEPS = (1 << 21) - 2;
     /// Maximum number of messages between two ranks per step, including segments.
     static constexpr uint32_t MAX_MESSAGES = 1 << 16;
 
