@@ -78,7 +78,7 @@ EstimateRunCost(double packetHops, uint64_t ranks, const std::string& transport,
         double hopsPerSecond;
     };
 
-    constexpr Rate RATES[] = {{128, 7.2e6}, {1024, 3.7e6}, {8192, 1.8e6}, {65536, 1.1e6}};
+    constexpr Rate RATES[] = {{128, 8.3e6}, {1024, 5.4e6}, {8192, 3.0e6}, {65536, 2.0e6}};
     constexpr double TCP_RATE = 0.53e6;
     constexpr double PER_TASK_S = 12e-6;
     constexpr double BASE = 18;          // MiB
