@@ -22,7 +22,7 @@
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/simulator.h"
 #include "ns3/switch-device.h"
-#include "ns3/training-bystander-event.h"
+#include "ns3/training-event-kinds.h"
 #include "ns3/training-key-values.h"
 #include "ns3/training-mix-bits.h"
 #include "ns3/training-processes.h"

@@ -7,7 +7,7 @@
 #include "progress-line.h"
 
 #include "ns3/simulator.h"
-#include "ns3/training-bystander-event.h"
+#include "ns3/training-event-kinds.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -80,8 +80,8 @@ class ChosenOrder
         GlobalValue::Bind("SchedulerType", m_before);
     }
 
-    /** @return number of switches that executed their events in windows */
-    std::size_t GetNSwitches() const
+    /** @return number of nodes that executed their events in windows */
+    std::size_t GetNNodes() const
     {
         return m_loop ? m_loop->GetNNodes() : 0;
     }
@@ -123,12 +123,13 @@ class Observer
   public:
     /**
      * @param fabric the fabric; must outlive this
+     * @param tapsHosts whether it sees each frame of a host
      * @param tracesSwitch whether it is also connected to the trace sources of the first switch
      */
-    Observer(const Fabric& fabric, bool tracesSwitch)
+    Observer(const Fabric& fabric, bool tapsHosts, bool tracesSwitch)
         : m_fabric(fabric)
     {
-        for (const auto& device : fabric.devices)
+        for (const auto& device : tapsHosts ? fabric.devices : std::vector<Ptr<HostDevice>>())
         {
             Sight& sight = m_sights["host " + std::to_string(device->GetNode()->GetId())];
             device->GetPort().SetTap([&sight](const Frame& frame, bool isSent) {
@@ -300,7 +301,7 @@ class RandomNetworkWindowsTest : public WindowComparisonTest
         return graph;
     }
 
-    Sights Run(EventOrder order, std::size_t& switches)
+    Sights Run(EventOrder order, bool tapsHosts)
     {
         const ChosenOrder chosen(order);
         const auto random = CreateObject<UniformRandomVariable>();
@@ -314,7 +315,7 @@ class RandomNetworkWindowsTest : public WindowComparisonTest
             },
             m_seed % 3 == 0 ? 0.002 : 0,
             100);
-        Observer observer(network.fabric, m_seed % 4 == 1);
+        Observer observer(network.fabric, tapsHosts, m_seed % 4 == 1);
         const uint32_t hosts = network.fabric.hosts.GetN();
         for (uint32_t number = 16; number < 16 + 3 * hosts; number++)
         {
@@ -334,25 +335,31 @@ class RandomNetworkWindowsTest : public WindowComparisonTest
         Simulator::Run();
         observer.Sample(Time(0));
         Simulator::Run();
-        switches = chosen.GetNSwitches();
+        m_nodes = chosen.GetNNodes();
+        m_observed = m_seed % 4 == 1 ? 1 : 0;
+        m_switches = network.fabric.devicesOfSwitches.size();
+        m_hosts = hosts;
         return observer.GetSights();
     }
 
     void DoRun() override
     {
-        std::size_t switches = 0;
-        const Sights expected = Run(EventOrder::NS3_MAP, switches);
-        Compare(Run(EventOrder::NS3_BUCKET, switches), expected, "bucket list");
-        Compare(Run(EventOrder::IN_ORDER, switches), expected, "in order");
-        NS_TEST_EXPECT_MSG_EQ(switches, 0, "no windows");
-        Compare(Run(EventOrder::WINDOWS, switches), expected, "windows");
-        if (m_seed % 4 != 1)
-        {
-            NS_TEST_EXPECT_MSG_GT(switches, 0, "there were windows");
-        }
+        const Sights expected = Run(EventOrder::NS3_MAP, true);
+        Compare(Run(EventOrder::NS3_BUCKET, true), expected, "bucket list");
+        Compare(Run(EventOrder::IN_ORDER, true), expected, "in order");
+        NS_TEST_EXPECT_MSG_EQ(m_nodes, 0, "no windows");
+        Compare(Run(EventOrder::WINDOWS, true), expected, "windows");
+        NS_TEST_EXPECT_MSG_EQ(m_nodes, m_switches - m_observed, "switches in windows");
+        const Sights withoutTaps = Run(EventOrder::NS3_MAP, false);
+        Compare(Run(EventOrder::WINDOWS, false), withoutTaps, "hosts in windows");
+        NS_TEST_EXPECT_MSG_EQ(m_nodes, m_hosts + m_switches - m_observed, "with hosts");
     }
 
     uint32_t m_seed;
+    std::size_t m_nodes{0};
+    std::size_t m_observed{0};
+    std::size_t m_switches{0};
+    std::size_t m_hosts{0};
 };
 
 /**
@@ -369,7 +376,8 @@ class CollectiveWindowsTest : public WindowComparisonTest
         ClusterOptions options;
         CollectiveOperation operation{CollectiveOperation::ALL_REDUCE};
         uint64_t bytes{200000};
-        bool hasWindows{true}; // some switch takes part
+        bool hasWindows{true};       // some switch takes part
+        bool hostsHaveWindows{true}; // some host, too, if nobody taps its frames
     };
 
     /** @param scenario the collective */
@@ -380,13 +388,13 @@ class CollectiveWindowsTest : public WindowComparisonTest
     }
 
   private:
-    Sights Run(EventOrder order, std::size_t& switches)
+    Sights Run(EventOrder order, bool tapsHosts)
     {
         const ChosenOrder chosen(order);
         Sights sights;
         {
             const Cluster cluster(m_scenario.options);
-            Observer observer(cluster.GetFabric(), false);
+            Observer observer(cluster.GetFabric(), tapsHosts, false);
             GuardedRun run(cluster);
             for (const bool real : {false, true})
             {
@@ -401,21 +409,25 @@ class CollectiveWindowsTest : public WindowComparisonTest
                     std::to_string(std::llround(result.seconds * 1e12)) + " ps";
             }
             sights.merge(observer.GetSights());
-            switches = chosen.GetNSwitches();
+            m_nodes = chosen.GetNNodes();
         }
         return sights;
     }
 
     void DoRun() override
     {
-        std::size_t switches = 0;
-        const Sights expected = Run(EventOrder::NS3_BUCKET, switches);
-        Compare(Run(EventOrder::IN_ORDER, switches), expected, "in order");
-        Compare(Run(EventOrder::WINDOWS, switches), expected, "windows");
+        const Sights expected = Run(EventOrder::NS3_BUCKET, true);
+        Compare(Run(EventOrder::IN_ORDER, true), expected, "in order");
+        Compare(Run(EventOrder::WINDOWS, true), expected, "windows");
+        const std::size_t switches = m_nodes;
         NS_TEST_EXPECT_MSG_EQ((switches > 0), m_scenario.hasWindows, "switches with windows");
+        const Sights withoutTaps = Run(EventOrder::NS3_BUCKET, false);
+        Compare(Run(EventOrder::WINDOWS, false), withoutTaps, "hosts in windows");
+        NS_TEST_EXPECT_MSG_EQ((m_nodes > switches), m_scenario.hostsHaveWindows, "hosts, too");
     }
 
     Scenario m_scenario;
+    std::size_t m_nodes{0};
 };
 
 /**
@@ -454,6 +466,11 @@ class SystemWindowsTestSuite : public TestSuite
             scenario.options.buffer = 600000;
             scenario.options.algorithm = "direct";
         });
+        add("arrivals of 48 hosts at once", 48, "single-switch", [](Scenario& scenario) {
+            scenario.operation = CollectiveOperation::ALL_TO_ALL;
+            scenario.options.algorithm = "direct";
+            scenario.bytes = 100000;
+        });
         add("all-to-all with losses", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
             scenario.operation = CollectiveOperation::ALL_TO_ALL;
             scenario.options.algorithm = "direct";
@@ -462,9 +479,11 @@ class SystemWindowsTestSuite : public TestSuite
         });
         add("TCP", 6, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
             scenario.options.transport = "tcp";
+            scenario.hostsHaveWindows = false;
         });
         add("Ultra Ethernet", 8, "fat-tree:k=4", [](Scenario& scenario) {
             scenario.options.transport = "uec";
+            scenario.hostsHaveWindows = false;
         });
         add("flowlets", 8, "fat-tree:k=4", [](Scenario& scenario) {
             scenario.options.path = "flowlet";

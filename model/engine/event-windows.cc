@@ -9,10 +9,13 @@
 #include "ns3/abort.h"
 #include "ns3/assert.h"
 #include "ns3/fabric-port.h"
+#include "ns3/roce-opcode.h"
+#include "ns3/training-event-kinds.h"
 
 #include <algorithm>
 #include <boost/sort/pdqsort/pdqsort.hpp>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <typeinfo>
 #include <utility>
@@ -23,21 +26,51 @@ namespace ns3::training
 namespace
 {
 
-/// Order bit that is set for all events except frame arrivals.
-constexpr uint64_t NO_FRAME = uint64_t{1} << 32;
-/// The bits above it hold the offset of the time in the window.
-constexpr uint32_t OFFSET_SHIFT = 33;
-/// The others: order of simultaneous events.
-constexpr uint64_t ORDER = (uint64_t{1} << OFFSET_SHIFT) - 1;
-/// Prefetch distance in events.
-constexpr std::size_t AHEAD = 8;
+/// Number of events that are sorted by insertion, in a window or in a part of it.
+constexpr std::size_t FEW = 24;
+/// Prefetch distance in nodes.
+constexpr std::size_t NODES_AHEAD = 4;
+/// Number of nodes whose state is not cached any more when their turn comes.
+constexpr std::size_t MANY = 1000;
+
+/** @return whether a frame that arrives at a quiet host is quiet, unless it is an ACK */
+bool
+IsQuietArrival(const Frame& frame)
+{
+    switch (frame.kind)
+    {
+    case FrameKind::ROCE_DATA:
+        return !IsLast(frame.opcode);
+    case FrameKind::ROCE_ACK:
+    case FrameKind::ROCE_CNP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/** @return whether an event of a quiet host is quiet, unless it is the arrival of an ACK */
+bool
+MayBeQuiet(const EventImpl& impl, uint32_t node)
+{
+    if (&typeid(impl) == &typeid(Frame)) // same library, so comparing addresses is enough
+    {
+        return IsQuietArrival(static_cast<const Frame&>(impl));
+    }
+    if (&typeid(impl) == &typeid(FabricPort)) // the line is free
+    {
+        return true;
+    }
+    const auto* quiet = dynamic_cast<const QuietEvent*>(&impl);
+    return quiet && quiet->GetNode() == node;
+}
 
 } // namespace
 
 bool
 EventWindows::Earlier::operator()(const Item& a, const Item& b) const
 {
-    if (a.key == b.key && !(a.key & NO_FRAME))
+    if ((a.key ^ b.key) <= ACK && !(a.key & NO_FRAME))
     {
         return static_cast<Frame*>(a.impl)->sequence < static_cast<Frame*>(b.impl)->sequence;
     }
@@ -47,59 +80,95 @@ EventWindows::Earlier::operator()(const Item& a, const Item& b) const
 bool
 EventWindows::FarLater::operator()(const FarItem& a, const FarItem& b) const
 {
-    if (a.time == b.time && a.order == b.order && a.index == b.index && !(a.order & NO_FRAME))
+    if (a.time == b.time && (a.order ^ b.order) <= ACK && a.index == b.index &&
+        !(a.order & NO_FRAME))
     {
         return static_cast<Frame*>(a.impl)->sequence > static_cast<Frame*>(b.impl)->sequence;
     }
     return std::tie(a.time, a.index, a.order) > std::tie(b.time, b.index, b.order);
 }
 
-EventWindows::EventWindows(CurrentEvent& current)
-    : m_current(current)
+EventWindows::EventWindows(CurrentEvent& current, Taker passOn)
+    : m_current(current),
+      m_passOn(std::move(passOn))
 {
 }
 
 void
-EventWindows::SetNodes(const std::vector<uint32_t>& nodes, uint64_t length, uint64_t now)
+EventWindows::SetNodes(std::vector<WindowNode> nodes, uint64_t length, uint64_t now)
 {
     NS_ASSERT_MSG(m_size == 0, "events of the old nodes");
     NS_ASSERT_MSG(length > 0 && length <= MAX_LENGTH, "a window of " << length);
-    m_ids = nodes;
+    m_who = std::move(nodes);
     m_indices.clear();
-    for (uint32_t index = 0; index < nodes.size(); index++)
+    m_switches = 0;
+    for (uint32_t index = 0; index < m_who.size(); index++)
     {
-        m_indices.resize(std::max<std::size_t>(m_indices.size(), nodes[index] + 1), NONE);
-        m_indices[nodes[index]] = index;
+        m_indices.resize(std::max<std::size_t>(m_indices.size(), m_who[index].id + 1), NONE);
+        m_indices[m_who[index].id] = index;
+        NS_ASSERT_MSG(m_switches == index || !m_who[index].devices.empty(), "switches come first");
+        m_switches += m_who[index].devices.empty() ? 1 : 0;
     }
     m_nodes.clear();
-    m_nodes.resize(nodes.size());
+    m_nodes.resize(m_who.size());
+    m_isLarge = m_who.size() > MANY;
+    m_hosts.assign(m_who.size() - m_switches, {});
+    m_ordered = NEVER;
     for (auto& active : m_active)
     {
         active.clear();
+    }
+    for (auto& acks : m_acks)
+    {
+        acks.clear();
     }
     m_length = length;
     m_window = now / length;
     m_end = (m_window + 1) * length;
 }
 
-void
+inline bool
+EventWindows::Keeps(uint64_t time, uint32_t index, const EventImpl& impl) const
+{
+    if (time < m_end && (index == m_executing || IsOrdered(index)))
+    {
+        return index == m_executing; // what a quiet event schedules is quiet
+    }
+    return MayBeQuiet(impl, m_who[index].id);
+}
+
+bool
 EventWindows::Insert(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl)
 {
+    const uint32_t index = m_indices[context];
+    const bool isHost = index >= m_switches;
+    if (isHost && !Keeps(time, index, *impl))
+    {
+        return false;
+    }
     m_size++;
     if (&typeid(*impl) == &typeid(Frame)) // same library, so comparing addresses is enough
     {
         auto& frame = static_cast<Frame&>(*impl);
         frame.sequence = uid;
-        Place(time, frame.ingress, m_indices[context], impl);
-        return;
+        const uint64_t ack = isHost && frame.kind == FrameKind::ROCE_ACK ? ACK : 0;
+        Place(time, uint64_t{frame.ingress} << INGRESS_SHIFT | ack, index, impl);
     }
-    Place(time, NO_FRAME | uid, m_indices[context], impl);
+    else
+    {
+        Place(time, NO_FRAME | uid, index, impl);
+    }
+    return true;
 }
 
 inline void
 EventWindows::Append(uint64_t slot, uint32_t index, const Item& item)
 {
     Items& items = m_nodes[index].items[slot];
+    if ((item.key & (NO_FRAME | ACK)) == ACK)
+    {
+        m_acks[slot].push_back({item, index});
+    }
     if (items.empty())
     {
         m_active[slot].push_back(index);
@@ -125,7 +194,7 @@ EventWindows::Place(uint64_t time, uint64_t order, uint32_t index, EventImpl* im
         }
         NS_ABORT_MSG_IF(IsExecuting(),
                         "an event of node " << m_current.context << " schedules one of node "
-                                            << m_ids[index]
+                                            << m_who[index].id
                                             << " earlier than the delay of its links");
         Append(m_window % SLOTS, index, item);
         return;
@@ -165,7 +234,7 @@ EventWindows::InsertNow(const Item& item)
     *place = item;
 }
 
-void
+bool
 EventWindows::Remove(uint64_t time, uint32_t context, const EventImpl* impl)
 {
     const uint32_t index = m_indices[context];
@@ -184,18 +253,20 @@ EventWindows::Remove(uint64_t time, uint32_t context, const EventImpl* impl)
     if (time < m_end && index == m_executing &&
         (erase(m_batch, m_nextInBatch) || erase(m_added, m_nextAdded)))
     {
-        return;
+        return true;
     }
     const uint64_t window = time / m_length;
     if (window < m_window + SLOTS) // far events are beyond, see Enter()
     {
-        erase(m_nodes[index].items[window % SLOTS],
-              0); // the node stays active, perhaps without an event
+        return erase(m_nodes[index].items[window % SLOTS],
+                     0); // the node stays active, perhaps without an event
     }
-    else if (erase(m_far, 0))
+    if (!erase(m_far, 0))
     {
-        std::make_heap(m_far.begin(), m_far.end(), FarLater());
+        return false;
     }
+    std::make_heap(m_far.begin(), m_far.end(), FarLater());
+    return true;
 }
 
 uint64_t
@@ -225,24 +296,104 @@ EventWindows::Enter(uint64_t time)
     }
 }
 
-inline void
-EventWindows::Prefetch(const Item& item)
+bool
+EventWindows::SortRoughly(Items& items)
 {
-    __builtin_prefetch(item.impl, 1);
-    __builtin_prefetch(reinterpret_cast<const char*>(item.impl) + 64, 1);
+    // Times are spread over the window: buckets of a part of it have about one event each.
+    const uint32_t bits = 64 - static_cast<uint32_t>(__builtin_clzll(items.size() - 1));
+    const uint64_t factor = (uint64_t{1} << (32 + bits)) / m_length;
+    const auto getBucket = [factor](const Item& item) {
+        return (item.key >> OFFSET_SHIFT) * factor >> 32;
+    };
+    m_begins.assign((std::size_t{1} << bits) + 1, 0);
+    uint32_t most = 0;
+    for (const Item& item : items)
+    {
+        most = std::max(most, ++m_begins[getBucket(item) + 1]);
+    }
+    if (most > FEW)
+    {
+        return false;
+    }
+    std::partial_sum(m_begins.begin(), m_begins.end(), m_begins.begin());
+    m_sorted.resize(items.size());
+    for (const Item& item : items)
+    {
+        m_sorted[m_begins[getBucket(item)]++] = item;
+    }
+    items.swap(m_sorted);
+    return true;
+}
+
+void
+EventWindows::Sort(Items& items)
+{
+    if (items.size() > FEW && !SortRoughly(items))
+    {
+        boost::sort::pdqsort(items.begin(), items.end(), Earlier());
+    }
+    else
+    {
+        for (std::size_t i = 1; i < items.size(); i++)
+        {
+            const Item item = items[i];
+            std::size_t place = i;
+            for (; place > 0 && Earlier()(item, items[place - 1]); place--)
+            {
+                items[place] = items[place - 1];
+            }
+            items[place] = item;
+        }
+    }
+    for (std::size_t i = 0; i < std::min(AHEAD, items.size()); i++)
+    {
+        Prefetch(items[i]);
+    }
+}
+
+inline void
+EventWindows::PrefetchList(uint32_t index) const
+{
+    const Items& items = m_nodes[index].items[m_window % SLOTS];
+    const auto* begin = reinterpret_cast<const char*>(items.data());
+    const auto* end = reinterpret_cast<const char*>(items.data() + items.size());
+    for (const char* line = begin; line < end; line += 64)
+    {
+        __builtin_prefetch(line, 1);
+    }
+}
+
+inline void
+EventWindows::PrefetchAhead() const
+{
+    const std::size_t left = m_batch.size() - m_nextInBatch;
+    const Item* next = m_batch.data() + m_nextInBatch;
+    if (left >= AHEAD)
+    {
+        Prefetch(next[AHEAD - 1]);
+    }
+    if (!m_isLarge)
+    {
+        return;
+    }
+    if (left >= MIDDLE && !(next[MIDDLE - 1].key & NO_FRAME))
+    {
+        const auto& frame = static_cast<const Frame&>(*next[MIDDLE - 1].impl);
+        frame.port->Prefetch(frame);
+    }
+    if (left >= NEAR && !(next[NEAR - 1].key & NO_FRAME))
+    {
+        const auto& frame = static_cast<const Frame&>(*next[NEAR - 1].impl);
+        frame.port->PrefetchSoon(frame);
+    }
 }
 
 void
 EventWindows::Execute(uint32_t index, uint64_t limit)
 {
     m_executing = index;
-    m_current.context = m_ids[index];
+    m_current.context = m_who[index].id;
     const uint64_t begin = m_end - m_length;
-    boost::sort::pdqsort(m_batch.begin(), m_batch.end(), Earlier());
-    for (std::size_t i = 0; i < std::min(AHEAD, m_batch.size()); i++)
-    {
-        Prefetch(m_batch[i]);
-    }
     while (true)
     {
         Item item;
@@ -260,10 +411,7 @@ EventWindows::Execute(uint32_t index, uint64_t limit)
         else if (m_nextInBatch < m_batch.size())
         {
             item = m_batch[m_nextInBatch++]; // all are below the limit
-            if (m_nextInBatch + AHEAD <= m_batch.size())
-            {
-                Prefetch(m_batch[m_nextInBatch + AHEAD - 1]);
-            }
+            PrefetchAhead();
         }
         else
         {
@@ -319,6 +467,22 @@ EventWindows::Recover()
 }
 
 void
+EventWindows::ExecuteUpTo(uint32_t index, uint64_t limit)
+{
+    Items& items = m_nodes[index].items[m_window % SLOTS];
+    const auto later = std::partition(items.begin(), items.end(), [=](const Item& item) {
+        return item.key < limit;
+    });
+    if (later != items.begin())
+    {
+        m_batch.assign(items.begin(), later);
+        items.erase(items.begin(), later);
+        Sort(m_batch);
+        Execute(index, limit);
+    }
+}
+
+void
 EventWindows::ExecuteBefore(uint64_t time, uint32_t context)
 {
     const uint64_t slot = m_window % SLOTS;
@@ -330,18 +494,8 @@ EventWindows::ExecuteBefore(uint64_t time, uint32_t context)
     const uint64_t offset = time - (m_end - m_length);
     for (std::size_t i = 0; i < active.size(); i++)
     {
-        const uint32_t index = active[i];
-        Items& items = m_nodes[index].items[slot];
-        const uint64_t limit = (offset + (m_ids[index] < context ? 1 : 0)) << OFFSET_SHIFT;
-        const auto later = std::partition(items.begin(), items.end(), [=](const Item& item) {
-            return item.key < limit;
-        });
-        if (later != items.begin())
-        {
-            m_batch.assign(items.begin(), later);
-            items.erase(items.begin(), later);
-            Execute(index, limit);
-        }
+        const bool isEarlier = m_who[active[i]].id < context;
+        ExecuteUpTo(active[i], (offset + (isEarlier ? 1 : 0)) << OFFSET_SHIFT);
     }
     active.erase(std::remove_if(active.begin(),
                                 active.end(),
@@ -354,8 +508,20 @@ EventWindows::ExecuteAll()
 {
     const uint64_t slot = m_window % SLOTS;
     auto& active = m_active[slot];
+    if (!active.empty())
+    {
+        Sort(m_nodes[active.front()].items[slot]);
+    }
     for (std::size_t i = 0; i < active.size(); i++)
     {
+        if (m_isLarge && i + NODES_AHEAD < active.size())
+        {
+            PrefetchList(active[i + NODES_AHEAD]);
+        }
+        if (i + 1 < active.size())
+        {
+            Sort(m_nodes[active[i + 1]].items[slot]); // its frames are there when its turn comes
+        }
         Items& items = m_nodes[active[i]].items[slot];
         items.swap(m_batch);
         if (items.capacity() > 0)
@@ -391,6 +557,7 @@ EventWindows::TakeAll()
             }
         }
         m_active[slot].clear();
+        m_acks[slot].clear();
     }
     std::sort(m_far.begin(), m_far.end(), [](const FarItem& a, const FarItem& b) {
         return FarLater()(b, a);
@@ -408,7 +575,7 @@ EventWindows::Drain(const Taker& taker)
         const auto uid = item.order & NO_FRAME
                              ? static_cast<uint32_t>(item.order)
                              : static_cast<uint32_t>(static_cast<Frame*>(item.impl)->sequence);
-        taker(item.time, m_ids[item.index], uid, item.impl);
+        taker(item.time, m_who[item.index].id, uid, item.impl);
     }
     m_size = 0;
 }
@@ -417,7 +584,8 @@ void
 EventWindows::AddEntries(std::vector<BucketScheduler::Entry>& entries) const
 {
     const auto add = [&](uint64_t time, uint32_t index, uint64_t order, EventImpl* impl) {
-        entries.push_back({impl, time, uint64_t{m_ids[index]} << OFFSET_SHIFT | order});
+        const uint64_t ofNode = order & NO_FRAME ? order : order >> INGRESS_SHIFT;
+        entries.push_back({impl, time, uint64_t{m_who[index].id} << OFFSET_SHIFT | ofNode});
     };
     for (uint64_t window = m_window; window < m_window + SLOTS; window++)
     {

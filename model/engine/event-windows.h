@@ -16,10 +16,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 namespace ns3::training
 {
+
+class HostDevice;
 
 /** The event that is being executed: what ns-3's event loop knows of it. */
 struct CurrentEvent
@@ -27,6 +30,19 @@ struct CurrentEvent
     uint64_t time{0};                        ///< time stamp, time steps
     uint32_t uid{0};                         ///< uid; 0: a frame arrives
     uint32_t context{Simulator::NO_CONTEXT}; ///< node
+};
+
+/** A node that executes events in windows. */
+struct WindowNode
+{
+    uint32_t id{0};                         ///< id of the node
+    std::vector<const HostDevice*> devices; ///< of a host: its ports; none: a switch
+
+    /// @return whether two nodes are the same
+    friend bool operator==(const WindowNode& a, const WindowNode& b)
+    {
+        return a.id == b.id && a.devices == b.devices;
+    }
 };
 
 /**
@@ -37,6 +53,11 @@ struct CurrentEvent
  * window no event of such a node can depend on an event of another one. So each node executes all
  * its events of the window in turn, and its state stays in the cache. The order of events at a node
  * is that of BucketScheduler.
+ *
+ * Of a host only the quiet events are kept here (RdmaEngine), up to the first one of the window
+ * that is not quiet. From then on, all its events of the window are executed in the order of time,
+ * among those of other such nodes: they are passed on. So are those of a host that something else
+ * looks at or acts on.
  */
 class EventWindows
 {
@@ -44,24 +65,30 @@ class EventWindows
     /// Longest window, time steps: offsets in a window fit into 30 bits.
     static constexpr uint64_t MAX_LENGTH = uint64_t{1} << 30;
 
-    /** @param current the executed event, which this class sets; must outlive it */
-    explicit EventWindows(CurrentEvent& current);
+    /** Takes an event. (time, node, uid, event) */
+    using Taker = std::function<void(uint64_t, uint32_t, uint32_t, EventImpl*)>;
+
+    /**
+     * @param current the executed event, which this class sets; must outlive it
+     * @param passOn takes the events of hosts that are to be executed in the order of time
+     */
+    EventWindows(CurrentEvent& current, Taker passOn);
     EventWindows(const EventWindows&) = delete;
     EventWindows& operator=(const EventWindows&) = delete;
 
     /**
      * Sets the nodes. There must be no events.
-     * @param nodes ids of the nodes, each once
+     * @param nodes the nodes, each once, switches first
      * @param length lookahead, 1 to MAX_LENGTH time steps: an event of such a node schedules events
      *        of other nodes at least so much later
      * @param now current time, time steps
      */
-    void SetNodes(const std::vector<uint32_t>& nodes, uint64_t length, uint64_t now);
+    void SetNodes(std::vector<WindowNode> nodes, uint64_t length, uint64_t now);
 
     /** @return the nodes, as given to SetNodes() */
-    const std::vector<uint32_t>& GetNodes() const
+    const std::vector<WindowNode>& GetNodes() const
     {
-        return m_ids;
+        return m_who;
     }
 
     /** @return length of a window, time steps */
@@ -72,7 +99,7 @@ class EventWindows
 
     /**
      * @param context a node, or Simulator::NO_CONTEXT
-     * @return whether its events are kept here
+     * @return whether it is one of the nodes
      */
     bool Has(uint32_t context) const
     {
@@ -86,16 +113,18 @@ class EventWindows
      * @param context a node; Has() must be true
      * @param uid uid of the event
      * @param impl the event
+     * @return false if it is not kept here, but must be executed in the order of time
      */
-    void Insert(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl);
+    bool Insert(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl);
 
     /**
      * Removes an event, if it is there.
      * @param time time stamp, time steps
      * @param context its node; Has() must be true
      * @param impl the event
+     * @return whether it was there
      */
-    void Remove(uint64_t time, uint32_t context, const EventImpl* impl);
+    bool Remove(uint64_t time, uint32_t context, const EventImpl* impl);
 
     /** @return number of events that wait */
     uint64_t GetSize() const
@@ -137,6 +166,44 @@ class EventWindows
     void Enter(uint64_t time);
 
     /**
+     * Begins a window: passes on the events of hosts that come after one that is not quiet. May be
+     * called again.
+     */
+    void Screen();
+
+    /**
+     * Executes the events of a host before another event, and passes on its other events of the
+     * current window. Does nothing if this has happened already.
+     * @param context a node; Has() must be true
+     * @param time time of the other event, time steps
+     * @param order sort key of the other event, see BucketScheduler::Entry
+     */
+    void Order(uint32_t context, uint64_t time, uint64_t order);
+
+    /**
+     * As Order(), for an event of another node that looks at the host or acts on it.
+     * @param host the host; IsHost() must be true
+     * @param time time of that event, time steps
+     * @param context the other node: of events at the same time, those of lower nodes precede it
+     */
+    void CatchUp(uint32_t host, uint64_t time, uint32_t context);
+
+    /**
+     * Passes on the events of all hosts in the current window: something else acts on any of them.
+     * Call ExecuteBefore() first.
+     */
+    void OrderAll();
+
+    /**
+     * @param context a node; Has() must be true
+     * @return whether it is a host
+     */
+    bool IsHost(uint32_t context) const
+    {
+        return m_indices[context] >= m_switches;
+    }
+
+    /**
      * Executes the events of the current window before an event elsewhere.
      * @param time its time, time steps
      * @param context its node: of events at the same time, those of lower nodes precede it
@@ -145,9 +212,6 @@ class EventWindows
 
     /** Executes the remaining events of the current window. */
     void ExecuteAll();
-
-    /** Takes an event. (time, node, uid, event) */
-    using Taker = std::function<void(uint64_t, uint32_t, uint32_t, EventImpl*)>;
 
     /**
      * Removes all events, those of a node in their order.
@@ -172,10 +236,28 @@ class EventWindows
     /** An event of a known node in a known window. */
     struct Item
     {
-        /// Order within the window: offset of the time, non-frame bit, port number or uid.
-        uint64_t key;
+        uint64_t key; // order within the window: offset of the time, order of simultaneous events
         EventImpl* impl;
     };
+
+    // The order of simultaneous events is that of BucketScheduler: arrivals by port, and the others
+    // by uid.
+
+    /// Key bit that is set for all events except arrivals.
+    static constexpr uint64_t NO_FRAME = uint64_t{1} << 32;
+    /// The bits above it hold the offset of the time in the window.
+    static constexpr uint32_t OFFSET_SHIFT = 33;
+    /// The others: order of simultaneous events.
+    static constexpr uint64_t ORDER = (uint64_t{1} << OFFSET_SHIFT) - 1;
+    /// Of an arrival: the port number, with the next bit below it.
+    static constexpr uint32_t INGRESS_SHIFT = 1;
+    /// Key bit of the arrival of an acknowledgement at a host.
+    static constexpr uint64_t ACK = 1;
+
+    /// Prefetch distances in events: a frame, what its arrival needs, and what that leads to.
+    static constexpr std::size_t AHEAD = 8;
+    static constexpr std::size_t MIDDLE = 5;
+    static constexpr std::size_t NEAR = 2;
 
     using Items = std::vector<Item>;
 
@@ -183,17 +265,33 @@ class EventWindows
     struct FarItem
     {
         uint64_t time;
-        uint64_t order; // non-frame bit, port number or uid
+        uint64_t order; // lower part of an Item's key
         EventImpl* impl;
         uint32_t index;
     };
 
     static constexpr uint32_t NONE = 0xffffffff;
-    static constexpr uint64_t SLOTS = 16; // windows that have lists
+    static constexpr uint64_t SLOTS = 8; // windows that have lists; more take more cache lines
+
+    static constexpr uint64_t NEVER = std::numeric_limits<uint64_t>::max();
 
     struct Node
     {
         std::array<Items, SLOTS> items; // of window w at w modulo SLOTS
+    };
+
+    /** What is known of a host, small, as it is looked at in each window. */
+    struct Host
+    {
+        uint64_t ordered{NEVER}; // window in which its events are passed on
+        uint64_t quiet{0};       // value of m_epoch when it was found quiet; 0: unknown
+    };
+
+    /** The arrival of an acknowledgement at a host, which is not quiet if it ends a message. */
+    struct AckArrival
+    {
+        Item item;
+        uint32_t index;
     };
 
     /** Sorts the earliest event first. */
@@ -208,25 +306,58 @@ class EventWindows
         bool operator()(const FarItem& a, const FarItem& b) const;
     };
 
+    /** @return whether the events of a host in the current window are passed on */
+    bool IsOrdered(uint32_t index) const
+    {
+        return m_hosts[index - m_switches].ordered == m_window || m_ordered == m_window;
+    }
+
+    bool Keeps(uint64_t time, uint32_t index, const EventImpl& impl) const;
+    bool IsQuiet(uint32_t index) const;
+    void PassOn(uint32_t index, const Item& item);
+    void PassOnAll(uint32_t index);
+    void PassOnFrom(uint32_t index, const Item& first);
+    void ScreenAcks(const std::vector<AckArrival>& acks);
     std::vector<FarItem> TakeAll();
     void Place(uint64_t time, uint64_t order, uint32_t index, EventImpl* impl);
     void InsertNow(const Item& item);
     void Append(uint64_t slot, uint32_t index, const Item& item);
     void Execute(uint32_t index, uint64_t limit);
+    void Sort(Items& items);
+    bool SortRoughly(Items& items);
+    void ExecuteUpTo(uint32_t index, uint64_t limit);
+    void OrderFrom(uint32_t index, uint64_t key);
     void PutBack();
-    static void Prefetch(const Item& item);
+
+    static void Prefetch(const Item& item)
+    {
+        __builtin_prefetch(item.impl, 1);
+        __builtin_prefetch(reinterpret_cast<const char*>(item.impl) + 64, 1);
+    }
+
+    void PrefetchAhead() const;
+    void PrefetchList(uint32_t index) const;
 
     CurrentEvent& m_current;
     CurrentEvent m_last{0, 0, 0};
-    std::vector<uint32_t> m_ids;
+    const Taker m_passOn;
+    std::vector<WindowNode> m_who;   // switches first
+    uint32_t m_switches{0};          // number of switches among them
     std::vector<uint32_t> m_indices; // by node id; NONE: not here
     std::vector<Node> m_nodes;
+    std::vector<Host> m_hosts; // in the order of m_who, without the switches
     std::array<std::vector<uint32_t>, SLOTS> m_active; // nodes that have events in a window
+    std::array<std::vector<AckArrival>, SLOTS> m_acks; // in a window
     std::vector<FarItem> m_far;
-    std::vector<Items> m_spare; // LIFO list of empty lists with memory, still cached
+    Items m_sorted;                 // scratch of Sort()
+    std::vector<uint32_t> m_begins; // scratch of Sort()
+    std::vector<Items> m_spare;     // LIFO list of empty lists with memory, still cached
     uint64_t m_length{0};
-    uint64_t m_window{0}; // number of the current window
-    uint64_t m_end{0};    // its end, time steps
+    uint64_t m_window{0};      // number of the current window
+    uint64_t m_ordered{NEVER}; // window in which the events of all hosts are passed on
+    uint64_t m_epoch{1};       // changes when something may have happened to any host
+    uint64_t m_end{0};         // its end, time steps
+    bool m_isLarge{false};     // the state of nodes is prefetched, too
     uint64_t m_size{0};
     uint64_t m_executed{0};
 

@@ -13,7 +13,7 @@
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/switch-device.h"
-#include "ns3/training-bystander-event.h"
+#include "ns3/training-event-kinds.h"
 #include "ns3/training-mix-bits.h"
 
 #include <algorithm>

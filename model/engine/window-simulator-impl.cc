@@ -12,6 +12,7 @@
 #include "ns3/assert.h"
 #include "ns3/boolean.h"
 #include "ns3/global-value.h"
+#include "ns3/host-device.h"
 #include "ns3/log.h"
 #include "ns3/node-list.h"
 #include "ns3/node.h"
@@ -22,6 +23,7 @@
 #include "ns3/training-processes.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <typeinfo>
 
@@ -34,22 +36,56 @@ NS_OBJECT_ENSURE_REGISTERED(WindowSimulatorImpl);
 namespace
 {
 
-/** @return shortest time between an event of a switch and the event of a neighbor, time steps */
+/** @return shortest time between an event at one end of a link and one at the other, time steps */
 uint64_t
-GetLookahead(SwitchDevice& device)
+GetLookahead(const FabricPort& port)
 {
-    uint64_t shortest = EventWindows::MAX_LENGTH;
-    for (uint16_t i = 0; i < device.GetNPorts(); i++)
+    // AddLatency() only adds to it, and the line adds the time of a frame.
+    const int64_t back = port.GetPeer() ? port.GetPeer()->GetDelay().GetTimeStep() : 0;
+    return static_cast<uint64_t>(std::min(port.GetDelay().GetTimeStep(), back));
+}
+
+/** A node that may take part. */
+struct Candidate
+{
+    WindowNode node;
+    uint64_t lookahead{EventWindows::MAX_LENGTH}; // to its neighbors, time steps; 0: takes no part
+};
+
+/** @return a node with a switch that nobody observes, or an empty optional */
+std::optional<Candidate>
+FindSwitch(const Node& node)
+{
+    const auto device = node.GetObject<SwitchDevice>();
+    if (!device || node.GetNDevices() > 0 || node.GetNApplications() > 0 || !device->IsUnobserved())
     {
-        // AddLatency() only adds to it, and the line adds the time of a frame.
-        const FabricPort& port = device.GetPort(i);
-        for (const FabricPort* from : {&port, static_cast<const FabricPort*>(port.GetPeer())})
-        {
-            const int64_t delay = from ? from->GetDelay().GetTimeStep() : 0;
-            shortest = std::min(shortest, static_cast<uint64_t>(delay));
-        }
+        return std::nullopt;
     }
-    return shortest;
+    Candidate found{{node.GetId(), {}}};
+    for (uint16_t i = 0; i < device->GetNPorts(); i++)
+    {
+        found.lookahead = std::min(found.lookahead, GetLookahead(device->GetPort(i)));
+    }
+    return found;
+}
+
+/** @return a host all of whose ports have RDMA engines that nobody observes */
+std::optional<Candidate>
+FindHost(const Node& node)
+{
+    Candidate found{{node.GetId(), {}}};
+    for (uint32_t i = 0; i < node.GetNDevices(); i++)
+    {
+        const auto device = DynamicCast<HostDevice>(node.GetDevice(i));
+        if (!device || !device->IsUnobserved())
+        {
+            return std::nullopt;
+        }
+        found.node.devices.push_back(PeekPointer(device));
+        found.lookahead = std::min(found.lookahead, GetLookahead(device->GetPort()));
+    }
+    return found.node.devices.empty() || node.GetObject<SwitchDevice>() ? std::nullopt
+                                                                        : std::optional(found);
 }
 
 } // namespace
@@ -73,7 +109,10 @@ WindowSimulatorImpl::GetTypeId()
 
 WindowSimulatorImpl::WindowSimulatorImpl()
     : m_uid(EventId::UID::VALID),
-      m_windows(m_current),
+      m_windows(m_current,
+                [this](uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl) {
+                    InsertInOrder(time, context, uid, impl);
+                }),
       m_mainThread(std::this_thread::get_id())
 {
 }
@@ -166,9 +205,8 @@ WindowSimulatorImpl::GetWindow() const
 inline void
 WindowSimulatorImpl::Insert(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl)
 {
-    if (m_windows.Has(context))
+    if (m_windows.Has(context) && m_windows.Insert(time, context, uid, impl))
     {
-        m_windows.Insert(time, context, uid, impl);
         return;
     }
     NS_ABORT_MSG_IF(m_windows.IsExecuting() && time < m_windows.GetEnd(),
@@ -176,6 +214,12 @@ WindowSimulatorImpl::Insert(uint64_t time, uint32_t context, uint32_t uid, Event
                         << m_current.context << " schedules one of node " << context
                         << " earlier than the delay of its links; the attribute Windows of "
                            "WindowSimulatorImpl set to false allows it");
+    InsertInOrder(time, context, uid, impl);
+}
+
+void
+WindowSimulatorImpl::InsertInOrder(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl)
+{
     Scheduler::Event event;
     event.impl = impl;
     event.key.m_ts = time;
@@ -203,7 +247,7 @@ WindowSimulatorImpl::InsertNew(uint64_t time, uint32_t context, EventImpl* impl)
 {
     if (EventLoop::IsBehind() && m_windows.Has(context) && &typeid(*impl) != &typeid(Frame))
     {
-        SynchronizeNow(); // simultaneous events of a node are executed in the order of their uids
+        CatchUpNow(context); // simultaneous events of a node are executed in the order of uids
     }
     const uint32_t uid = m_uid++;
     Insert(time, context, uid, impl);
@@ -229,22 +273,19 @@ WindowSimulatorImpl::DrainWindows()
 void
 WindowSimulatorImpl::ChooseNodes()
 {
-    std::vector<uint32_t> nodes;
+    std::vector<WindowNode> nodes;
     uint64_t length = std::min(EventWindows::MAX_LENGTH, m_lookAhead);
-    for (auto i = NodeList::Begin(); m_usesWindows && m_buckets && i != NodeList::End(); ++i)
+    for (const auto find : {&FindSwitch, &FindHost})
     {
-        const Ptr<Node> node = *i;
-        const auto device = node->GetObject<SwitchDevice>();
-        if (!device || node->GetSystemId() != GetSystemId() || node->GetNDevices() > 0 ||
-            node->GetNApplications() > 0 || !device->IsUnobserved())
+        for (auto i = NodeList::Begin(); m_usesWindows && m_buckets && i != NodeList::End(); ++i)
         {
-            continue;
-        }
-        const uint64_t lookahead = GetLookahead(*device);
-        if (lookahead > 0)
-        {
-            nodes.push_back(node->GetId());
-            length = std::min(length, lookahead);
+            const Node& node = **i;
+            const auto found = node.GetSystemId() == GetSystemId() ? find(node) : std::nullopt;
+            if (found && found->lookahead > 0)
+            {
+                nodes.push_back(found->node);
+                length = std::min(length, found->lookahead);
+            }
         }
     }
     if (nodes == m_windows.GetNodes() && (nodes.empty() || length == m_windows.GetLength()))
@@ -253,7 +294,7 @@ WindowSimulatorImpl::ChooseNodes()
     }
     NS_LOG_INFO(nodes.size() << " nodes execute events in windows of " << length << " time steps");
     DrainWindows();
-    m_windows.SetNodes(nodes, length, m_current.time);
+    m_windows.SetNodes(std::move(nodes), length, m_current.time);
     std::vector<Scheduler::Event> events;
     while (!m_events->IsEmpty())
     {
@@ -357,20 +398,22 @@ WindowSimulatorImpl::ExecuteOthers()
         {
             return;
         }
-        const bool isGlobal = BucketScheduler::GetContext(*next) == Simulator::NO_CONTEXT;
+        const uint32_t context = BucketScheduler::GetContext(*next);
+        const bool isGlobal = context == Simulator::NO_CONTEXT;
+        EventLoop::SetBehind(false);
         if (isGlobal)
         {
-            EventLoop::SetBehind(false);
             m_windows.ExecuteBefore(next->time, Simulator::NO_CONTEXT);
-            next = m_buckets->Peek();
+            m_windows.OrderAll();
         }
-        EventLoop::SetBehind(!isGlobal);
-        const BucketScheduler::Entry entry = *next;
+        else if (m_windows.Has(context))
+        {
+            m_windows.Order(context, next->time, next->order);
+        }
+        const BucketScheduler::Entry entry = *m_buckets->Peek();
         m_buckets->Pop();
-        Execute(entry.time,
-                BucketScheduler::GetContext(entry),
-                BucketScheduler::GetUid(entry),
-                entry.impl);
+        EventLoop::SetBehind(!isGlobal);
+        Execute(entry.time, context, BucketScheduler::GetUid(entry), entry.impl);
         TakeForeignEvents();
     }
 }
@@ -386,6 +429,7 @@ WindowSimulatorImpl::RunInWindows()
             return;
         }
         m_windows.Enter(earliest);
+        m_windows.Screen();
         ExecuteOthers();
         if (m_stop)
         {
@@ -411,6 +455,7 @@ WindowSimulatorImpl::Run()
     TakeForeignEvents();
     m_stop = false;
     ChooseNodes();
+    m_windows.OrderAll(); // the caller may have acted on anything
     EventLoop::Set(&m_current.time,
                    this,
                    &WindowSimulatorImpl::ScheduleFor,
@@ -443,7 +488,25 @@ WindowSimulatorImpl::SynchronizeNow()
         EventLoop::SetBehind(false);
         const CurrentEvent current = m_current;
         m_windows.ExecuteBefore(current.time, current.context);
+        m_windows.OrderAll();
         m_current = current;
+    }
+}
+
+void
+WindowSimulatorImpl::CatchUpNow(uint32_t node)
+{
+    if (!m_windows.IsHost(node))
+    {
+        SynchronizeNow();
+    }
+    else if (node != m_current.context) // whose events are in order
+    {
+        EventLoop::SetBehind(false);
+        const CurrentEvent current = m_current;
+        m_windows.CatchUp(node, current.time, current.context);
+        m_current = current;
+        EventLoop::SetBehind(true);
     }
 }
 
@@ -453,7 +516,7 @@ WindowSimulatorImpl::CatchUp(void* self, uint32_t node)
     auto& loop = *static_cast<WindowSimulatorImpl*>(self);
     if (loop.m_windows.Has(node))
     {
-        loop.SynchronizeNow();
+        loop.CatchUpNow(node);
     }
 }
 
@@ -569,11 +632,7 @@ WindowSimulatorImpl::Remove(const EventId& id)
         return;
     }
     EventImpl* impl = id.PeekEventImpl();
-    if (m_windows.Has(id.GetContext()))
-    {
-        m_windows.Remove(id.GetTs(), id.GetContext(), impl);
-    }
-    else
+    if (!m_windows.Has(id.GetContext()) || !m_windows.Remove(id.GetTs(), id.GetContext(), impl))
     {
         Scheduler::Event event;
         event.impl = impl;

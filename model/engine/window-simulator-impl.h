@@ -33,23 +33,28 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-fabric
  *
- * The event loop of ns3::DefaultSimulatorImpl, with the same results, but faster in networks of
- * many switches: switches execute their events in windows (EventWindows), one switch after another,
- * so that the state of a switch is loaded into the cache once per window instead of once per event.
+ * The event loop of ns3::DefaultSimulatorImpl, with the same results, but faster in large networks:
+ * switches and hosts execute events in windows (EventWindows), one node after another, so that the
+ * state of a node is loaded into the cache once per window instead of once per event.
  *
- * All other events, those of hosts and those without a node, are executed in the order of their
- * times. They come first in a window, since hosts and switches affect each other only after the
- * delay of a link. Before an event without a node, which may look at any switch, the switches
- * execute their events up to its time. So do they when Stop() has been called by an event of a
- * host. If an event of a host looks at the state of a switch by a function of SwitchDevice or
- * FabricPort, they execute their events before that moment first, too (EventLoop::CatchUp()).
+ * All events of a switch take part, and the quiet ones of a host, which call nobody (RdmaEngine),
+ * up to the first one of the window that is not quiet. All other events, such as the end of a
+ * message, and those without a node, are executed in the order of their times. They come first in a
+ * window, since nodes affect each other only after the delay of a link. Before each one, its own
+ * host executes its events up to that time; before an event without a node, which may look at
+ * anything, all nodes do. So do they when Stop() has been called. An event that looks at the state
+ * of another node, or acts on it, lets that node execute its events first (EventLoop::CatchUp());
+ * the functions of SwitchDevice, HostDevice, FabricPort, RdmaNic and RdmaQueuePair do that.
  *
- * A switch takes part if its state cannot be seen by others when its events are executed: it has no
- * program, no trace sink, no capture, no link without a delay, and its node has no net devices or
- * applications. This is found out when Run() is called. A trace sink that is connected later, by an
- * event of a host, sees the events of one window in another order than that of their times.
- * Switches schedule only frames at other nodes; a switch that schedules other events there, for the
- * very time of an event that the other node has scheduled itself, finds no fixed order of the two.
+ * A node takes part if nobody observes its events: a switch without program, trace sink and
+ * capture, whose node has no net devices or applications; a host all of whose net devices are
+ * HostDevices with such an RdmaNic, without program, capture and trace sinks apart from Completion
+ * and Pause. It must have no link without a delay. This is found out when Run() is called. A trace
+ * sink that is connected later, or to a congestion control, sees the events of one window in
+ * another order than that of their times. Switches schedule only frames at other nodes; a switch
+ * that schedules other events there, for the very time of an event that the other node has
+ * scheduled itself, finds no fixed order of the two. What a quiet event schedules at its own node
+ * within the window is taken to be quiet, too.
  *
  * A simulation that is shared among processes advances in rounds (SetRounds()), in which each
  * process executes windows.
@@ -154,6 +159,7 @@ class WindowSimulatorImpl : public SimulatorImpl
 
     void DoDispose() override;
     void Insert(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl);
+    void InsertInOrder(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl);
     uint32_t InsertNew(uint64_t time, uint32_t context, EventImpl* impl);
     static void CatchUp(void* self, uint32_t node);
     static void ScheduleFor(void* self, uint32_t context, uint64_t time, EventImpl* impl);
@@ -169,6 +175,7 @@ class WindowSimulatorImpl : public SimulatorImpl
     void Execute(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl);
     void ExecuteOthers();
     void SynchronizeNow();
+    void CatchUpNow(uint32_t node);
 
     bool m_usesWindows{true};
     bool m_stop{false};

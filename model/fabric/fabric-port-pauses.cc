@@ -76,6 +76,7 @@ FabricPort::OnPause(const Frame& frame)
 void
 FabricPort::ObeyPause(uint8_t classes, int64_t until)
 {
+    EventLoop::CatchUp(m_nodeId);
     const int64_t now = EventLoop::Now();
     if (m_watchdog)
     {
@@ -99,6 +100,7 @@ FabricPort::ObeyPause(uint8_t classes, int64_t until)
 void
 FabricPort::OnPauseExpired()
 {
+    EventLoop::CatchUp(m_nodeId);
     Classes& classes = Use();
     Simulator::Cancel(classes.pauseExpiry);
     const int64_t now = EventLoop::Now();
@@ -132,6 +134,7 @@ FabricPort::OnPauseExpired()
 void
 FabricPort::OverridePause(uint8_t priority, bool paused)
 {
+    EventLoop::CatchUp(m_nodeId);
     Use().pausedUntil[priority] = paused ? std::numeric_limits<int64_t>::max() : 0;
     SetPaused(priority, paused, EventLoop::Now());
     if (!paused)
@@ -143,6 +146,7 @@ FabricPort::OverridePause(uint8_t priority, bool paused)
 void
 FabricPort::Purge(uint8_t priority)
 {
+    EventLoop::CatchUp(m_nodeId);
     while (m_waiting >> priority & 1)
     {
         Frame* frame = Pop(priority);

@@ -139,6 +139,7 @@ FabricPort::RemoveImpairment(const std::shared_ptr<LinkImpairment>& impairment)
 void
 FabricPort::Flush()
 {
+    EventLoop::CatchUp(m_nodeId);
     for (uint8_t priority = 0; priority < PRIORITIES; priority++)
     {
         while (m_waiting >> priority & 1)
@@ -197,6 +198,7 @@ FabricPort::SetBorder(FrameBorder* border)
 void
 FabricPort::SetTap(Tap tap)
 {
+    EventLoop::CatchUp(m_nodeId);
     m_tap = tap ? std::make_unique<Tap>(std::move(tap)) : nullptr;
     m_isHooked = true;
 }

@@ -260,6 +260,12 @@ class alignas(64) FabricPort : public EventImpl
         return m_tap != nullptr;
     }
 
+    /** @return whether its frames are neither changed, delayed, credited nor seen by others */
+    bool IsPlain() const
+    {
+        return !m_down && !m_isHooked && !m_isImpaired;
+    }
+
     /** @param source frame source that is polled when the line is free; null: none */
     void SetSource(FrameSource* source);
 

@@ -18,7 +18,9 @@
 #include "ns3/pointer.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
+#include "ns3/training-event-loop.h"
 #include "ns3/training-field-accessor.h"
+#include "ns3/training-trace-sinks.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -28,6 +30,30 @@ namespace ns3::training
 
 NS_LOG_COMPONENT_DEFINE("TrainingHostDevice");
 NS_OBJECT_ENSURE_REGISTERED(HostDevice);
+
+namespace
+{
+
+/** Passes frames to a function. */
+class RdmaReceiverFunction : public RdmaEngine
+{
+  public:
+    /** @param receiver the function */
+    explicit RdmaReceiverFunction(std::function<void(Frame*)> receiver)
+        : m_receiver(std::move(receiver))
+    {
+    }
+
+    void Receive(Frame* frame) override
+    {
+        m_receiver(frame);
+    }
+
+  private:
+    std::function<void(Frame*)> m_receiver;
+};
+
+} // namespace
 
 TypeId
 HostDevice::GetTypeId()
@@ -130,7 +156,7 @@ HostDevice::~HostDevice() = default;
 void
 HostDevice::DoDispose()
 {
-    SetRdmaReceiver(nullptr);
+    SetRdmaEngine(nullptr);
     m_programReceivers.clear();
     if (m_program)
     {
@@ -194,13 +220,39 @@ HostDevice::GetPort() const
 }
 
 void
-HostDevice::SetRdmaReceiver(std::function<void(Frame*)> receiver,
-                            std::function<void(const Frame&, bool)> expect,
-                            std::function<bool(StateVisitor&, bool)> visit)
+HostDevice::SetRdmaEngine(RdmaEngine* engine)
 {
-    m_rdmaReceiver = std::move(receiver);
-    m_expectRdma = std::move(expect);
-    m_visitRdma = std::move(visit);
+    m_rdmaEngine = engine;
+    m_rdmaReceiver = nullptr;
+}
+
+void
+HostDevice::SetRdmaReceiver(std::function<void(Frame*)> receiver)
+{
+    m_rdmaReceiver =
+        receiver ? std::make_unique<RdmaReceiverFunction>(std::move(receiver)) : nullptr;
+    m_rdmaEngine = m_rdmaReceiver.get();
+}
+
+bool
+HostDevice::IsUnobserved() const
+{
+    return m_rdmaEngine && !m_rdmaEngine->IsObserved() && !m_program && !m_port->HasTap() &&
+           TraceSinks::AreNone(m_queueLengthTrace) && TraceSinks::AreNone(m_dropTrace);
+}
+
+bool
+HostDevice::IsQuiet(int64_t duration) const
+{
+    return m_port->IsPlain() && !m_program && m_receiving.rate.GetBitRate() == 0 &&
+           (!m_receiveBuffer || m_receiveBuffer->IsEmpty()) && m_rdmaEngine &&
+           m_rdmaEngine->IsQuiet(duration);
+}
+
+bool
+HostDevice::IsQuiet(const Frame& frame) const
+{
+    return m_rdmaEngine->IsQuiet(frame);
 }
 
 bool
@@ -296,6 +348,7 @@ HostDevice::GetHeldBytes(uint16_t, uint8_t priority) const
 void
 HostDevice::SetProgram(Ptr<NicProgram> program)
 {
+    EventLoop::CatchUp(GetNode()->GetId());
     NS_LOG_INFO("endpoint " << m_endpoint << " loads a NIC program");
     NS_ABORT_MSG_IF(m_program, "a NIC runs one program");
     m_program = program;
@@ -312,6 +365,7 @@ HostDevice::GetProgram() const
 void
 HostDevice::SetReceiveRate(DataRate rate)
 {
+    EventLoop::CatchUp(GetNode()->GetId());
     NS_LOG_INFO("endpoint " << m_endpoint << " processes received frames at " << rate);
     m_receiving.rate = rate;
     if (rate.GetBitRate() == 0 && m_receiveBuffer)
@@ -323,29 +377,29 @@ HostDevice::SetReceiveRate(DataRate rate)
 void
 HostDevice::Visit(StateVisitor& visitor)
 {
-    bool repeats = m_visitRdma && m_visitRdma(visitor, m_port->IsIdle(visitor.GetTime()));
-    repeats =
-        repeats && !m_program && m_receiving.rate.GetBitRate() == 0 && m_queueLengthTrace.IsEmpty();
+    bool repeats = m_rdmaEngine && m_rdmaEngine->Visit(visitor, m_port->IsIdle(visitor.GetTime()));
+    repeats = repeats && !m_program && m_receiving.rate.GetBitRate() == 0 &&
+              TraceSinks::AreNone(m_queueLengthTrace);
     m_port->Visit(visitor, repeats);
 }
 
 void
 HostDevice::Prefetch(const Frame& frame)
 {
-    if (m_expectRdma && IsRoce(frame.kind))
+    if (m_rdmaEngine && IsRoce(frame.kind))
     {
         __builtin_prefetch(&frame.payloadBytes); // fields not read by switches, so not cached
         __builtin_prefetch(&frame.payload);
-        m_expectRdma(frame, false);
+        m_rdmaEngine->Prefetch(frame, false);
     }
 }
 
 void
 HostDevice::PrefetchSoon(const Frame& frame)
 {
-    if (m_expectRdma && IsRoce(frame.kind))
+    if (m_rdmaEngine && IsRoce(frame.kind))
     {
-        m_expectRdma(frame, true);
+        m_rdmaEngine->Prefetch(frame, true);
     }
 }
 
@@ -454,9 +508,9 @@ HostDevice::Deliver(Frame* frame)
     }
     if (frame->kind != FrameKind::IP)
     {
-        if (m_rdmaReceiver)
+        if (m_rdmaEngine)
         {
-            m_rdmaReceiver(frame);
+            m_rdmaEngine->Receive(frame);
         }
         else
         {

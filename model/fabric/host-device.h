@@ -12,6 +12,7 @@
 #include "host-receive-buffer.h"
 #include "ip-neighbors.h"
 #include "nic-program.h"
+#include "rdma-engine.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/ipv4-address.h"
@@ -84,17 +85,26 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
     /** @param rate processing rate of received frames from now on; 0: unlimited */
     void SetReceiveRate(DataRate rate);
 
+    /** @param engine takes over every RoCE frame that arrives; null: none; must outlive its use */
+    void SetRdmaEngine(RdmaEngine* engine);
+
+    /** @param receiver takes over every RoCE frame that arrives, in place of an engine */
+    void SetRdmaReceiver(std::function<void(Frame*)> receiver);
+
+    /** @return whether no trace sink, tap or program learns of quiet events, see RdmaEngine */
+    bool IsUnobserved() const;
+
     /**
-     * @param receiver takes over every RoCE frame that arrives
-     * @param expect called shortly before the arrival of many of these frames to prefetch their
-     *        data: first with false, then with true for the second prefetch stage
-     * @param visit visits the state of the receiver and of what it sends, and returns whether that
-     *        may repeat; its argument tells whether no frame has come or gone for long, see
-     *        FabricPort::IsIdle(); null: it cannot repeat
+     * @param duration time from now on, ps
+     * @return whether for that long all its events are quiet, see RdmaEngine::IsQuiet()
      */
-    void SetRdmaReceiver(std::function<void(Frame*)> receiver,
-                         std::function<void(const Frame&, bool)> expect = nullptr,
-                         std::function<bool(StateVisitor&, bool)> visit = nullptr);
+    bool IsQuiet(int64_t duration) const;
+
+    /**
+     * @param frame a positive acknowledgement that arrives later
+     * @return whether its arrival is quiet if only quiet events come before
+     */
+    bool IsQuiet(const Frame& frame) const;
 
     /**
      * Visits its state, that of its port and that of its RDMA engine.
@@ -144,9 +154,8 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
     bool DropPacket(Ptr<Packet> packet, DropReason reason);
 
     Ptr<FabricPort> m_port;
-    std::function<void(Frame*)> m_rdmaReceiver;
-    std::function<void(const Frame&, bool)> m_expectRdma;
-    std::function<bool(StateVisitor&, bool)> m_visitRdma;
+    RdmaEngine* m_rdmaEngine{nullptr};
+    std::unique_ptr<RdmaEngine> m_rdmaReceiver; // null: the engine is someone else's
     std::vector<ProgramReceivers> m_programReceivers;
     uint8_t m_ipPriority;
     uint64_t m_ipQueueLimit;

@@ -18,6 +18,7 @@
 #include "ns3/string.h"
 #include "ns3/training-event-loop.h"
 #include "ns3/training-field-accessor.h"
+#include "ns3/training-trace-sinks.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -36,22 +37,6 @@ bool
 IsLastHop(const FabricPort& port)
 {
     return !dynamic_cast<const SwitchDevice*>(&port.GetPeer()->GetOwner());
-}
-
-/** @return whether a trace source has no sinks */
-template <typename Trace>
-auto
-HasNoSink(const Trace& trace, int) -> decltype(trace.IsEmpty())
-{
-    return trace.IsEmpty();
-}
-
-/** @return the same in ns-3.35, which does not tell: false */
-template <typename Trace>
-bool
-HasNoSink(const Trace&, long)
-{
-    return false;
 }
 
 } // namespace
@@ -613,8 +598,9 @@ SwitchDevice::EndRecirculation(Frame* frame)
 bool
 SwitchDevice::IsUnobserved() const
 {
-    return m_pipeline.IsEmpty() && HasNoSink(m_queueLengthTrace, 0) && HasNoSink(m_pauseTrace, 0) &&
-           HasNoSink(m_dropTrace, 0) && HasNoSink(m_markTrace, 0) && HasNoSink(m_trimTrace, 0) &&
+    return m_pipeline.IsEmpty() && TraceSinks::AreNone(m_queueLengthTrace) &&
+           TraceSinks::AreNone(m_pauseTrace) && TraceSinks::AreNone(m_dropTrace) &&
+           TraceSinks::AreNone(m_markTrace) && TraceSinks::AreNone(m_trimTrace) &&
            std::none_of(m_ports.begin(), m_ports.end(), [](const auto& port) {
                return port->HasTap();
            });
@@ -658,7 +644,8 @@ SwitchDevice::Restart()
 void
 SwitchDevice::Visit(StateVisitor& visitor)
 {
-    const bool repeats = m_pipeline.IsEmpty() && m_paths.IsByHash() && m_queueLengthTrace.IsEmpty();
+    const bool repeats =
+        m_pipeline.IsEmpty() && m_paths.IsByHash() && TraceSinks::AreNone(m_queueLengthTrace);
     visitor.Same(m_randomChoices);
     m_buffer.Visit(visitor);
     for (const PauseSender& pauses : m_pauses)

@@ -17,6 +17,7 @@
 #include "ns3/state-visitor.h"
 #include "ns3/string.h"
 #include "ns3/training-field-accessor.h"
+#include "ns3/training-trace-sinks.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -231,13 +232,13 @@ RdmaNic::DoDispose()
 {
     if (m_device)
     {
-        m_device->SetRdmaReceiver(nullptr);
+        m_device->SetRdmaEngine(nullptr);
     }
     m_device = nullptr;
     m_listeners.clear();
     m_scheduler.Attach(nullptr, 0);
     m_queuePairs.clear();
-    m_index = {nullptr};
+    m_index.assign(1, {});
     m_timers.Stop();
     m_datagramQueuePairs.clear();
     Object::DoDispose();
@@ -251,14 +252,12 @@ RdmaNic::Attach(Ptr<HostDevice> device)
     m_endpoint = device->GetEndpoint();
     m_scheduler.Attach(m_line, m_injectionRate.GetBitRate());
     m_line->SetSource(&m_scheduler);
-    m_device->SetRdmaReceiver(
-        [this](Frame* frame) { Receive(frame); },
-        [this](const Frame& frame, bool isSoon) { Prefetch(frame, isSoon); },
-        [this](StateVisitor& visitor, bool isQuiet) { return Visit(visitor, isQuiet); });
+    m_device->SetRdmaEngine(this);
     m_congestionControl.SetTypeId(m_congestionControlType);
     // Refuses inconsistent attributes here, not when the first message is sent.
     m_congestionControl.Create<RdmaCongestionControl>()->Initialize(MakePath(m_line->GetRate()));
     m_recovery = Choose<LossRecoveryEntry>(m_recoveryName);
+    m_keepsPackets = MakeRecovery()->IsSelective();
     m_timers.Attach(MakeRecovery()->IsIrn() ? m_settings.timeoutLow : m_settings.timeout);
 }
 
@@ -269,6 +268,7 @@ RdmaNic::CreateQueuePair(uint32_t number,
                          uint64_t rate,
                          uint64_t pathRate)
 {
+    CatchUp();
     NS_LOG_FUNCTION(this << number << remoteEndpoint << remoteNumber << rate << pathRate);
     NS_ASSERT_MSG(number < PSN_MODULUS && remoteNumber < PSN_MODULUS, "24 bits on the wire");
     uint64_t limit = m_line->GetRate();
@@ -297,6 +297,7 @@ RdmaNic::CreateQueuePair(uint32_t number,
 void
 RdmaNic::Close(const std::vector<uint32_t>& numbers)
 {
+    CatchUp();
     NS_LOG_FUNCTION(this << numbers.size());
     for (uint32_t number : numbers)
     {
@@ -308,6 +309,7 @@ RdmaNic::Close(const std::vector<uint32_t>& numbers)
 Ptr<RdmaDatagramQueuePair>
 RdmaNic::CreateDatagramQueuePair(uint32_t number)
 {
+    CatchUp();
     NS_LOG_FUNCTION(this << number);
     NS_ASSERT_MSG(number < PSN_MODULUS, "24 bits on the wire");
     Ptr<RdmaDatagramQueuePair> queuePair = Create<RdmaDatagramQueuePair>(*this, number);
@@ -351,28 +353,31 @@ RdmaNic::Accept(uint32_t number) const
 const std::unordered_map<uint32_t, Ptr<RdmaQueuePair>>&
 RdmaNic::GetQueuePairs() const
 {
+    CatchUp();
     return m_queuePairs;
 }
 
 bool
 RdmaNic::IsLong(uint32_t flow) const
 {
+    CatchUp();
     return m_queuePairs.at(flow)->IsLong();
 }
 
 void
 RdmaNic::ReportPeriods(uint32_t flow, bool reports)
 {
+    CatchUp();
     m_queuePairs.at(flow)->ReportPeriods(reports);
 }
 
 /** Visits what may change: nothing, if all is acknowledged and no frame comes or goes. */
 bool
-RdmaNic::Visit(StateVisitor& visitor, bool isQuiet)
+RdmaNic::Visit(StateVisitor& visitor, bool isIdle)
 {
     visitor.Same(m_started);
     visitor.Same(m_completed);
-    if (isQuiet && m_started == m_completed)
+    if (isIdle && m_started == m_completed)
     {
         return true;
     }
@@ -382,6 +387,27 @@ RdmaNic::Visit(StateVisitor& visitor, bool isQuiet)
         queuePair->Visit(visitor);
     }
     return m_scheduler.Visit(visitor) && m_datagramQueuePairs.empty();
+}
+
+bool
+RdmaNic::IsObserved() const
+{
+    return !TraceSinks::AreNone(m_rateTrace) || !TraceSinks::AreNone(m_retransmissionTrace);
+}
+
+bool
+RdmaNic::IsQuiet(int64_t duration) const
+{
+    // A check of timers that begins and ends within the duration would be taken for a quiet event.
+    return m_reports == 0 && !m_keepsPackets && m_datagramQueuePairs.empty() &&
+           m_timers.GetPeriod() > duration;
+}
+
+bool
+RdmaNic::IsQuiet(const Frame& frame) const
+{
+    const RdmaQueuePair* queuePair = Find(frame.destinationQp);
+    return frame.syndrome == SYNDROME_ACK && queuePair && queuePair->IsQuiet(frame);
 }
 
 std::unique_ptr<RdmaLossRecovery>
@@ -404,7 +430,7 @@ RdmaNic::MakePath(uint64_t rate) const
 void
 RdmaNic::MakeIndex(std::size_t size)
 {
-    m_index.assign(size, nullptr);
+    m_index.assign(size, {});
     for (const auto& [number, pointer] : m_queuePairs)
     {
         if (!pointer->IsClosed())
@@ -419,11 +445,11 @@ RdmaNic::AddToIndex(RdmaQueuePair* queuePair)
 {
     const std::size_t mask = m_index.size() - 1;
     std::size_t slot = HashNumber(queuePair->GetNumber()) & mask;
-    while (m_index[slot])
+    while (m_index[slot].queuePair)
     {
         slot = (slot + 1) & mask;
     }
-    m_index[slot] = queuePair;
+    m_index[slot] = {queuePair->GetNumber(), queuePair};
 }
 
 RdmaQueuePair*
@@ -431,24 +457,24 @@ RdmaNic::Find(uint32_t number) const
 {
     const std::size_t mask = m_index.size() - 1;
     std::size_t slot = HashNumber(number) & mask;
-    while (m_index[slot] && m_index[slot]->GetNumber() != number)
+    while (m_index[slot].queuePair && m_index[slot].number != number)
     {
         slot = (slot + 1) & mask;
     }
-    return m_index[slot];
+    return m_index[slot].queuePair;
 }
 
 void
 RdmaNic::Prefetch(const Frame& frame, bool isSoon) const
 {
-    RdmaQueuePair* const* slot = &m_index[HashNumber(frame.destinationQp) & (m_index.size() - 1)];
+    const Indexed& slot = m_index[HashNumber(frame.destinationQp) & (m_index.size() - 1)];
     if (!isSoon)
     {
-        __builtin_prefetch(slot);
+        __builtin_prefetch(&slot);
     }
-    else if (*slot) // probably the right queue pair; a check would wait for the cache miss
+    else if (slot.queuePair) // probably the right one
     {
-        (*slot)->Prefetch(frame);
+        slot.queuePair->Prefetch(frame);
     }
 }
 

@@ -32,7 +32,7 @@ namespace ns3::training
  * The RDMA engine of one host device: creates queue pairs, holds their settings as attributes, and
  * delivers each frame to its destination queue pair.
  */
-class RdmaNic : public Object, public RdmaPort
+class RdmaNic : public Object, public RdmaPort, public RdmaEngine
 {
   public:
     /** @return the type */
@@ -77,7 +77,10 @@ class RdmaNic : public Object, public RdmaPort
      */
     void SetCongestionControl(const ObjectFactory& factory);
 
-    /** @param listener asked for queue pairs that do not exist yet, the last one added first */
+    /**
+     * @param listener asked for queue pairs that do not exist yet, the last one added first; may
+     *        do nothing but create them, see RdmaEngine
+     */
     void AddListener(Listener listener);
 
     /** Forgets all listeners. */
@@ -96,11 +99,16 @@ class RdmaNic : public Object, public RdmaPort
     bool IsLong(uint32_t flow) const override;
     void ReportPeriods(uint32_t flow, bool reports) override;
 
+    // RdmaEngine
+    void Receive(Frame* frame) override;
+    void Prefetch(const Frame& frame, bool isSoon) const override;
+    bool Visit(StateVisitor& visitor, bool isIdle) override;
+    bool IsObserved() const override;
+    bool IsQuiet(int64_t duration) const override;
+    bool IsQuiet(const Frame& frame) const override;
+
   private:
     void DoDispose() override;
-    void Receive(Frame* frame);
-    bool Visit(StateVisitor& visitor, bool isQuiet);
-    void Prefetch(const Frame& frame, bool isSoon) const;
     RdmaQueuePair* Find(uint32_t number) const;
     RdmaQueuePair* Accept(uint32_t number) const;
     void AddToIndex(RdmaQueuePair* queuePair);
@@ -110,15 +118,23 @@ class RdmaNic : public Object, public RdmaPort
 
     Ptr<HostDevice> m_device;
     std::unordered_map<uint32_t, Ptr<RdmaQueuePair>> m_queuePairs;
+
     // Hash table of those that are not closed with open addressing, at most half full: a packet
     // touches one cache line instead of three map nodes.
-    std::vector<RdmaQueuePair*> m_index{nullptr};
+    struct Indexed
+    {
+        uint32_t number;
+        RdmaQueuePair* queuePair; // null: an empty slot
+    };
+
+    std::vector<Indexed> m_index{1};
     std::unordered_map<uint32_t, Ptr<RdmaDatagramQueuePair>> m_datagramQueuePairs;
     std::vector<Listener> m_listeners;
     ObjectFactory m_congestionControl;
     std::optional<Choice<LossRecoveryEntry>> m_recovery;
     DataRate m_injectionRate;
     bool m_pathRateCap;
+    bool m_keepsPackets{false}; // loss recovery keeps packets ahead of a gap
     TypeId m_congestionControlType;
     std::string m_recoveryName;
 };

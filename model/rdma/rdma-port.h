@@ -14,6 +14,7 @@
 #include "ns3/fabric-port.h"
 #include "ns3/steady-watch.h"
 #include "ns3/traced-callback.h"
+#include "ns3/training-event-loop.h"
 
 #include <cstdint>
 
@@ -72,6 +73,21 @@ class RdmaPort : public LongMessageSource
         m_started++;
     }
 
+    /** @param count messages added whose sending will be reported, see WorkRequest::sent */
+    void CountReports(int64_t count)
+    {
+        m_reports += count;
+    }
+
+    /** Makes sure that the NIC's state is that of the current time; what looks at it calls this. */
+    void CatchUp() const
+    {
+        if (EventLoop::IsBehind())
+        {
+            EventLoop::CatchUp(m_line->GetNodeId());
+        }
+    }
+
     /** @return what learns of its long messages, or null */
     SteadyWatch* GetSteadyWatch() const
     {
@@ -123,6 +139,7 @@ class RdmaPort : public LongMessageSource
     RdmaTimerWatch m_timers;       ///< @see GetTimers()
     uint64_t m_started{0};         ///< messages that may be sent, or have been
     uint64_t m_completed{0};       ///< of these, acknowledged ones
+    int64_t m_reports{0};          ///< messages whose sending will be reported
 
     TracedCallback<uint32_t, double> m_rateTrace;             ///< @see RateTracedCallback
     TracedCallback<uint32_t, uint64_t> m_retransmissionTrace; ///< @see RetransmissionTracedCallback

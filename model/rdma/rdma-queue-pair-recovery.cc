@@ -102,6 +102,7 @@ RdmaQueuePair::UpdateRecoveryState()
 bool
 RdmaQueuePair::CheckTimer(int64_t now, int64_t next)
 {
+    m_port.CatchUp();
     m_isWatched = !m_failed && m_ackRequestedPsn > m_window.unackedPsn;
     if (m_isWatched)
     {
@@ -160,6 +161,7 @@ RdmaQueuePair::GetDoubled(const Time& timeout) const
 void
 RdmaQueuePair::OnTimer()
 {
+    m_port.CatchUp();
     if (m_failed || m_ackRequestedPsn <= m_window.unackedPsn)
     {
         return; // no ACK is outstanding; the next packet that requests one restarts the timer
@@ -197,6 +199,10 @@ RdmaQueuePair::Close()
     Simulator::Cancel(m_timer);
     if (m_requests)
     {
+        for (const PostedRequest& request : *m_requests)
+        {
+            m_port.CountReports(request.sent ? -1 : 0);
+        }
         m_requests->clear();
     }
     m_onCompletion = nullptr;

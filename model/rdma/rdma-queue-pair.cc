@@ -94,9 +94,17 @@ RdmaQueuePair::SetErrorHandler(ErrorHandler handler)
     m_onError = std::move(handler);
 }
 
+bool
+RdmaQueuePair::IsQuiet(const Frame& ack) const
+{
+    return !m_reportsPeriods && (ExtendPsn(ack.psn, m_window.unackedPsn) + 1 < m_oldestEnd ||
+                                 !m_requests || m_requests->empty());
+}
+
 QueuePairCounters
 RdmaQueuePair::GetCounters() const
 {
+    m_port.CatchUp();
     QueuePairCounters counters = m_counters;
     counters.sentPackets = m_window.highestPsn + m_counters.retransmittedPackets;
     counters.receivedPackets = m_receiver.GetExpectedPsn();
@@ -108,12 +116,14 @@ RdmaQueuePair::GetCounters() const
 Ptr<RdmaCongestionControl>
 RdmaQueuePair::GetCongestionControl() const
 {
+    m_port.CatchUp();
     return m_congestionControl;
 }
 
 void
 RdmaQueuePair::PostReceive(uint64_t count)
 {
+    m_port.CatchUp();
     m_receiver.PostReceive(count);
 }
 
@@ -134,6 +144,7 @@ RdmaQueuePair::Send(WorkRequest request)
 uint64_t
 RdmaQueuePair::Post(WorkRequest request, bool isSend)
 {
+    m_port.CatchUp();
     NS_ASSERT(request.bytes <= MAX_REQUEST);
     const uint64_t number = m_counters.postedMessages;
     if (m_failed)
@@ -148,7 +159,11 @@ RdmaQueuePair::Post(WorkRequest request, bool isSend)
         m_requests = std::make_unique<std::deque<PostedRequest>>();
     }
     m_oldestEnd += m_requests->empty() ? packets : 0;
-    m_reportsSent |= static_cast<bool>(request.sent);
+    if (request.sent)
+    {
+        m_reportsSent = true;
+        m_port.CountReports(1);
+    }
     m_requests->push_back({std::move(request), isSend, m_postedPsn, packets});
     m_postedPsn += packets;
     const Time latency = m_port.GetSettings().GetPostLatency();
@@ -166,6 +181,7 @@ RdmaQueuePair::Post(WorkRequest request, bool isSend)
 void
 RdmaQueuePair::RenewPriorities()
 {
+    m_port.CatchUp();
     const RdmaSettings& settings = m_port.GetSettings();
     if (SetPriority(settings.dataPriority))
     {
@@ -176,6 +192,7 @@ RdmaQueuePair::RenewPriorities()
 void
 RdmaQueuePair::OnDoorbell(uint64_t packets)
 {
+    m_port.CatchUp(); // the message may have been posted in the context of another node
     if (!m_failed)
     {
         m_doorbellPsn += packets;
@@ -249,6 +266,7 @@ RdmaQueuePair::NotifySent(PostedRequest& request)
     {
         request.sent();
         request.sent = nullptr;
+        m_port.CountReports(-1);
     }
 }
 

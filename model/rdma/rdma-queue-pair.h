@@ -147,6 +147,12 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
      */
     void Visit(StateVisitor& visitor);
 
+    /**
+     * @param ack a positive acknowledgement that arrives later
+     * @return whether its arrival calls nobody: it ends no message
+     */
+    bool IsQuiet(const Frame& ack) const;
+
     /** @return a snapshot of its counters */
     QueuePairCounters GetCounters() const;
 
@@ -184,7 +190,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     void SetWindow(uint64_t bytes);
     void SetMostInFlight();
     bool IsInside(uint64_t psn) const;
-    static void NotifySent(PostedRequest& request);
+    void NotifySent(PostedRequest& request);
     bool Fill(Frame& frame, uint64_t psn);
     void Fail(const std::string& reason);
 

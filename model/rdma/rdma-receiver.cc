@@ -258,6 +258,7 @@ RdmaReceiver::Accept(const Frame& frame)
 void
 RdmaReceiver::Deliver(const RdmaMessage& message)
 {
+    m_port.CatchUp();
     m_counters.receivedMessages++;
     m_counters.receivedBytes += message.bytes;
     if (m_onMessage)

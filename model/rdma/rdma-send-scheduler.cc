@@ -9,6 +9,7 @@
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/state-visitor.h"
+#include "ns3/training-event-kinds.h"
 #include "ns3/training-event-loop.h"
 
 #include <algorithm>
@@ -266,15 +267,17 @@ RdmaSendScheduler::SetTimer(int64_t time)
     {
         Simulator::Cancel(m_timer);
         m_timerTime = time;
-        m_timer = Simulator::Schedule(TimeStep(time - EventLoop::Now()),
-                                      &RdmaSendScheduler::OnTimer,
-                                      this);
+        const auto wake = Create<QuietCall<RdmaSendScheduler>>(&RdmaSendScheduler::OnTimer,
+                                                               this,
+                                                               m_port->GetNodeId());
+        m_timer = Simulator::Schedule(TimeStep(time - EventLoop::Now()), Ptr<EventImpl>(wake));
     }
 }
 
 void
 RdmaSendScheduler::OnTimer()
 {
+    EventLoop::CatchUp(m_port->GetNodeId());
     // The first queue may have been delayed, so check before waking the port.
     if (GetReady(EventLoop::Now()))
     {

@@ -7,7 +7,7 @@
 #include "rdma-timer-watch.h"
 
 #include "ns3/simulator.h"
-#include "ns3/training-bystander-event.h"
+#include "ns3/training-event-kinds.h"
 #include "ns3/training-event-loop.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ RdmaTimerWatch::Add(RdmaSendQueue& queue)
 void
 RdmaTimerWatch::Schedule()
 {
-    const int64_t period = std::max<int64_t>(1, m_shortest->GetTimeStep() / 2);
+    const int64_t period = GetPeriod();
     m_nextCheck = EventLoop::Now() + period;
     // No packet that comes in time depends on the check, so a steady state goes on beside it.
     const auto check = Create<BystanderCall<RdmaTimerWatch>>(&RdmaTimerWatch::Check, this);

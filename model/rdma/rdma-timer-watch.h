@@ -12,6 +12,7 @@
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -39,6 +40,12 @@ class RdmaTimerWatch
      *        until it returns false
      */
     void Add(RdmaSendQueue& queue);
+
+    /** @return time between two checks, ps */
+    int64_t GetPeriod() const
+    {
+        return std::max<int64_t>(1, m_shortest->GetTimeStep() / 2);
+    }
 
     /** @return time of the next check, ps */
     int64_t GetNextCheck() const

@@ -1,0 +1,167 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+// The part of EventWindows that tells quiet events of hosts from others.
+
+#include "event-windows.h"
+
+#include "ns3/fabric-port.h"
+#include "ns3/host-device.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+bool
+EventWindows::IsQuiet(uint32_t index) const
+{
+    const auto& devices = m_who[index].devices;
+    return std::all_of(devices.begin(), devices.end(), [this](const HostDevice* device) {
+        return device->IsQuiet(static_cast<int64_t>(m_length));
+    });
+}
+
+void
+EventWindows::PassOn(uint32_t index, const Item& item)
+{
+    const auto uid = item.key & NO_FRAME
+                         ? static_cast<uint32_t>(item.key)
+                         : static_cast<uint32_t>(static_cast<Frame*>(item.impl)->sequence);
+    m_size--;
+    m_passOn(m_end - m_length + (item.key >> OFFSET_SHIFT), m_who[index].id, uid, item.impl);
+}
+
+void
+EventWindows::PassOnAll(uint32_t index)
+{
+    Items& items = m_nodes[index].items[m_window % SLOTS];
+    for (const Item& item : items)
+    {
+        PassOn(index, item);
+    }
+    items.clear();
+}
+
+void
+EventWindows::PassOnFrom(uint32_t index, const Item& first)
+{
+    Items& items = m_nodes[index].items[m_window % SLOTS];
+    const auto others = std::partition(items.begin(), items.end(), [&](const Item& item) {
+        return Earlier()(item, first);
+    });
+    for (auto item = others; item != items.end(); ++item)
+    {
+        PassOn(index, *item);
+    }
+    items.erase(others, items.end());
+}
+
+void
+EventWindows::ScreenAcks(const std::vector<AckArrival>& acks)
+{
+    constexpr std::size_t FAR = 12; // prefetch distance of a frame
+    const std::size_t count = acks.size();
+    const auto getFrame = [&](std::size_t i) -> const Frame& {
+        return static_cast<const Frame&>(*acks[i].item.impl);
+    };
+    for (std::size_t i = 0; i < count + FAR; i++)
+    {
+        if (i < count)
+        {
+            Prefetch(acks[i].item);
+        }
+        if (i >= FAR - MIDDLE && i - (FAR - MIDDLE) < count)
+        {
+            const Frame& frame = getFrame(i - (FAR - MIDDLE));
+            frame.port->Prefetch(frame);
+        }
+        if (i >= FAR - NEAR && i - (FAR - NEAR) < count)
+        {
+            const Frame& frame = getFrame(i - (FAR - NEAR));
+            frame.port->PrefetchSoon(frame);
+        }
+        if (i >= FAR)
+        {
+            const auto& [item, index] = acks[i - FAR];
+            const Frame& frame = getFrame(i - FAR);
+            const auto& device = static_cast<const HostDevice&>(frame.port->GetOwner());
+            if (!IsOrdered(index) && !device.IsQuiet(frame))
+            {
+                PassOnFrom(index, item);
+            }
+        }
+    }
+}
+
+void
+EventWindows::Screen()
+{
+    const uint64_t slot = m_window % SLOTS;
+    for (const uint32_t index : m_active[slot])
+    {
+        if (index < m_switches || IsOrdered(index))
+        {
+            continue;
+        }
+        Host& host = m_hosts[index - m_switches];
+        if (host.quiet != m_epoch && !IsQuiet(index))
+        {
+            host.ordered = m_window;
+            PassOnAll(index);
+        }
+        else
+        {
+            host.quiet = m_epoch; // until it is ordered: quiet events leave it quiet
+        }
+    }
+    ScreenAcks(m_acks[slot]);
+    m_acks[slot].clear();
+}
+
+void
+EventWindows::Order(uint32_t context, uint64_t time, uint64_t order)
+{
+    const uint32_t index = m_indices[context];
+    if (index >= m_switches)
+    {
+        const uint64_t ofNode = order & NO_FRAME ? order & ORDER : (order & ORDER) << INGRESS_SHIFT;
+        OrderFrom(index, (time - (m_end - m_length)) << OFFSET_SHIFT | ofNode);
+    }
+}
+
+void
+EventWindows::CatchUp(uint32_t host, uint64_t time, uint32_t context)
+{
+    OrderFrom(m_indices[host], (time - (m_end - m_length) + (host < context)) << OFFSET_SHIFT);
+}
+
+void
+EventWindows::OrderFrom(uint32_t index, uint64_t key)
+{
+    if (!IsOrdered(index))
+    {
+        m_hosts[index - m_switches] = {m_window, 0};
+        ExecuteUpTo(index, key);
+        PassOnAll(index);
+    }
+}
+
+void
+EventWindows::OrderAll()
+{
+    m_ordered = m_window;
+    m_epoch++;
+    for (const uint32_t index : m_active[m_window % SLOTS])
+    {
+        if (index >= m_switches)
+        {
+            PassOnAll(index);
+        }
+    }
+}
+
+} // namespace ns3::training
