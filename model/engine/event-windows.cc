@@ -162,12 +162,12 @@ EventWindows::Insert(uint64_t time, uint32_t context, uint32_t uid, EventImpl* i
 }
 
 inline void
-EventWindows::Append(uint64_t slot, uint32_t index, const Item& item)
+EventWindows::Append(uint64_t slot, uint32_t index, uint64_t key, EventImpl* impl)
 {
     Items& items = m_nodes[index].items[slot];
-    if ((item.key & (NO_FRAME | ACK)) == ACK)
+    if ((key & (NO_FRAME | ACK)) == ACK)
     {
-        m_acks[slot].push_back({item, index});
+        m_acks[slot].push_back({{key, impl}, index});
     }
     if (items.empty())
     {
@@ -178,7 +178,7 @@ EventWindows::Append(uint64_t slot, uint32_t index, const Item& item)
             m_spare.pop_back();
         }
     }
-    items.push_back(item);
+    items.emplace_back(key, impl);
 }
 
 void
@@ -186,17 +186,17 @@ EventWindows::Place(uint64_t time, uint64_t order, uint32_t index, EventImpl* im
 {
     if (time < m_end)
     {
-        const Item item{(time - (m_end - m_length)) << OFFSET_SHIFT | order, impl};
+        const uint64_t key = (time - (m_end - m_length)) << OFFSET_SHIFT | order;
         if (index == m_executing)
         {
-            InsertNow(item);
+            InsertNow(key, impl);
             return;
         }
         NS_ABORT_MSG_IF(IsExecuting(),
                         "an event of node " << m_current.context << " schedules one of node "
                                             << m_who[index].id
                                             << " earlier than the delay of its links");
-        Append(m_window % SLOTS, index, item);
+        Append(m_window % SLOTS, index, key, impl);
         return;
     }
     const uint64_t beyond = time - m_end;
@@ -207,7 +207,7 @@ EventWindows::Place(uint64_t time, uint64_t order, uint32_t index, EventImpl* im
     if (ahead < SLOTS)
     {
         const uint64_t offset = beyond - (ahead - 1) * m_length;
-        Append((m_window + ahead) % SLOTS, index, {offset << OFFSET_SHIFT | order, impl});
+        Append((m_window + ahead) % SLOTS, index, offset << OFFSET_SHIFT | order, impl);
         return;
     }
     m_far.push_back({time, order, impl, index});
@@ -215,23 +215,21 @@ EventWindows::Place(uint64_t time, uint64_t order, uint32_t index, EventImpl* im
 }
 
 inline void
-EventWindows::InsertNow(const Item& item)
+EventWindows::InsertNow(uint64_t key, EventImpl* impl)
 {
     if (m_nextAdded == m_added.size())
     {
         m_added.clear();
         m_nextAdded = 0;
     }
-    m_added.push_back(item);
+    m_added.emplace_back(key, impl);
     // Most events are later than those that were added before.
-    auto place = m_added.end() - 1;
-    while (place != m_added.begin() + static_cast<std::ptrdiff_t>(m_nextAdded) &&
-           Earlier()(item, *(place - 1)))
+    for (std::size_t place = m_added.size() - 1;
+         place > m_nextAdded && Earlier()(m_added[place], m_added[place - 1]);
+         place--)
     {
-        *place = *(place - 1);
-        --place;
+        std::swap(m_added[place], m_added[place - 1]);
     }
-    *place = item;
 }
 
 bool

@@ -236,8 +236,17 @@ class EventWindows
     /** An event of a known node in a known window. */
     struct Item
     {
-        uint64_t key; // order within the window: offset of the time, order of simultaneous events
-        EventImpl* impl;
+        Item() = default;
+
+        // Lets vectors be filled from registers: a copy of an Item just made would wait for it.
+        Item(uint64_t itsKey, EventImpl* itsImpl)
+            : key(itsKey),
+              impl(itsImpl)
+        {
+        }
+
+        uint64_t key{0}; // order within the window: offset of the time, order of simultaneous ones
+        EventImpl* impl{nullptr};
     };
 
     // The order of simultaneous events is that of BucketScheduler: arrivals by port, and the others
@@ -320,8 +329,8 @@ class EventWindows
     void ScreenAcks(const std::vector<AckArrival>& acks);
     std::vector<FarItem> TakeAll();
     void Place(uint64_t time, uint64_t order, uint32_t index, EventImpl* impl);
-    void InsertNow(const Item& item);
-    void Append(uint64_t slot, uint32_t index, const Item& item);
+    void InsertNow(uint64_t key, EventImpl* impl);
+    void Append(uint64_t slot, uint32_t index, uint64_t key, EventImpl* impl);
     void Execute(uint32_t index, uint64_t limit);
     void Sort(Items& items);
     bool SortRoughly(Items& items);
