@@ -494,8 +494,17 @@ class SystemWindowsTestSuite : public TestSuite
             scenario.options.queuePairs = 4;
             scenario.options.recovery = "selective-repeat";
         });
-        add("torus with datelines", 9, "torus:3x3", [](Scenario&) {});
-        add("NVSwitches", 8, "rail-optimized:servers=2,gpus=4", [](Scenario&) {});
+        add("torus with datelines", 9, "torus:3x3", [](Scenario& scenario) {
+            scenario.hasWindows = false; // routers are too close to their hosts
+            scenario.hostsHaveWindows = false;
+        });
+        add("NVSwitches", 8, "rail-optimized:servers=2,gpus=4", [](Scenario& scenario) {
+            scenario.hostsHaveWindows = false; // the windows are too short
+        });
+        add("slow NVSwitches",
+            8,
+            "rail-optimized:servers=2,gpus=4,local-delay=120ns",
+            [](Scenario&) {});
         add("a link is down", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
             scenario.options.faults = {"switch0-switch2:down,from=10us,until=300us"};
         });

@@ -111,6 +111,7 @@ EventWindows::Screen()
         if (host.quiet != m_epoch && !IsQuiet(index))
         {
             host.ordered = m_window;
+            host.isLoud = true;
             PassOnAll(index);
         }
         else
@@ -144,7 +145,10 @@ EventWindows::OrderFrom(uint32_t index, uint64_t key)
 {
     if (!IsOrdered(index))
     {
-        m_hosts[index - m_switches] = {m_window, 0};
+        Host& host = m_hosts[index - m_switches];
+        host.ordered = m_window;
+        host.quiet = 0;
+        host.isLoud = host.isLoud && !IsQuiet(index);
         ExecuteUpTo(index, key);
         PassOnAll(index);
     }

@@ -134,7 +134,7 @@ EventWindows::Keeps(uint64_t time, uint32_t index, const EventImpl& impl) const
     {
         return index == m_executing; // what a quiet event schedules is quiet
     }
-    return MayBeQuiet(impl, m_who[index].id);
+    return !m_hosts[index - m_switches].isLoud && MayBeQuiet(impl, m_who[index].id);
 }
 
 bool
@@ -210,6 +210,12 @@ EventWindows::Place(uint64_t time, uint64_t order, uint32_t index, EventImpl* im
         Append((m_window + ahead) % SLOTS, index, offset << OFFSET_SHIFT | order, impl);
         return;
     }
+    if (ahead < FAR_SLOTS) // a link is so much longer than the shortest one
+    {
+        m_coming[(m_window + ahead) % FAR_SLOTS].push_back({time, order, impl, index});
+        m_nComing++;
+        return;
+    }
     m_far.push_back({time, order, impl, index});
     std::push_heap(m_far.begin(), m_far.end(), FarLater());
 }
@@ -259,6 +265,11 @@ EventWindows::Remove(uint64_t time, uint32_t context, const EventImpl* impl)
         return erase(m_nodes[index].items[window % SLOTS],
                      0); // the node stays active, perhaps without an event
     }
+    if (window < m_window + FAR_SLOTS && erase(m_coming[window % FAR_SLOTS], 0))
+    {
+        m_nComing--;
+        return true;
+    }
     if (!erase(m_far, 0))
     {
         return false;
@@ -277,14 +288,34 @@ EventWindows::GetEarliestTime() const
             return window * m_length;
         }
     }
-    return m_far.empty() ? std::numeric_limits<uint64_t>::max() : m_far.front().time;
+    const uint64_t far = m_far.empty() ? std::numeric_limits<uint64_t>::max() : m_far.front().time;
+    for (uint64_t window = m_window + SLOTS; m_nComing > 0; window++)
+    {
+        if (!m_coming[window % FAR_SLOTS].empty())
+        {
+            return std::min(window * m_length, far);
+        }
+    }
+    return far;
 }
 
 void
 EventWindows::Enter(uint64_t time)
 {
+    const uint64_t before = m_window;
     m_window = std::max(time / m_length, m_window);
     m_end = (m_window + 1) * m_length;
+    const uint64_t steps = std::min(m_window - before, FAR_SLOTS);
+    for (uint64_t i = 0; i < steps && m_nComing > 0; i++)
+    {
+        m_reached.swap(m_coming[(before + SLOTS + i) % FAR_SLOTS]);
+        m_nComing -= m_reached.size();
+        for (const FarItem& item : m_reached)
+        {
+            Place(item.time, item.order, item.index, item.impl);
+        }
+        m_reached.clear();
+    }
     while (!m_far.empty() && m_far.front().time / m_length < m_window + SLOTS)
     {
         const FarItem far = m_far.front();
@@ -557,6 +588,12 @@ EventWindows::TakeAll()
         m_active[slot].clear();
         m_acks[slot].clear();
     }
+    for (auto& coming : m_coming)
+    {
+        m_far.insert(m_far.end(), coming.begin(), coming.end());
+        coming.clear();
+    }
+    m_nComing = 0;
     std::sort(m_far.begin(), m_far.end(), [](const FarItem& a, const FarItem& b) {
         return FarLater()(b, a);
     });
@@ -587,14 +624,23 @@ EventWindows::AddEntries(std::vector<BucketScheduler::Entry>& entries) const
     };
     for (uint64_t window = m_window; window < m_window + SLOTS; window++)
     {
-        for (uint32_t index = 0; index < m_nodes.size() && !m_active[window % SLOTS].empty();
-             index++)
+        std::vector<uint32_t> active = m_active[window % SLOTS];
+        std::sort(active.begin(), active.end()); // a node may be active twice
+        active.erase(std::unique(active.begin(), active.end()), active.end());
+        for (const uint32_t index : active)
         {
             for (const Item& item : m_nodes[index].items[window % SLOTS])
             {
                 const uint64_t time = window * m_length + (item.key >> OFFSET_SHIFT);
                 add(time, index, item.key & ORDER, item.impl);
             }
+        }
+    }
+    for (const auto& coming : m_coming)
+    {
+        for (const FarItem& item : coming)
+        {
+            add(item.time, item.index, item.order, item.impl);
         }
     }
     for (const FarItem& item : m_far)

@@ -270,7 +270,7 @@ class EventWindows
 
     using Items = std::vector<Item>;
 
-    /** An event beyond the windows that have lists. */
+    /** An event beyond the windows that have lists of each node. */
     struct FarItem
     {
         uint64_t time;
@@ -282,6 +282,7 @@ class EventWindows
     static constexpr uint32_t NONE = 0xffffffff;
     static constexpr uint64_t SLOTS = 8; // windows that have lists; more take more cache lines
 
+    static constexpr uint64_t FAR_SLOTS = 1024; // windows that have a list of all nodes
     static constexpr uint64_t NEVER = std::numeric_limits<uint64_t>::max();
 
     struct Node
@@ -294,6 +295,7 @@ class EventWindows
     {
         uint64_t ordered{NEVER}; // window in which its events are passed on
         uint64_t quiet{0};       // value of m_epoch when it was found quiet; 0: unknown
+        bool isLoud{false};      // it was not quiet the last time: none of its events is kept
     };
 
     /** The arrival of an acknowledgement at a host, which is not quiet if it ends a message. */
@@ -355,9 +357,12 @@ class EventWindows
     std::vector<uint32_t> m_indices; // by node id; NONE: not here
     std::vector<Node> m_nodes;
     std::vector<Host> m_hosts; // in the order of m_who, without the switches
-    std::array<std::vector<uint32_t>, SLOTS> m_active; // nodes that have events in a window
-    std::array<std::vector<AckArrival>, SLOTS> m_acks; // in a window
-    std::vector<FarItem> m_far;
+    std::array<std::vector<uint32_t>, SLOTS> m_active;    // nodes that have events in a window
+    std::array<std::vector<AckArrival>, SLOTS> m_acks;    // in a window
+    std::array<std::vector<FarItem>, FAR_SLOTS> m_coming; // of window w at w modulo FAR_SLOTS
+    uint64_t m_nComing{0};                                // number of events in m_coming
+    std::vector<FarItem> m_reached;                       // scratch of Enter()
+    std::vector<FarItem> m_far;     // heap of those even later, the earliest on top
     Items m_sorted;                 // scratch of Sort()
     std::vector<uint32_t> m_begins; // scratch of Sort()
     std::vector<Items> m_spare;     // LIFO list of empty lists with memory, still cached

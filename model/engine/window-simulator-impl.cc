@@ -36,6 +36,10 @@ NS_OBJECT_ENSURE_REGISTERED(WindowSimulatorImpl);
 namespace
 {
 
+/// Shortest lookahead of a node that takes part, time steps. A shorter window holds few events of a
+/// node, and costs more than it saves.
+constexpr uint64_t SHORTEST = 100000;
+
 /** @return shortest time between an event at one end of a link and one at the other, time steps */
 uint64_t
 GetLookahead(const FabricPort& port)
@@ -49,7 +53,7 @@ GetLookahead(const FabricPort& port)
 struct Candidate
 {
     WindowNode node;
-    uint64_t lookahead{EventWindows::MAX_LENGTH}; // to its neighbors, time steps; 0: takes no part
+    uint64_t lookahead{EventWindows::MAX_LENGTH}; // to its neighbors, time steps
 };
 
 /** @return a node with a switch that nobody observes, or an empty optional */
@@ -273,15 +277,16 @@ WindowSimulatorImpl::DrainWindows()
 void
 WindowSimulatorImpl::ChooseNodes()
 {
+    const bool allows = m_usesWindows && m_buckets && m_lookAhead >= SHORTEST;
     std::vector<WindowNode> nodes;
     uint64_t length = std::min(EventWindows::MAX_LENGTH, m_lookAhead);
     for (const auto find : {&FindSwitch, &FindHost})
     {
-        for (auto i = NodeList::Begin(); m_usesWindows && m_buckets && i != NodeList::End(); ++i)
+        for (auto i = NodeList::Begin(); allows && i != NodeList::End(); ++i)
         {
             const Node& node = **i;
             const auto found = node.GetSystemId() == GetSystemId() ? find(node) : std::nullopt;
-            if (found && found->lookahead > 0)
+            if (found && found->lookahead >= SHORTEST)
             {
                 nodes.push_back(found->node);
                 length = std::min(length, found->lookahead);

@@ -49,12 +49,12 @@ namespace ns3::training
  * A node takes part if nobody observes its events: a switch without program, trace sink and
  * capture, whose node has no net devices or applications; a host all of whose net devices are
  * HostDevices with such an RdmaNic, without program, capture and trace sinks apart from Completion
- * and Pause. It must have no link without a delay. This is found out when Run() is called. A trace
- * sink that is connected later, or to a congestion control, sees the events of one window in
- * another order than that of their times. Switches schedule only frames at other nodes; a switch
- * that schedules other events there, for the very time of an event that the other node has
- * scheduled itself, finds no fixed order of the two. What a quiet event schedules at its own node
- * within the window is taken to be quiet, too.
+ * and Pause. It must have no link with a delay below 100 ns, as so short a window is not worth it.
+ * This is found out when Run() is called. A trace sink that is connected later, or to a congestion
+ * control, sees the events of one window in another order than that of their times. Switches
+ * schedule only frames at other nodes; a switch that schedules other events there, for the very
+ * time of an event that the other node has scheduled itself, finds no fixed order of the two. What
+ * a quiet event schedules at its own node within the window is taken to be quiet, too.
  *
  * A simulation that is shared among processes advances in rounds (SetRounds()), in which each
  * process executes windows.
