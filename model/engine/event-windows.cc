@@ -172,10 +172,11 @@ EventWindows::Append(uint64_t slot, uint32_t index, uint64_t key, EventImpl* imp
     if (items.empty())
     {
         m_active[slot].push_back(index);
-        if (items.capacity() == 0 && !m_spare.empty())
+        std::vector<Items>& spare = m_spare[index >= m_switches];
+        if (items.capacity() == 0 && !spare.empty())
         {
-            items.swap(m_spare.back());
-            m_spare.pop_back();
+            items.swap(spare.back());
+            spare.pop_back();
         }
     }
     items.emplace_back(key, impl);
@@ -350,7 +351,7 @@ EventWindows::SortRoughly(Items& items)
     {
         m_sorted[m_begins[getBucket(item)]++] = item;
     }
-    items.swap(m_sorted);
+    std::copy(m_sorted.begin(), m_sorted.end(), items.begin()); // each keeps its memory
     return true;
 }
 
@@ -551,15 +552,14 @@ EventWindows::ExecuteAll()
         {
             Sort(m_nodes[active[i + 1]].items[slot]); // its frames are there when its turn comes
         }
-        Items& items = m_nodes[active[i]].items[slot];
-        items.swap(m_batch);
-        if (items.capacity() > 0)
-        {
-            m_spare.push_back(std::exchange(items, Items()));
-        }
+        m_batch = std::exchange(m_nodes[active[i]].items[slot], Items());
         if (!m_batch.empty()) // a node may be active twice, or without events, see Remove()
         {
             Execute(active[i], std::numeric_limits<uint64_t>::max());
+        }
+        if (m_batch.capacity() > 0)
+        {
+            m_spare[active[i] >= m_switches].push_back(std::exchange(m_batch, Items()));
         }
     }
     active.clear();

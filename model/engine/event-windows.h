@@ -365,7 +365,9 @@ class EventWindows
     std::vector<FarItem> m_far;     // heap of those even later, the earliest on top
     Items m_sorted;                 // scratch of Sort()
     std::vector<uint32_t> m_begins; // scratch of Sort()
-    std::vector<Items> m_spare;     // LIFO list of empty lists with memory, still cached
+    // LIFO lists of empty lists with memory, still cached: those of switches, which are longer, and
+    // those of hosts.
+    std::array<std::vector<Items>, 2> m_spare;
     uint64_t m_length{0};
     uint64_t m_window{0};      // number of the current window
     uint64_t m_ordered{NEVER}; // window in which the events of all hosts are passed on
