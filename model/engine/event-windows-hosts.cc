@@ -26,13 +26,18 @@ EventWindows::IsQuiet(uint32_t index) const
 }
 
 void
+EventWindows::PassOn(uint64_t time, uint64_t order, uint32_t index, EventImpl* impl)
+{
+    const auto uid =
+        static_cast<uint32_t>(order & NO_FRAME ? order : static_cast<Frame*>(impl)->sequence);
+    m_size--;
+    m_passOn(time, m_who[index].id, uid, impl);
+}
+
+void
 EventWindows::PassOn(uint32_t index, const Item& item)
 {
-    const auto uid = item.key & NO_FRAME
-                         ? static_cast<uint32_t>(item.key)
-                         : static_cast<uint32_t>(static_cast<Frame*>(item.impl)->sequence);
-    m_size--;
-    m_passOn(m_end - m_length + (item.key >> OFFSET_SHIFT), m_who[index].id, uid, item.impl);
+    PassOn(m_end - m_length + (item.key >> OFFSET_SHIFT), item.key & ORDER, index, item.impl);
 }
 
 void
@@ -64,35 +69,30 @@ void
 EventWindows::ScreenAcks(const std::vector<AckArrival>& acks)
 {
     constexpr std::size_t FAR = 12; // prefetch distance of a frame
-    const std::size_t count = acks.size();
     const auto getFrame = [&](std::size_t i) -> const Frame& {
         return static_cast<const Frame&>(*acks[i].item.impl);
     };
-    for (std::size_t i = 0; i < count + FAR; i++)
+    for (std::size_t i = 0; i < acks.size(); i++)
     {
-        if (i < count)
+        const std::size_t left = acks.size() - i;
+        if (left > FAR)
         {
-            Prefetch(acks[i].item);
+            Prefetch(acks[i + FAR].item);
         }
-        if (i >= FAR - MIDDLE && i - (FAR - MIDDLE) < count)
+        if (left > MIDDLE)
         {
-            const Frame& frame = getFrame(i - (FAR - MIDDLE));
-            frame.port->Prefetch(frame);
+            getFrame(i + MIDDLE).port->Prefetch(getFrame(i + MIDDLE));
         }
-        if (i >= FAR - NEAR && i - (FAR - NEAR) < count)
+        if (left > NEAR)
         {
-            const Frame& frame = getFrame(i - (FAR - NEAR));
-            frame.port->PrefetchSoon(frame);
+            getFrame(i + NEAR).port->PrefetchSoon(getFrame(i + NEAR));
         }
-        if (i >= FAR)
+        const auto& [item, index] = acks[i];
+        const Frame& frame = getFrame(i);
+        const auto& device = static_cast<const HostDevice&>(frame.port->GetOwner());
+        if (!IsOrdered(index) && !device.IsQuiet(frame))
         {
-            const auto& [item, index] = acks[i - FAR];
-            const Frame& frame = getFrame(i - FAR);
-            const auto& device = static_cast<const HostDevice&>(frame.port->GetOwner());
-            if (!IsOrdered(index) && !device.IsQuiet(frame))
-            {
-                PassOnFrom(index, item);
-            }
+            PassOnFrom(index, item);
         }
     }
 }

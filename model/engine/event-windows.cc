@@ -118,10 +118,6 @@ EventWindows::SetNodes(std::vector<WindowNode> nodes, uint64_t length, uint64_t 
     {
         active.clear();
     }
-    for (auto& acks : m_acks)
-    {
-        acks.clear();
-    }
     m_length = length;
     m_window = now / length;
     m_end = (m_window + 1) * length;
@@ -289,7 +285,7 @@ EventWindows::GetEarliestTime() const
             return window * m_length;
         }
     }
-    const uint64_t far = m_far.empty() ? std::numeric_limits<uint64_t>::max() : m_far.front().time;
+    const uint64_t far = m_far.empty() ? NEVER : m_far.front().time;
     for (uint64_t window = m_window + SLOTS; m_nComing > 0; window++)
     {
         if (!m_coming[window % FAR_SLOTS].empty())
@@ -603,16 +599,12 @@ EventWindows::TakeAll()
 }
 
 void
-EventWindows::Drain(const Taker& taker)
+EventWindows::Drain()
 {
     for (const FarItem& item : TakeAll())
     {
-        const auto uid = item.order & NO_FRAME
-                             ? static_cast<uint32_t>(item.order)
-                             : static_cast<uint32_t>(static_cast<Frame*>(item.impl)->sequence);
-        taker(item.time, m_who[item.index].id, uid, item.impl);
+        PassOn(item.time, item.order, item.index, item.impl);
     }
-    m_size = 0;
 }
 
 void

@@ -70,7 +70,7 @@ class EventWindows
 
     /**
      * @param current the executed event, which this class sets; must outlive it
-     * @param passOn takes the events of hosts that are to be executed in the order of time
+     * @param passOn takes events that are to be executed in the order of time
      */
     EventWindows(CurrentEvent& current, Taker passOn);
     EventWindows(const EventWindows&) = delete;
@@ -213,11 +213,8 @@ class EventWindows
     /** Executes the remaining events of the current window. */
     void ExecuteAll();
 
-    /**
-     * Removes all events, those of a node in their order.
-     * @param taker called with each event
-     */
-    void Drain(const Taker& taker);
+    /** Passes on all events, those of a node in their order. */
+    void Drain();
 
     /** @param entries gets all events, in no particular order */
     void AddEntries(std::vector<BucketScheduler::Entry>& entries) const;
@@ -325,6 +322,7 @@ class EventWindows
 
     bool Keeps(uint64_t time, uint32_t index, const EventImpl& impl) const;
     bool IsQuiet(uint32_t index) const;
+    void PassOn(uint64_t time, uint64_t order, uint32_t index, EventImpl* impl);
     void PassOn(uint32_t index, const Item& item);
     void PassOnAll(uint32_t index);
     void PassOnFrom(uint32_t index, const Item& first);

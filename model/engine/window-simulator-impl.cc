@@ -262,15 +262,7 @@ void
 WindowSimulatorImpl::DrainWindows()
 {
     m_windows.Recover();
-    m_windows.Drain([this](uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl) {
-        Scheduler::Event event;
-        event.impl = impl;
-        event.key.m_ts = time;
-        event.key.m_context = context;
-        event.key.m_uid = uid;
-        m_size++;
-        m_events->Insert(event);
-    });
+    m_windows.Drain();
     m_windows.SetNodes({}, 1, m_current.time);
 }
 

@@ -82,7 +82,7 @@ class RdmaPort : public LongMessageSource
     /** Makes sure that the NIC's state is that of the current time; what looks at it calls this. */
     void CatchUp() const
     {
-        if (EventLoop::IsBehind())
+        if (EventLoop::IsBehind()) // only in a simulation, so that the line exists
         {
             EventLoop::CatchUp(m_line->GetNodeId());
         }
