@@ -758,7 +758,9 @@ def run_on_terminal(environment, script):
 
 
 def test_progress_is_shown_on_a_terminal(environment):
-    script = "import distributed_training as dt; print(dt.TrainingJob(ranks=16).run().version)"
+    # Several seconds long: the line is first written after a quarter of a second.
+    job = 'dt.TrainingJob(ranks=16, iterations=10, repeat="simulate", steady_state="simulate")'
+    script = f"import distributed_training as dt; print({job}.run().version)"
     output, shown = run_on_terminal(environment, script)
     assert output.strip() == dt.__version__
     assert re.search(r"\d+ %  simulated", shown)
