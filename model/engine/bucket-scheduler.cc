@@ -369,7 +369,10 @@ BucketScheduler::Prefetch() const
     if (left >= NEAR && !(m_now[left - NEAR].order & NO_FRAME))
     {
         auto& frame = static_cast<Frame&>(*m_now[left - NEAR].impl);
-        frame.port->PrefetchSoon(frame);
+        if (const FabricPort* egress = frame.port->PrefetchSoon(frame))
+        {
+            egress->PrefetchSend(frame.priority);
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 #include "ns3/abort.h"
 #include "ns3/assert.h"
 #include "ns3/fabric-port.h"
+#include "ns3/host-device.h"
 #include "ns3/roce-opcode.h"
 #include "ns3/training-event-kinds.h"
 
@@ -113,6 +114,10 @@ EventWindows::SetNodes(std::vector<WindowNode> nodes, uint64_t length, uint64_t 
     m_nodes.resize(m_who.size());
     m_isLarge = m_who.size() > MANY;
     m_hosts.assign(m_who.size() - m_switches, {});
+    for (std::size_t i = 0; i < m_hosts.size(); i++)
+    {
+        m_hosts[i].device = m_who[m_switches + i].devices.front();
+    }
     m_ordered = NEVER;
     for (auto& active : m_active)
     {
@@ -381,16 +386,28 @@ inline void
 EventWindows::PrefetchList(uint32_t index) const
 {
     const Items& items = m_nodes[index].items[m_window % SLOTS];
-    const auto* begin = reinterpret_cast<const char*>(items.data());
-    const auto* end = reinterpret_cast<const char*>(items.data() + items.size());
-    for (const char* line = begin; line < end; line += 64)
+    PrefetchBytes(items.data(), items.size() * sizeof(Item));
+}
+
+inline void
+EventWindows::PrefetchNodes(const std::vector<uint32_t>& active, std::size_t current) const
+{
+    if (current + NODES_AHEAD < active.size())
     {
-        __builtin_prefetch(line, 1);
+        PrefetchList(active[current + NODES_AHEAD]);
+    }
+    for (uint32_t stage = 0; stage < HostDevice::TURN_STAGES; stage++)
+    {
+        const std::size_t ahead = current + HostDevice::TURN_STAGES - stage;
+        if (ahead < active.size() && active[ahead] >= m_switches)
+        {
+            m_hosts[active[ahead] - m_switches].device->PrefetchTurn(stage);
+        }
     }
 }
 
 inline void
-EventWindows::PrefetchAhead() const
+EventWindows::PrefetchAhead()
 {
     const std::size_t left = m_batch.size() - m_nextInBatch;
     const Item* next = m_batch.data() + m_nextInBatch;
@@ -402,6 +419,8 @@ EventWindows::PrefetchAhead() const
     {
         return;
     }
+    std::copy(m_egress.begin() + 1, m_egress.end(), m_egress.begin());
+    m_egress.back() = nullptr;
     if (left >= MIDDLE && !(next[MIDDLE - 1].key & NO_FRAME))
     {
         const auto& frame = static_cast<const Frame&>(*next[MIDDLE - 1].impl);
@@ -410,7 +429,11 @@ EventWindows::PrefetchAhead() const
     if (left >= NEAR && !(next[NEAR - 1].key & NO_FRAME))
     {
         const auto& frame = static_cast<const Frame&>(*next[NEAR - 1].impl);
-        frame.port->PrefetchSoon(frame);
+        m_egress[NEAR - 1] = frame.port->PrefetchSoon(frame);
+    }
+    if (m_egress[0]) // so the next event is the arrival of a frame
+    {
+        m_egress[0]->PrefetchSend(static_cast<const Frame&>(*next->impl).priority);
     }
 }
 
@@ -479,6 +502,7 @@ EventWindows::PutBack()
                  m_added.end());
     m_batch.clear();
     m_nextInBatch = 0;
+    m_egress.fill(nullptr);
     m_added.clear();
     m_nextAdded = 0;
 }
@@ -540,9 +564,9 @@ EventWindows::ExecuteAll()
     }
     for (std::size_t i = 0; i < active.size(); i++)
     {
-        if (m_isLarge && i + NODES_AHEAD < active.size())
+        if (m_isLarge)
         {
-            PrefetchList(active[i + NODES_AHEAD]);
+            PrefetchNodes(active, i);
         }
         if (i + 1 < active.size())
         {

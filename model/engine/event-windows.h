@@ -11,6 +11,7 @@
 
 #include "ns3/event-impl.h"
 #include "ns3/simulator.h"
+#include "ns3/training-prefetch.h"
 
 #include <array>
 #include <cstddef>
@@ -22,6 +23,7 @@
 namespace ns3::training
 {
 
+class FabricPort;
 class HostDevice;
 
 /** The event that is being executed: what ns-3's event loop knows of it. */
@@ -263,7 +265,7 @@ class EventWindows
     /// Prefetch distances in events: a frame, what its arrival needs, and what that leads to.
     static constexpr std::size_t AHEAD = 8;
     static constexpr std::size_t MIDDLE = 5;
-    static constexpr std::size_t NEAR = 2;
+    static constexpr std::size_t NEAR = 3;
 
     using Items = std::vector<Item>;
 
@@ -290,9 +292,10 @@ class EventWindows
     /** What is known of a host, small, as it is looked at in each window. */
     struct Host
     {
-        uint64_t ordered{NEVER}; // window in which its events are passed on
-        uint64_t quiet{0};       // value of m_epoch when it was found quiet; 0: unknown
-        bool isLoud{false};      // it was not quiet the last time: none of its events is kept
+        const HostDevice* device{nullptr}; // the first one
+        uint64_t ordered{NEVER};           // window in which its events are passed on
+        uint64_t quiet{0};                 // value of m_epoch when found quiet; 0: unknown
+        bool isLoud{false};                // not quiet the last time: none of its events is kept
     };
 
     /** The arrival of an acknowledgement at a host, which is not quiet if it ends a message. */
@@ -340,12 +343,12 @@ class EventWindows
 
     static void Prefetch(const Item& item)
     {
-        __builtin_prefetch(item.impl, 1);
-        __builtin_prefetch(reinterpret_cast<const char*>(item.impl) + 64, 1);
+        PrefetchBytes(item.impl, 128);
     }
 
-    void PrefetchAhead() const;
+    void PrefetchAhead();
     void PrefetchList(uint32_t index) const;
+    void PrefetchNodes(const std::vector<uint32_t>& active, std::size_t current) const;
 
     CurrentEvent& m_current;
     CurrentEvent m_last{0, 0, 0};
@@ -379,6 +382,7 @@ class EventWindows
     uint32_t m_executing{NONE};
     Items m_batch; // its events of the window, in order
     std::size_t m_nextInBatch{0};
+    std::array<const FabricPort*, NEAR> m_egress{}; // of coming frames in m_batch; null: unknown
     Items m_added; // events added meanwhile, in order
     std::size_t m_nextAdded{0};
 };

@@ -11,6 +11,7 @@
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/training-event-loop.h"
+#include "ns3/training-prefetch.h"
 
 #include <algorithm>
 #include <utility>
@@ -25,6 +26,8 @@ namespace
 
 /// Marker in place of port number + 1: a notice follows.
 constexpr uint32_t NOTICE = 0;
+/// Prefetch distance in frames: hosts wrote them, and switches do not read all of them.
+constexpr std::size_t AHEAD = 8;
 
 } // namespace
 
@@ -38,16 +41,14 @@ ProcessBorder::Crossing::Crossing(ProcessBorder& owner, uint32_t toPort, uint32_
 void
 ProcessBorder::Crossing::Cross(Frame* frame, int64_t arrival)
 {
-    ByteWriter& writer = border.m_outgoing[process];
-    writer(port + 1, arrival);
-    WriteFrame(writer, *frame);
-    Frame::Free(frame);
+    border.m_frames[process].push_back({frame, arrival, port});
     border.m_earliest = std::min(border.m_earliest, static_cast<uint64_t>(arrival));
 }
 
 ProcessBorder::ProcessBorder(uint32_t id, uint32_t count, Exchanger exchanger)
     : m_id(id),
       m_exchanger(std::move(exchanger)),
+      m_frames(count),
       m_outgoing(count)
 {
 }
@@ -81,13 +82,31 @@ ProcessBorder::Announce(Notice notice)
     m_earliest = std::min(m_earliest, static_cast<uint64_t>(EventLoop::Now()));
 }
 
+void
+ProcessBorder::Pack(const std::vector<CrossingFrame>& frames, ByteWriter& writer)
+{
+    for (std::size_t i = 0; i < frames.size(); i++)
+    {
+        if (i + AHEAD < frames.size())
+        {
+            PrefetchBytes(frames[i + AHEAD].frame, sizeof(Frame));
+        }
+        const CrossingFrame& crossing = frames[i];
+        writer(crossing.port + 1, crossing.arrival);
+        WriteFrame(writer, *crossing.frame);
+        Frame::Free(crossing.frame);
+    }
+}
+
 uint64_t
 ProcessBorder::Exchange(uint64_t next)
 {
     uint64_t earliest = std::min(next, std::exchange(m_earliest, NEVER));
-    for (ByteWriter& writer : m_outgoing)
+    for (std::size_t process = 0; process < m_outgoing.size(); process++)
     {
-        writer.Append(&earliest, sizeof(earliest));
+        Pack(m_frames[process], m_outgoing[process]);
+        m_frames[process].clear();
+        m_outgoing[process].Append(&earliest, sizeof(earliest));
     }
     m_exchanger(m_outgoing, [&](uint32_t process, const uint8_t* data, std::size_t size) {
         NS_LOG_LOGIC("process " << process << " sends " << size << " bytes");

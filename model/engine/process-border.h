@@ -107,13 +107,23 @@ class ProcessBorder
         uint16_t index{0};
     };
 
+    /** A frame that crosses at the end of the round. */
+    struct CrossingFrame
+    {
+        Frame* frame;
+        int64_t arrival;
+        uint32_t port; // the other end of the link
+    };
+
+    static void Pack(const std::vector<CrossingFrame>& frames, ByteWriter& writer);
     uint64_t Unpack(const uint8_t* data, std::size_t size);
 
     uint32_t m_id;
     Exchanger m_exchanger;
     NoticeHandler m_noticeHandler;
-    std::vector<ByteWriter> m_outgoing; // of this round, by process
-    uint64_t m_earliest{NEVER};         // arrival or notice in it
+    std::vector<std::vector<CrossingFrame>> m_frames; // of this round, by process
+    std::vector<ByteWriter> m_outgoing;               // notices of this round, by process
+    uint64_t m_earliest{NEVER};                       // arrival or notice in it
     std::deque<Crossing> m_crossings;   // a deque keeps addresses stable; ports hold pointers
     std::vector<Port> m_ports;          // by number
 };

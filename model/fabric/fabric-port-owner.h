@@ -66,9 +66,11 @@ class FabricPortOwner
      * Second prefetch stage, a few events later, for data whose addresses depend on the data
      * prefetched by Prefetch().
      * @param frame frame frame that is about to arrive
+     * @return the port at which it will probably be sent, also prefetched; null: unknown or none
      */
-    virtual void PrefetchSoon([[maybe_unused]] const Frame& frame)
+    virtual const FabricPort* PrefetchSoon([[maybe_unused]] const Frame& frame)
     {
+        return nullptr;
     }
 
     /**

@@ -22,6 +22,7 @@
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
 #include "ns3/training-event-loop.h"
+#include "ns3/training-prefetch.h"
 
 #include <algorithm>
 #include <array>
@@ -319,17 +320,19 @@ class alignas(64) FabricPort : public EventImpl
         m_owner.Prefetch(frame);
     }
 
-    /** @param frame frame that arrives very soon */
-    void PrefetchSoon(const Frame& frame)
+    /**
+     * @param frame frame that arrives very soon
+     * @return as FabricPortOwner::PrefetchSoon()
+     */
+    const FabricPort* PrefetchSoon(const Frame& frame)
     {
-        m_owner.PrefetchSoon(frame);
+        return m_owner.PrefetchSoon(frame);
     }
 
     /** Prefetches the members that every frame needs. */
     void PrefetchSelf() const
     {
-        __builtin_prefetch(this, 1);
-        __builtin_prefetch(reinterpret_cast<const char*>(this) + 64, 1);
+        PrefetchBytes(this, 128);
     }
 
     /** Prefetches the queue that is served next. */
@@ -352,12 +355,11 @@ class alignas(64) FabricPort : public EventImpl
     }
 
     /**
-     * Prefetches the members needed to send a frame.
+     * Prefetches what else sending a frame needs, after PrefetchSelf().
      * @param priority priority of the frame
      */
     void PrefetchSend(uint8_t priority) const
     {
-        PrefetchSelf();
         if (m_classes)
         {
             __builtin_prefetch(&m_classes->counters[priority], 1);

@@ -6,6 +6,7 @@
 
 #include "frame-archive.h"
 
+#include <array>
 #include <cstring>
 
 namespace ns3::training
@@ -19,6 +20,44 @@ constexpr uint8_t HAS_PAYLOAD = 1;
 constexpr uint8_t HAS_PACKET = 2;
 constexpr uint8_t HAS_TELEMETRY = 4;
 
+// The headers in words. Those that are zero, about half of them, are left out.
+using Words = std::array<uint64_t, sizeof(FrameHeaders) / sizeof(uint64_t)>;
+static_assert(sizeof(Words) == sizeof(FrameHeaders), "headers are whole words");
+static_assert(sizeof(Words) / sizeof(uint64_t) <= 16, "a bit for each of them");
+
+void
+WriteHeaders(ByteWriter& writer, const FrameHeaders& headers)
+{
+    Words words;
+    std::memcpy(words.data(), &headers, sizeof(headers));
+    uint16_t present = 0;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < words.size(); i++)
+    {
+        const uint64_t word = words[i];
+        words[count] = word; // at most at i
+        count += word != 0;
+        present |= static_cast<uint16_t>((word != 0) << i);
+    }
+    writer.Append(&present, sizeof(present));
+    writer.Append(words.data(), count * sizeof(uint64_t));
+}
+
+void
+ReadHeaders(ByteReader& reader, FrameHeaders& headers)
+{
+    uint16_t present;
+    std::memcpy(&present, reader.Skip(sizeof(present)), sizeof(present));
+    Words words{};
+    for (; present != 0; present &= present - 1)
+    {
+        std::memcpy(&words[__builtin_ctz(present)],
+                    reader.Skip(sizeof(uint64_t)),
+                    sizeof(uint64_t));
+    }
+    std::memcpy(&headers, words.data(), sizeof(headers));
+}
+
 } // namespace
 
 void
@@ -28,7 +67,7 @@ WriteFrame(ByteWriter& writer, const Frame& frame)
         static_cast<uint8_t>((frame.payload ? HAS_PAYLOAD : 0) | (frame.packet ? HAS_PACKET : 0) |
                              (frame.telemetry ? HAS_TELEMETRY : 0));
     writer(extras);
-    writer.Append(&static_cast<const FrameHeaders&>(frame), sizeof(FrameHeaders));
+    WriteHeaders(writer, frame);
     if (frame.kind == FrameKind::PROGRAM)
     {
         writer.Append(frame.programHeader, Frame::PROGRAM_HEADER_BYTES);
@@ -59,9 +98,7 @@ ReadFrame(ByteReader& reader)
 {
     const auto extras = reader.Next<uint8_t>();
     Frame* frame = Frame::Allocate(FrameKind::IP); // of any kind; all headers follow
-    std::memcpy(static_cast<FrameHeaders*>(frame),
-                reader.Skip(sizeof(FrameHeaders)),
-                sizeof(FrameHeaders));
+    ReadHeaders(reader, *frame);
     frame->payloadOffset = 0; // the archive has only the frame's own payload bytes
     if (frame->kind == FrameKind::PROGRAM)
     {

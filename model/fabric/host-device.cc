@@ -20,6 +20,7 @@
 #include "ns3/string.h"
 #include "ns3/training-event-loop.h"
 #include "ns3/training-field-accessor.h"
+#include "ns3/training-prefetch.h"
 #include "ns3/training-trace-sinks.h"
 #include "ns3/uinteger.h"
 
@@ -384,6 +385,31 @@ HostDevice::Visit(StateVisitor& visitor)
 }
 
 void
+HostDevice::PrefetchTurn(uint32_t stage) const
+{
+    switch (stage)
+    {
+    case 0:
+        PrefetchBytes(&m_endpoint, sizeof(m_endpoint));
+        PrefetchBytes(&m_port, sizeof(m_port) + sizeof(m_rdmaEngine));
+        PrefetchBytes(&m_program, sizeof(m_program) + sizeof(m_receiving));
+        break;
+    case 1:
+        m_port->PrefetchSelf();
+        PrefetchBytes(m_rdmaEngine, sizeof(*m_rdmaEngine));
+        break;
+    case 2:
+        m_port->PrefetchQueue();
+        [[fallthrough]];
+    default:
+        if (m_rdmaEngine)
+        {
+            m_rdmaEngine->PrefetchTurn(stage + 1 == TURN_STAGES);
+        }
+    }
+}
+
+void
 HostDevice::Prefetch(const Frame& frame)
 {
     if (m_rdmaEngine && IsRoce(frame.kind))
@@ -394,13 +420,14 @@ HostDevice::Prefetch(const Frame& frame)
     }
 }
 
-void
+const FabricPort*
 HostDevice::PrefetchSoon(const Frame& frame)
 {
     if (m_rdmaEngine && IsRoce(frame.kind))
     {
         m_rdmaEngine->Prefetch(frame, true);
     }
+    return nullptr;
 }
 
 void

@@ -100,6 +100,15 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
      */
     bool IsQuiet(int64_t duration) const;
 
+    /// Stages of PrefetchTurn().
+    static constexpr uint32_t TURN_STAGES = 4;
+
+    /**
+     * Prefetches what its next events need.
+     * @param stage 0 first, TURN_STAGES - 1 last: each one reads what the one before has prefetched
+     */
+    void PrefetchTurn(uint32_t stage) const;
+
     /**
      * @param frame a positive acknowledgement that arrives later
      * @return whether its arrival is quiet if only quiet events come before
@@ -123,7 +132,7 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
     // FabricPortOwner
     void Receive(Frame* frame, FabricPort& port) override;
     void Prefetch(const Frame& frame) override;
-    void PrefetchSoon(const Frame& frame) override;
+    const FabricPort* PrefetchSoon(const Frame& frame) override;
     bool BeginTransmit(Frame& frame, FabricPort& port) override;
     void NotifyLinkChange() override;
     uint64_t GetHeldBytes(uint16_t port, uint8_t priority) const override;

@@ -43,6 +43,14 @@ class RdmaEngine
     }
 
     /**
+     * Prefetches what the next events of the host need. Not called for every host.
+     * @param isSoon false in the first stage, true in the second one
+     */
+    virtual void PrefetchTurn([[maybe_unused]] bool isSoon) const
+    {
+    }
+
+    /**
      * Visits its state and that of what it sends.
      * @param visitor visits it
      * @param isIdle whether no frame has come or gone for long, see FabricPort::IsIdle()

@@ -665,14 +665,16 @@ SwitchDevice::Prefetch(const Frame& frame)
     m_buffer.Prefetch(frame.ingress, frame.priority);
 }
 
-void
+const FabricPort*
 SwitchDevice::PrefetchSoon(const Frame& frame)
 {
     const uint16_t port = m_paths.PredictPort(frame, m_table.Get(frame.destination));
-    if (port != PathContext::NONE)
+    if (port == PathContext::NONE)
     {
-        m_ports[port]->PrefetchSend(frame.priority);
+        return nullptr;
     }
+    m_ports[port]->PrefetchSelf();
+    return m_ports[port].operator->();
 }
 
 void

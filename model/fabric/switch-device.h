@@ -152,7 +152,7 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
     // FabricPortOwner
     void Receive(Frame* frame, FabricPort& port) override;
     void Prefetch(const Frame& frame) override;
-    void PrefetchSoon(const Frame& frame) override;
+    const FabricPort* PrefetchSoon(const Frame& frame) override;
     bool BeginTransmit(Frame& frame, FabricPort& port) override;
     uint64_t GetHeldBytes(uint16_t port, uint8_t priority) const override;
     Time GetPauseResponse(uint64_t bitsPerSecond) const override;

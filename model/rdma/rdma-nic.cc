@@ -17,6 +17,7 @@
 #include "ns3/state-visitor.h"
 #include "ns3/string.h"
 #include "ns3/training-field-accessor.h"
+#include "ns3/training-prefetch.h"
 #include "ns3/training-trace-sinks.h"
 #include "ns3/uinteger.h"
 
@@ -476,6 +477,19 @@ RdmaNic::Prefetch(const Frame& frame, bool isSoon) const
     {
         slot.queuePair->Prefetch(frame);
     }
+}
+
+void
+RdmaNic::PrefetchTurn(bool isSoon) const
+{
+    if (isSoon)
+    {
+        m_scheduler.Prefetch();
+        return;
+    }
+    PrefetchBytes(&m_line, sizeof(m_line));
+    PrefetchBytes(&m_settings, sizeof(m_settings) + sizeof(m_scheduler));
+    PrefetchBytes(&m_index, sizeof(m_index));
 }
 
 void

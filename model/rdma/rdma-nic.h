@@ -102,6 +102,7 @@ class RdmaNic : public Object, public RdmaPort, public RdmaEngine
     // RdmaEngine
     void Receive(Frame* frame) override;
     void Prefetch(const Frame& frame, bool isSoon) const override;
+    void PrefetchTurn(bool isSoon) const override;
     bool Visit(StateVisitor& visitor, bool isIdle) override;
     bool IsObserved() const override;
     bool IsQuiet(int64_t duration) const override;

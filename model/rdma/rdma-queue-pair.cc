@@ -14,6 +14,7 @@
 #include "ns3/simulator.h"
 #include "ns3/steady-watch.h"
 #include "ns3/training-event-loop.h"
+#include "ns3/training-prefetch.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -412,9 +413,7 @@ RdmaQueuePair::Prefetch() const
 {
     if (!IsInside(m_window.nextPsn))
     {
-        const auto* requests = reinterpret_cast<const char*>(m_requests.get());
-        __builtin_prefetch(requests);
-        __builtin_prefetch(requests + 64);
+        PrefetchBytes(m_requests.get(), sizeof(*m_requests));
     }
 }
 
@@ -422,15 +421,11 @@ void
 RdmaQueuePair::Prefetch(const Frame& frame) const
 {
     const bool isData = frame.kind == FrameKind::ROCE_DATA;
-    const char* from =
-        isData ? reinterpret_cast<const char*>(&m_receiver) : reinterpret_cast<const char*>(this);
+    const void* from = isData ? static_cast<const void*>(&m_receiver) : this;
     const std::size_t lines = !isData            ? ACK_LINES
                               : frame.ackRequest ? RdmaReceiver::ANSWER_LINES
                                                  : RdmaReceiver::ACCEPT_LINES;
-    for (std::size_t line = 0; line < lines; line++)
-    {
-        __builtin_prefetch(from + 64 * line, 1);
-    }
+    PrefetchBytes(from, 64 * lines);
 }
 
 void

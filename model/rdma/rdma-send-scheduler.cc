@@ -11,6 +11,7 @@
 #include "ns3/state-visitor.h"
 #include "ns3/training-event-kinds.h"
 #include "ns3/training-event-loop.h"
+#include "ns3/training-prefetch.h"
 
 #include <algorithm>
 
@@ -26,10 +27,7 @@ namespace
 void
 PrefetchLines(const RdmaSendQueue* queue)
 {
-    for (std::size_t line = 0; line < RdmaSendQueue::SEND_LINES; line++)
-    {
-        __builtin_prefetch(reinterpret_cast<const char*>(queue) + 64 * line, 1);
-    }
+    PrefetchBytes(queue, 64 * RdmaSendQueue::SEND_LINES);
 }
 
 } // namespace
@@ -168,6 +166,19 @@ RdmaSendScheduler::MovePacedToReady(int64_t now)
         {
             Append(*due.queue);
         }
+    }
+}
+
+void
+RdmaSendScheduler::Prefetch() const
+{
+    if (m_ready)
+    {
+        PrefetchLines(m_turns[__builtin_ctz(m_ready)].first);
+    }
+    else if (!m_paced.empty())
+    {
+        PrefetchLines(m_paced.top().queue);
     }
 }
 

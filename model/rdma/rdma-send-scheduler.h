@@ -48,6 +48,9 @@ class RdmaSendScheduler : public FrameSource
      */
     bool Visit(StateVisitor& visitor);
 
+    /** Prefetches the queues that send next. */
+    void Prefetch() const;
+
     // FrameSource
     uint8_t GetReady(int64_t now) override;
     Frame* Pull(uint8_t priority, int64_t now) override;
