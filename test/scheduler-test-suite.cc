@@ -369,9 +369,10 @@ class SchedulerDestroyTest : public TestCase
             asked++;
         }
 
-        void PrefetchSoon(const Frame&) override
+        const FabricPort* PrefetchSoon(const Frame&) override
         {
             asked++;
+            return nullptr;
         }
 
         bool BeginTransmit(Frame&, FabricPort&) override

@@ -77,7 +77,7 @@ EventWindows::ScreenAcks(const std::vector<AckArrival>& acks)
         const std::size_t left = acks.size() - i;
         if (left > FAR)
         {
-            Prefetch(acks[i + FAR].item);
+            Prefetch(acks[i + FAR].item, true);
         }
         if (left > MIDDLE)
         {

@@ -357,7 +357,7 @@ EventWindows::SortRoughly(Items& items)
 }
 
 void
-EventWindows::Sort(Items& items)
+EventWindows::Sort(Items& items, uint32_t index)
 {
     if (items.size() > FEW && !SortRoughly(items))
     {
@@ -378,7 +378,7 @@ EventWindows::Sort(Items& items)
     }
     for (std::size_t i = 0; i < std::min(AHEAD, items.size()); i++)
     {
-        Prefetch(items[i]);
+        Prefetch(items[i], index >= m_switches);
     }
 }
 
@@ -413,7 +413,7 @@ EventWindows::PrefetchAhead()
     const Item* next = m_batch.data() + m_nextInBatch;
     if (left >= AHEAD)
     {
-        Prefetch(next[AHEAD - 1]);
+        Prefetch(next[AHEAD - 1], m_executing >= m_switches);
     }
     if (!m_isLarge)
     {
@@ -527,7 +527,7 @@ EventWindows::ExecuteUpTo(uint32_t index, uint64_t limit)
     {
         m_batch.assign(items.begin(), later);
         items.erase(items.begin(), later);
-        Sort(m_batch);
+        Sort(m_batch, index);
         Execute(index, limit);
     }
 }
@@ -560,7 +560,7 @@ EventWindows::ExecuteAll()
     auto& active = m_active[slot];
     if (!active.empty())
     {
-        Sort(m_nodes[active.front()].items[slot]);
+        Sort(m_nodes[active.front()].items[slot], active.front());
     }
     for (std::size_t i = 0; i < active.size(); i++)
     {
@@ -570,7 +570,8 @@ EventWindows::ExecuteAll()
         }
         if (i + 1 < active.size())
         {
-            Sort(m_nodes[active[i + 1]].items[slot]); // its frames are there when its turn comes
+            // Its frames are there when its turn comes.
+            Sort(m_nodes[active[i + 1]].items[slot], active[i + 1]);
         }
         m_batch = std::exchange(m_nodes[active[i]].items[slot], Items());
         if (!m_batch.empty()) // a node may be active twice, or without events, see Remove()

@@ -335,15 +335,20 @@ class EventWindows
     void InsertNow(uint64_t key, EventImpl* impl);
     void Append(uint64_t slot, uint32_t index, uint64_t key, EventImpl* impl);
     void Execute(uint32_t index, uint64_t limit);
-    void Sort(Items& items);
+    void Sort(Items& items, uint32_t index);
     bool SortRoughly(Items& items);
     void ExecuteUpTo(uint32_t index, uint64_t limit);
     void OrderFrom(uint32_t index, uint64_t key);
     void PutBack();
 
-    static void Prefetch(const Item& item)
+    /// Prefetches an event: switches read only the first cache line of a frame.
+    static void Prefetch(const Item& item, bool isAtHost)
     {
-        PrefetchBytes(item.impl, 128);
+        __builtin_prefetch(item.impl, 1);
+        if (isAtHost || item.key & NO_FRAME)
+        {
+            __builtin_prefetch(reinterpret_cast<const char*>(item.impl) + 64, 1);
+        }
     }
 
     void PrefetchAhead();
