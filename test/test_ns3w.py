@@ -319,6 +319,15 @@ def test_sanitizers_have_a_build_of_their_own(tmp_path, ns3w, monkeypatch):
     assert all("-fsanitize=address,undefined" in value for value in added.values())
 
 
+def test_programs_use_huge_pages_unless_told_otherwise(ns3w):
+    variables = {}
+    ns3w.use_huge_pages(variables)
+    assert variables == {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
+    variables = {"GLIBC_TUNABLES": "mine"}
+    ns3w.use_huge_pages(variables)
+    assert variables == {"GLIBC_TUNABLES": "mine"}
+
+
 def test_profiles_are_recorded_again_when_code_changes(tmp_path, ns3w, monkeypatch):
     """A build of its own, in two steps: instrumented and run, then compiled with the profiles."""
     training = sys.modules["ns3w_support.profile_training"]

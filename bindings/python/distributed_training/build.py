@@ -53,12 +53,19 @@ class Build:
         return path
 
     def get_environment(self) -> dict[str, str]:
-        """Return the environment variables for a child process that runs an example."""
+        """Return the environment variables for a child process that runs an example.
+
+        Unless GLIBC_TUNABLES is set, glibc asks for huge pages, which large networks need.
+        """
         directories = list(dict.fromkeys(os.path.dirname(path) for path in self.libraries))
         inherited = os.environ.get("LD_LIBRARY_PATH")
         if inherited:
             directories.append(inherited)
-        return {**os.environ, "LD_LIBRARY_PATH": os.pathsep.join(directories)}
+        return {
+            "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+            **os.environ,
+            "LD_LIBRARY_PATH": os.pathsep.join(directories),
+        }
 
 
 def _to_installed_path(path: str) -> str:

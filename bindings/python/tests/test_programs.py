@@ -728,6 +728,22 @@ def test_output_that_is_no_result_is_named(tmp_path, monkeypatch):
         assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("given, used", [(None, "glibc.malloc.hugetlb=1"), ("none", "none")])
+def test_programs_use_huge_pages_unless_told_otherwise(tmp_path, monkeypatch, given, used):
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    if given:
+        monkeypatch.setenv("GLIBC_TUNABLES", given)
+    seen = tmp_path / "seen"
+    program = tmp_path / "program"
+    program.write_text(f'#! /bin/sh\nprintf "$GLIBC_TUNABLES" > {seen}\n')
+    program.chmod(0o755)
+    job = dt.TrainingJob(**SMALL)
+    monkeypatch.setattr(job, "get_command", lambda: [str(program)])
+    with pytest.raises(RuntimeError, match="output is empty"):
+        job.run()
+    assert seen.read_text() == used
+
+
 def test_what_prints_text_is_refused():
     for name in ("print_trees", "print_schedule", "print_topology"):
         with pytest.raises(TypeError, match=f"no keyword '{name}'"):
