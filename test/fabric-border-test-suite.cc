@@ -108,8 +108,8 @@ class FrameArchiveTestCase : public TestCase
         frame->payload = Create<ByteBuffer>();
         frame->payload->bytes = {9, 9, 7, 0, 8, 9};
         frame->payloadOffset = 2;
-        frame->telemetry = std::make_unique<TelemetryStack>(
-            TelemetryStack{{11, 12, 13, 14}, {21, 22, 23, UINT64_MAX}});
+        frame->SetTelemetry(std::make_unique<TelemetryStack>(
+            TelemetryStack{{11, 12, 13, 14}, {21, 22, 23, UINT64_MAX}}));
         Check(*frame);
         Frame::Free(frame);
 
@@ -177,7 +177,7 @@ class FrameArchiveTestCase : public TestCase
                                          wide.words[5],
                                          f.payload ? 1U : 0U,
                                          f.packet ? f.packet->GetSize() + 1 : 0U,
-                                         f.telemetry ? f.telemetry->size() + 1 : 0U};
+                                         f.hasTelemetry ? f.GetTelemetry()->size() + 1 : 0U};
         };
         NS_TEST_EXPECT_MSG_EQ((fields(frame) == fields(*other)), true, "fields");
         if (frame.payload)
@@ -198,10 +198,10 @@ class FrameArchiveTestCase : public TestCase
                                   true,
                                   "packet");
         }
-        if (frame.telemetry && other->telemetry)
+        if (frame.hasTelemetry && other->hasTelemetry)
         {
-            NS_TEST_EXPECT_MSG_EQ(other->telemetry->back().rate, UINT64_MAX, "telemetry");
-            NS_TEST_EXPECT_MSG_EQ(other->telemetry->front().sentBytes, 12, "telemetry");
+            NS_TEST_EXPECT_MSG_EQ(other->GetTelemetry()->back().rate, UINT64_MAX, "telemetry");
+            NS_TEST_EXPECT_MSG_EQ(other->GetTelemetry()->front().sentBytes, 12, "telemetry");
         }
         Frame::Free(other);
     }

@@ -392,7 +392,7 @@ class FrameContentsTestCase : public TestCase
         frame.ingressPriority = 6;
         frame.payload = payload;
         frame.packet = Create<Packet>(10);
-        frame.telemetry = std::make_unique<TelemetryStack>(TelemetryStack{{1, 2, 3, 4}});
+        frame.SetTelemetry(std::make_unique<TelemetryStack>(TelemetryStack{{1, 2, 3, 4}}));
         frame.Set(LargeHeader{{77, 1, 2, 3, 4, 5}});
     }
 
@@ -418,8 +418,8 @@ class FrameContentsTestCase : public TestCase
         }
         NS_TEST_EXPECT_MSG_EQ(copy->payload, payload, "its payload");
         NS_TEST_EXPECT_MSG_EQ(copy->packet, used->packet, "its packet");
-        NS_TEST_EXPECT_MSG_EQ(copy->telemetry->at(0).rate, 4, "its telemetry");
-        NS_TEST_EXPECT_MSG_NE(copy->telemetry.get(), used->telemetry.get(), "a copy");
+        NS_TEST_EXPECT_MSG_EQ(copy->GetTelemetry()->at(0).rate, 4, "its telemetry");
+        NS_TEST_EXPECT_MSG_NE(copy->GetTelemetry(), used->GetTelemetry(), "a copy");
         NS_TEST_EXPECT_MSG_EQ(copy->ingress, 5, "its ingress port");
         NS_TEST_EXPECT_MSG_EQ(+copy->ingressPriority, 6, "its ingress class");
         Frame::Free(copy);
@@ -440,7 +440,7 @@ class FrameContentsTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(+frame->ingressPriority, 0, "ingress class");
             NS_TEST_EXPECT_MSG_EQ(frame->next, nullptr, "no next frame");
             NS_TEST_EXPECT_MSG_EQ(frame->port, nullptr, "no port");
-            NS_TEST_EXPECT_MSG_EQ(!frame->payload && !frame->packet && !frame->telemetry,
+            NS_TEST_EXPECT_MSG_EQ(!frame->payload && !frame->packet && !frame->GetTelemetry(),
                                   true,
                                   "nothing attached");
             const std::byte zero{0};
@@ -460,7 +460,7 @@ class FrameContentsTestCase : public TestCase
         };
         NS_TEST_EXPECT_MSG_EQ(reinterpret_cast<uintptr_t>(used) % 64, 0, "its own cache lines");
         NS_TEST_EXPECT_MSG_EQ(line(used->protocol), 0, "the fields of each hop");
-        NS_TEST_EXPECT_MSG_EQ(line(used->telemetry), 0, "and its telemetry");
+        NS_TEST_EXPECT_MSG_EQ(line(used->payload), 0, "and its payload");
         NS_TEST_EXPECT_MSG_EQ(line(used->syndrome), 1, "the other headers");
         NS_TEST_EXPECT_MSG_EQ(sizeof(Frame), 192, "the rest");
         Simulator::Destroy();

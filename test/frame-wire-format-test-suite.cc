@@ -325,9 +325,9 @@ FrameBytesTestCase::DoRun()
     measured->payloadBytes = 4;
     measured->payload = Create<ByteBuffer>();
     measured->payload->bytes = {0x11, 0x22, 0x33, 0x44};
-    measured->telemetry = std::make_unique<TelemetryStack>(
+    measured->SetTelemetry(std::make_unique<TelemetryStack>(
         TelemetryStack{{0x123456789, 0x987654321, 8079, 100 * GIGA},
-                       {7999, 255, 1000000000, 123456789}});
+                       {7999, 255, 1000000000, 123456789}}));
     Check(measured,
           "0200000000040200000000030800456b005a00004000401126200a0000040a00"
           "0005c00212b800460000020564a90beeca860064000000700001ffff00000000"
@@ -423,7 +423,7 @@ FrameRoundTripTestCase::CheckData(uint8_t opcode, uint32_t payload, bool real, b
                                       64);
     if (telemetry)
     {
-        frame->telemetry = std::make_unique<TelemetryStack>(MakeTelemetry());
+        frame->SetTelemetry(std::make_unique<TelemetryStack>(MakeTelemetry()));
     }
     Bytes contents(payload);
     if (real)
@@ -458,17 +458,21 @@ FrameRoundTripTestCase::CheckData(uint8_t opcode, uint32_t payload, bool real, b
     {
         NS_TEST_EXPECT_MSG_EQ(copy->immediate, 0xcafebabe, what);
     }
-    NS_TEST_EXPECT_MSG_EQ((copy->telemetry != nullptr), telemetry, what);
-    if (copy->telemetry)
+    NS_TEST_EXPECT_MSG_EQ((copy->GetTelemetry() != nullptr), telemetry, what);
+    if (copy->GetTelemetry())
     {
         const TelemetryStack expected = MakeTelemetry();
-        NS_TEST_ASSERT_MSG_EQ(copy->telemetry->size(), expected.size(), what);
+        NS_TEST_ASSERT_MSG_EQ(copy->GetTelemetry()->size(), expected.size(), what);
         for (std::size_t i = 0; i < expected.size(); i++)
         {
-            NS_TEST_EXPECT_MSG_EQ((*copy->telemetry)[i].time, expected[i].time, what);
-            NS_TEST_EXPECT_MSG_EQ((*copy->telemetry)[i].sentBytes, expected[i].sentBytes, what);
-            NS_TEST_EXPECT_MSG_EQ((*copy->telemetry)[i].queueBytes, expected[i].queueBytes, what);
-            NS_TEST_EXPECT_MSG_EQ((*copy->telemetry)[i].rate, expected[i].rate, what);
+            NS_TEST_EXPECT_MSG_EQ((*copy->GetTelemetry())[i].time, expected[i].time, what);
+            NS_TEST_EXPECT_MSG_EQ((*copy->GetTelemetry())[i].sentBytes,
+                                  expected[i].sentBytes,
+                                  what);
+            NS_TEST_EXPECT_MSG_EQ((*copy->GetTelemetry())[i].queueBytes,
+                                  expected[i].queueBytes,
+                                  what);
+            NS_TEST_EXPECT_MSG_EQ((*copy->GetTelemetry())[i].rate, expected[i].rate, what);
         }
     }
     Frame::Free(copy);
@@ -562,8 +566,9 @@ FrameRoundTripTestCase::DoRun()
                 frame->ecnEcho = hops == 1;
                 if (hops > 0)
                 {
-                    frame->telemetry = std::make_unique<TelemetryStack>(MakeTelemetry());
-                    frame->telemetry->resize(std::min<uint32_t>(2, hops));
+                    auto telemetry = std::make_unique<TelemetryStack>(MakeTelemetry());
+                    telemetry->resize(std::min<uint32_t>(2, hops));
+                    frame->SetTelemetry(std::move(telemetry));
                 }
                 Frame* copy = Check(frame, what);
                 NS_TEST_EXPECT_MSG_EQ(uint32_t{copy->syndrome}, uint32_t{syndrome}, what);
@@ -573,7 +578,7 @@ FrameRoundTripTestCase::DoRun()
                 NS_TEST_EXPECT_MSG_EQ(copy->psn, 0xabcdef, what);
                 NS_TEST_EXPECT_MSG_EQ(copy->messageNumber, 0x00000b, what);
                 NS_TEST_EXPECT_MSG_EQ(copy->selectivePsn, (selective ? 0x00000cU : 0U), what);
-                NS_TEST_EXPECT_MSG_EQ((copy->telemetry ? copy->telemetry->size() : 0),
+                NS_TEST_EXPECT_MSG_EQ((copy->GetTelemetry() ? copy->GetTelemetry()->size() : 0),
                                       std::min<uint32_t>(2, hops),
                                       what);
                 Frame::Free(copy);
@@ -683,7 +688,8 @@ DamagedFrameTestCase::DoRun()
         Frame* frame = MakeRoce(FrameKind::ROCE_DATA, WRITE_ONLY_IMMEDIATE);
         frame->payloadBytes = 9;
         frame->bytes = 94 + (telemetry ? 42 : 0);
-        frame->telemetry = telemetry ? std::make_unique<TelemetryStack>(MakeTelemetry()) : nullptr;
+        frame->SetTelemetry(telemetry ? std::make_unique<TelemetryStack>(MakeTelemetry())
+                                      : nullptr);
         frame->payload = MakePayload(0, 9);
         const Bytes bytes = ToBytes(*frame);
         const std::size_t bth = 14 + 20 + 8 + (telemetry ? 42 : 0);
@@ -928,7 +934,7 @@ CaptureTestCase::CheckFile(const std::string& path, const PortCounters& counters
             FromBytes(Bytes(all.begin() + static_cast<int64_t>(at) + 16,
                             all.begin() + static_cast<int64_t>(at) + 16 + fields[2]));
         NS_TEST_ASSERT_MSG_EQ(parsed.error, "", "a frame");
-        m_telemetry += parsed.frame->telemetry && !parsed.frame->telemetry->empty();
+        m_telemetry += parsed.frame->GetTelemetry() && !parsed.frame->GetTelemetry()->empty();
         if (parsed.frame->kind == FrameKind::ROCE_DATA || parsed.frame->kind == FrameKind::ROCE_ACK)
         {
             const uint32_t length = Get16(all, at + 16 + 16);

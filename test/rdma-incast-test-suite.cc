@@ -85,22 +85,22 @@ TelemetryPathTestCase::DoRun()
     network.SetTap(0, [&](Frame& frame) {
         NS_TEST_EXPECT_MSG_EQ((frame.kind == FrameKind::ROCE_ACK), true, "answers alone");
         NS_TEST_EXPECT_MSG_EQ(frame.psn, packet, "one a packet");
-        NS_TEST_EXPECT_MSG_EQ((frame.telemetry != nullptr), true, "which bring telemetry back");
+        NS_TEST_EXPECT_MSG_EQ((frame.hasTelemetry != 0), true, "which bring telemetry back");
         NS_TEST_EXPECT_MSG_EQ(frame.bytes, 66 + 42, "at the price of room for five hops");
-        if (!frame.telemetry)
+        if (!frame.hasTelemetry)
         {
             return false;
         }
-        NS_TEST_EXPECT_MSG_EQ(frame.telemetry->size(), 3, "a record a switch");
+        NS_TEST_EXPECT_MSG_EQ(frame.GetTelemetry()->size(), 3, "a record a switch");
         // The first packet is longer by its RETH.
         const uint64_t bytes = FRAME_BYTES + 42 + (packet == 0 ? RETH_BYTES : 0);
         int64_t time = frame.timestamp;
-        for (std::size_t i = 0; i < frame.telemetry->size(); i++)
+        for (std::size_t i = 0; i < frame.GetTelemetry()->size(); i++)
         {
             const auto bits = static_cast<double>(8 * (bytes + Frame::PREAMBLE_BYTES));
             time += static_cast<int64_t>(bits * 1e12 / static_cast<double>(hops[i].rate) + 0.5) +
                     hops[i].delay;
-            const HopTelemetry& hop = (*frame.telemetry)[i];
+            const HopTelemetry& hop = (*frame.GetTelemetry())[i];
             NS_TEST_EXPECT_MSG_EQ_TOL(hop.time, time, 5, "stored and forwarded, hop " << i);
             NS_TEST_EXPECT_MSG_EQ(hop.rate, hops[i + 1].rate, "of the link it leaves by");
             NS_TEST_EXPECT_MSG_EQ(hop.queueBytes, 0, "nothing waits");

@@ -388,7 +388,7 @@ class EventWindows
     Items m_batch; // its events of the window, in order
     std::size_t m_nextInBatch{0};
     std::array<const FabricPort*, NEAR> m_egress{}; // of coming frames in m_batch; null: unknown
-    Items m_added; // events added meanwhile, in order
+    Items m_added;                                  // events added meanwhile, in order
     std::size_t m_nextAdded{0};
 };
 

@@ -124,8 +124,8 @@ class ProcessBorder
     std::vector<std::vector<CrossingFrame>> m_frames; // of this round, by process
     std::vector<ByteWriter> m_outgoing;               // notices of this round, by process
     uint64_t m_earliest{NEVER};                       // arrival or notice in it
-    std::deque<Crossing> m_crossings;   // a deque keeps addresses stable; ports hold pointers
-    std::vector<Port> m_ports;          // by number
+    std::deque<Crossing> m_crossings; // a deque keeps addresses stable; ports hold pointers
+    std::vector<Port> m_ports;        // by number
 };
 
 } // namespace ns3::training

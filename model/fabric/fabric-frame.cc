@@ -114,7 +114,7 @@ void
 Frame::Visit(StateVisitor& visitor)
 {
     const bool repeats = (kind == FrameKind::ROCE_DATA || kind == FrameKind::ROCE_ACK) &&
-                         !payload && !telemetry && !isCopy;
+                         !payload && !hasTelemetry && !isCopy;
     if (!repeats)
     {
         visitor.Refuse();
@@ -148,8 +148,14 @@ Frame::Clone() const
     copy->ingressPriority = ingressPriority;
     copy->isEmitted = 0;
     copy->isCopy = 0;
-    copy->telemetry = telemetry ? std::make_unique<TelemetryStack>(*telemetry) : nullptr;
-    copy->packet = packet;
+    if (hasTelemetry)
+    {
+        copy->SetTelemetry(std::make_unique<TelemetryStack>(*m_telemetry));
+    }
+    if (MayHavePacket())
+    {
+        copy->packet = packet;
+    }
     copy->payload = payload;
     if (kind == FrameKind::PROGRAM)
     {
@@ -161,9 +167,12 @@ Frame::Clone() const
 void
 Frame::Free(Frame* frame)
 {
-    frame->packet = nullptr;
     frame->payload = nullptr;
-    frame->telemetry = nullptr;
+    frame->TakeTelemetry();
+    if (frame->MayHavePacket())
+    {
+        frame->packet = nullptr;
+    }
     FramePool::Get().Give(frame);
 }
 

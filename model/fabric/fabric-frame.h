@@ -18,6 +18,7 @@
 #include <memory>
 #include <new>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -126,12 +127,14 @@ class FrameInTransit : public EventImpl
   public:
     FrameInTransit()
         : ingressPriority(0),
+          hasTelemetry(0),
           isEmitted(0),
           isCopy(0)
     {
     }
 
-    uint8_t ingressPriority : 6; ///< in a switch: ingress traffic class
+    uint8_t ingressPriority : 5; ///< in a switch: ingress traffic class
+    uint8_t hasTelemetry : 1;    ///< see Frame::GetTelemetry()
     uint8_t isEmitted : 1;       ///< in a switch: whether a program has emitted it
     uint8_t isCopy : 1;          ///< in a switch: whether it is a copy of `multicast`
     uint16_t ingress{0};         ///< index of the next port, or of the ingress port after arrival
@@ -146,9 +149,7 @@ class FrameInTransit : public EventImpl
         uint64_t multicast;        ///< of a copy in a switch: see SharedBuffer::BeginMulticast()
     };
 
-    /// In-band telemetry requested by the sender, or null. Ports append records, and the receiver
-    /// returns it.
-    std::unique_ptr<TelemetryStack> telemetry;
+    Ptr<ByteBuffer> payload; ///< real payload, or null; contents, but here it takes no other line
 };
 
 /**
@@ -283,8 +284,43 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
         return *std::launder(reinterpret_cast<const Header*>(programHeader));
     }
 
-    Ptr<Packet> packet;      ///< IP: the packet, starting with its IP header
-    Ptr<ByteBuffer> payload; ///< real payload, or null
+    /** @return in-band telemetry that the sender has requested, or null */
+    const TelemetryStack* GetTelemetry() const
+    {
+        return hasTelemetry ? m_telemetry.get() : nullptr;
+    }
+
+    /** @param record appended by a port to the telemetry; GetTelemetry() must not be null */
+    void AddTelemetry(const HopTelemetry& record)
+    {
+        m_telemetry->push_back(record);
+    }
+
+    /** @param telemetry of this frame from now on, or null */
+    void SetTelemetry(std::unique_ptr<TelemetryStack> telemetry)
+    {
+        m_telemetry = std::move(telemetry);
+        hasTelemetry = m_telemetry != nullptr;
+    }
+
+    /** @return the telemetry, which the frame has no longer, or null */
+    std::unique_ptr<TelemetryStack> TakeTelemetry()
+    {
+        if (!hasTelemetry)
+        {
+            return nullptr;
+        }
+        hasTelemetry = 0;
+        return std::move(m_telemetry);
+    }
+
+    /** @return whether it may have a `packet`; others need not look, which would load its line */
+    bool MayHavePacket() const
+    {
+        return kind == FrameKind::IP || kind == FrameKind::PROGRAM;
+    }
+
+    Ptr<Packet> packet; ///< IP: the packet, starting with its IP header
     /// PROGRAM: the header, accessed by Set() and As(). Undefined for other kinds.
     alignas(8) std::byte programHeader[PROGRAM_HEADER_BYTES];
 
@@ -304,6 +340,8 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
     }
 
     static inline bool m_alive{false};
+
+    std::unique_ptr<TelemetryStack> m_telemetry; // read only if hasTelemetry, see MayHavePacket()
 };
 
 /**

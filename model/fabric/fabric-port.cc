@@ -423,9 +423,9 @@ FabricPort::Pop(uint8_t priority)
 void
 FabricPort::Transmit(Frame* frame, int64_t now)
 {
-    if (frame->telemetry && m_addsTelemetry && frame->kind == FrameKind::ROCE_DATA)
+    if (frame->hasTelemetry && m_addsTelemetry && frame->kind == FrameKind::ROCE_DATA)
     {
-        frame->telemetry->push_back({now, GetLineBytes(), m_queuedBytes, m_rate});
+        frame->AddTelemetry({now, GetLineBytes(), m_queuedBytes, m_rate});
     }
     const int64_t lineTime = GetLineTime(frame->bytes);
     m_lineFree = now + lineTime;

@@ -64,8 +64,9 @@ void
 WriteFrame(ByteWriter& writer, const Frame& frame)
 {
     const auto extras =
-        static_cast<uint8_t>((frame.payload ? HAS_PAYLOAD : 0) | (frame.packet ? HAS_PACKET : 0) |
-                             (frame.telemetry ? HAS_TELEMETRY : 0));
+        static_cast<uint8_t>((frame.payload ? HAS_PAYLOAD : 0) |
+                             (frame.MayHavePacket() && frame.packet ? HAS_PACKET : 0) |
+                             (frame.hasTelemetry ? HAS_TELEMETRY : 0));
     writer(extras);
     WriteHeaders(writer, frame);
     if (frame.kind == FrameKind::PROGRAM)
@@ -76,17 +77,17 @@ WriteFrame(ByteWriter& writer, const Frame& frame)
     {
         writer.Append(frame.payload->bytes.data() + frame.payloadOffset, frame.payloadBytes);
     }
-    if (frame.packet)
+    if (extras & HAS_PACKET)
     {
         std::vector<uint8_t> bytes(frame.packet->GetSerializedSize());
         frame.packet->Serialize(bytes.data(), static_cast<uint32_t>(bytes.size()));
         writer(bytes.size());
         writer.Append(bytes.data(), bytes.size());
     }
-    if (frame.telemetry)
+    if (const TelemetryStack* telemetry = frame.GetTelemetry())
     {
-        writer(frame.telemetry->size());
-        for (const HopTelemetry& hop : *frame.telemetry)
+        writer(telemetry->size());
+        for (const HopTelemetry& hop : *telemetry)
         {
             writer(hop.time, hop.sentBytes, hop.queueBytes, hop.rate);
         }
@@ -123,11 +124,12 @@ ReadFrame(ByteReader& reader)
     }
     if (extras & HAS_TELEMETRY)
     {
-        frame->telemetry = std::make_unique<TelemetryStack>(reader.Next<std::size_t>());
-        for (HopTelemetry& hop : *frame->telemetry)
+        auto telemetry = std::make_unique<TelemetryStack>(reader.Next<std::size_t>());
+        for (HopTelemetry& hop : *telemetry)
         {
             reader(hop.time, hop.sentBytes, hop.queueBytes, hop.rate);
         }
+        frame->SetTelemetry(std::move(telemetry));
     }
     return frame;
 }

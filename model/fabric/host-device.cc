@@ -415,7 +415,6 @@ HostDevice::Prefetch(const Frame& frame)
     if (m_rdmaEngine && IsRoce(frame.kind))
     {
         __builtin_prefetch(&frame.payloadBytes); // fields not read by switches, so not cached
-        __builtin_prefetch(&frame.payload);
         m_rdmaEngine->Prefetch(frame, false);
     }
 }

@@ -339,8 +339,9 @@ RdmaQueuePair::MakeFrame(int64_t now)
     if (m_needs.telemetry)
     {
         const uint32_t switches = std::max(MIN_TELEMETRY_HOPS, m_port.GetSettings().pathHops - 1);
-        frame->telemetry = std::make_unique<TelemetryStack>();
-        frame->telemetry->reserve(switches);
+        auto telemetry = std::make_unique<TelemetryStack>();
+        telemetry->reserve(switches);
+        frame->SetTelemetry(std::move(telemetry));
         frame->bytes += GetTelemetryBytes(switches);
     }
     // A closed window needs an ACK to open again.
@@ -537,7 +538,7 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
         ack.firstUnackedPsn = m_window.unackedPsn;
         ack.nextPsn = m_window.nextPsn;
         ack.ecnEcho = frame.ecnEcho;
-        ack.telemetry = frame.telemetry.get();
+        ack.telemetry = frame.GetTelemetry();
         m_ackedBytes = 0;
         m_congestionControl->OnAck(ack);
     }

@@ -289,11 +289,11 @@ RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint64_t arriv
             frame->bytes = GetFrameBytes(ROCE_BYTES + AETH_BYTES + SELECTIVE_BYTES);
         }
     }
-    if (data.telemetry)
+    if (const TelemetryStack* telemetry = data.GetTelemetry())
     {
         frame->bytes += GetTelemetryBytes(
-            std::max(MIN_TELEMETRY_HOPS, static_cast<uint32_t>(data.telemetry->size())));
-        frame->telemetry = std::move(data.telemetry);
+            std::max(MIN_TELEMETRY_HOPS, static_cast<uint32_t>(telemetry->size())));
+        frame->SetTelemetry(data.TakeTelemetry());
     }
     frame->opcode = ACKNOWLEDGE;
     frame->syndrome = syndrome;

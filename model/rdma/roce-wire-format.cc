@@ -160,9 +160,10 @@ PutPacket(WireBytes& out, const Frame& frame, WireBytes transport)
     // Padding that the sender added beyond the minimum.
     const uint32_t room = frame.bytes > fixed ? frame.bytes - fixed : 0;
     const uint32_t unit = GetTelemetryBytes(1) - GetTelemetryBytes(0);
-    const uint32_t hops =
-        frame.telemetry && room >= GetTelemetryBytes(0) ? (room - GetTelemetryBytes(0)) / unit : 0;
-    const uint32_t shim = frame.telemetry ? GetTelemetryBytes(hops) : 0;
+    const uint32_t hops = frame.hasTelemetry && room >= GetTelemetryBytes(0)
+                              ? (room - GetTelemetryBytes(0)) / unit
+                              : 0;
+    const uint32_t shim = frame.hasTelemetry ? GetTelemetryBytes(hops) : 0;
     if (frame.kind == FrameKind::ROCE_ACK && IsNak(frame.syndrome) &&
         room >= shim + SELECTIVE_BYTES)
     {
@@ -170,10 +171,10 @@ PutPacket(WireBytes& out, const Frame& frame, WireBytes transport)
     }
     const auto udpBytes = static_cast<uint32_t>(UDP_BYTES + shim + transport.size() + ICRC_BYTES);
 
-    PutUdp(out, frame, frame.telemetry ? TELEMETRY_UDP_PORT : ROCE_UDP_PORT, udpBytes);
-    if (frame.telemetry)
+    PutUdp(out, frame, frame.hasTelemetry ? TELEMETRY_UDP_PORT : ROCE_UDP_PORT, udpBytes);
+    if (frame.hasTelemetry)
     {
-        PutTelemetry(out, *frame.telemetry, hops);
+        PutTelemetry(out, *frame.GetTelemetry(), hops);
     }
     out.insert(out.end(), transport.begin(), transport.end());
     const uint32_t crc = GetInvariantCrc(out.data() + HEADER_BYTES,
@@ -342,7 +343,7 @@ ReadRoceHeaders(const uint8_t* udp, uint32_t bytes, Frame& frame)
     frame.flowHash = static_cast<uint32_t>(GetNumber(udp, 2) & ENTROPY_MASK);
     if (hasTelemetry)
     {
-        frame.telemetry = std::make_unique<TelemetryStack>(GetTelemetry(udp + UDP_BYTES));
+        frame.SetTelemetry(std::make_unique<TelemetryStack>(GetTelemetry(udp + UDP_BYTES)));
     }
     const uint8_t* const at = udp + UDP_BYTES + shim;
     frame.opcode = at[0];
