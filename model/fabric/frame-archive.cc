@@ -55,7 +55,7 @@ ReadHeaders(ByteReader& reader, FrameHeaders& headers)
                     reader.Skip(sizeof(uint64_t)),
                     sizeof(uint64_t));
     }
-    std::memcpy(&headers, words.data(), sizeof(headers));
+    std::memcpy(static_cast<void*>(&headers), words.data(), sizeof(headers));
 }
 
 } // namespace
