@@ -122,10 +122,10 @@ class ProcessBorder
     Exchanger m_exchanger;
     NoticeHandler m_noticeHandler;
     std::vector<std::vector<CrossingFrame>> m_frames; // of this round, by process
-    std::vector<ByteWriter> m_outgoing;               // notices of this round, by process
-    uint64_t m_earliest{NEVER};                       // arrival or notice in it
-    std::deque<Crossing> m_crossings; // a deque keeps addresses stable; ports hold pointers
-    std::vector<Port> m_ports;        // by number
+    std::vector<ByteWriter> m_outgoing; // messages of this round, by process: notices, then frames
+    uint64_t m_earliest{NEVER};         // arrival or notice in it
+    std::deque<Crossing> m_crossings;   // a deque keeps addresses stable; ports hold pointers
+    std::vector<Port> m_ports;          // by number
 };
 
 } // namespace ns3::training

@@ -398,9 +398,6 @@ HostDevice::PrefetchTurn(uint32_t stage) const
         m_port->PrefetchSelf();
         PrefetchBytes(m_rdmaEngine, sizeof(*m_rdmaEngine));
         break;
-    case 2:
-        m_port->PrefetchQueue();
-        [[fallthrough]];
     default:
         if (m_rdmaEngine)
         {
