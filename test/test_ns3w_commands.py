@@ -4,6 +4,7 @@ and of what it says without a network, a compiler or rights."""
 
 import json
 import os
+import pty
 import re
 import shutil
 import subprocess
@@ -51,6 +52,10 @@ def test_typing_errors_are_answered_with_the_nearest_name(tmp_path, words, wante
         ["test", "--suite=topology", "--mpi"],
         ["test", "--suite=test/test_mpi.py"],
         ["test", "--suite=topology", "-k", "torus"],
+        ["test", "--quick", "--all"],
+        ["test", "--case="],
+        ["test", "--case= (and) "],
+        ["test", "--case", "--suite=topology"],
     ],
 )
 def test_wrong_arguments_are_refused_by_one_line(tmp_path, words):
@@ -91,13 +96,15 @@ def test_all_suites_and_files_are_found(ns3w):  # noqa: F811
 def test_chosen_tests_build_only_what_they_need(tmp_path, ns3w, monkeypatch):  # noqa: F811
     tree = str(fake_tree(tmp_path / "tree"))
     made, ran = [], []
+
+    def run_pytest(build, which, tests, options):
+        ran.append([*tests, *options.rest])
+        return (2, 1), 1
+
     monkeypatch.setattr(ns3w.Build, "make", lambda self, *targets: made.append(list(targets)))
-    monkeypatch.setattr(
-        ns3w.TreeBuild, "run_suites", lambda self, pattern: ran.append(pattern) or (1, 0)
-    )
-    monkeypatch.setattr(
-        ns3w, "run_pytest", lambda build, which, words: ran.append(words) or ((2, 1), 1)
-    )
+    monkeypatch.setattr(ns3w, "list_cases", lambda runner: {})
+    monkeypatch.setattr(ns3w, "run_suites", lambda run, names, *rest: ran.extend(names) or (1, 0))
+    monkeypatch.setattr(ns3w, "run_pytest", run_pytest)
     programs = ns3w.module_list("example_names")
     rooms = ROOT / "test/test_rooms.py"
     for words, targets, runs, status in [
@@ -114,6 +121,146 @@ def test_chosen_tests_build_only_what_they_need(tmp_path, ns3w, monkeypatch):  #
         ran.clear()
         assert ns3w.test_command(tree, words) == status
         assert (made, ran) == ([targets], runs)
+
+
+@pytest.mark.parametrize(
+    "words, fullness, expected",
+    [
+        ([], "EXTENSIVE", ["-m=not takes_forever"]),
+        (["--quick", "-x"], "QUICK", ["-m=not extensive and not takes_forever", "-x"]),
+        (["--all"], "TAKES_FOREVER", []),
+        (["--suite=topology"], "TAKES_FOREVER", []),
+        (["--suite=x", "--quick"], "QUICK", ["-m=not extensive and not takes_forever"]),
+        (["--case=a torus, or (two)"], "TAKES_FOREVER", ["-k=a and torus and two"]),
+        (["--case=x[10-a.b]"], "TAKES_FOREVER", ["-k=x and 10-a.b"]),
+    ],
+)
+def test_durations_and_cases_are_chosen(ns3w, words, fullness, expected):  # noqa: F811
+    choice = sys.modules["ns3w_support.test_choice"]
+    options = choice.read_options(words)
+    assert options.fullness == fullness
+    assert choice.get_pytest_options(options) == expected
+
+
+RUNNER = """#! /bin/sh
+echo "$@" "$DISTRIBUTED_TRAINING_TEST_CASE" >> calls
+case "$*" in
+--list)
+    for name in good bad dead empty; do
+        printf 'distributed-training-%s\\tlong path\\n' $name
+        echo distributed-training-$name
+    done;;
+*-good*) printf 'PASS distributed-training-good 0.1 s\\n  PASS long path 0.1 s\\n';;
+*-bad*) printf 'FAIL distributed-training-bad 0.1 s\\n  PASS a 0 s\\n  FAIL b 0 s\\n  why\\n'; exit 1;;
+*-dead*) echo dying; kill -SEGV $$;;
+*-empty*) echo 'PASS distributed-training-empty 0.0 s';;
+esac
+"""
+
+
+@pytest.fixture
+def runner(tmp_path, ns3w, monkeypatch):  # noqa: F811
+    """Stands for ns-3's test-runner; its command lines are in the file `calls` beside it."""
+    path = tmp_path / "runner"
+    path.write_text(RUNNER)
+    path.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(ns3w.Build, "make", lambda self, *targets: None)
+    monkeypatch.setattr(ns3w.TreeBuild, "runner", lambda self: path)
+    monkeypatch.setattr(ns3w, "run_pytest", lambda *words: ((0, 0), 0))
+    return path
+
+
+def test_suites_run_with_the_longest_first(tmp_path, ns3w, runner, capfd):  # noqa: F811
+    suites = sys.modules["ns3w_support.suites"]
+    names = list(suites.list_cases(runner))
+    assert names == [f"distributed-training-{name}" for name in ("good", "bad", "dead", "empty")]
+    known = dict(zip(names, (2, 3, 1, 4)))
+    (tmp_path / "suite-seconds.json").write_text(json.dumps(known))
+    options = sys.modules["ns3w_support.test_choice"].read_options(["--quick"])
+    assert suites.run_suites(runner, names, tmp_path, 1, options) == (1, 2)
+    calls = (tmp_path / "calls").read_text().splitlines()[1:]
+    order = [re.search(r"--suite=distributed-training-(\S+) --fullness=QUICK", c)[1] for c in calls]
+    assert order == ["empty", "bad", "good", "dead"]
+    output, errors = capfd.readouterr()
+    assert errors == ""  # it is no terminal
+    assert re.sub(r"\d+\.\d s", "TIME", output) == (
+        "FAIL distributed-training-bad\n  FAIL b 0 s\n  why\n"
+        "PASS distributed-training-good TIME\n"
+        "CRASH (-11) distributed-training-dead\ndying\n"
+    )
+    seconds = json.loads((tmp_path / "suite-seconds.json").read_text())
+    assert set(seconds) == set(names) and max(seconds.values()) < 1
+
+
+def test_cases_are_chosen_by_name(tmp_path, ns3w, runner, capfd):  # noqa: F811
+    tree = str(fake_tree(tmp_path / "tree"))
+    (ns3w.select_build(tree).directory).mkdir(parents=True)
+    chosen = ["--suite=topology", "--suite=test_rooms.py"]
+    with pytest.raises(ns3w.Failure, match="did you mean test_finds_circles.") as failure:
+        ns3w.test_command(tree, [*chosen, "--case=test_find_circle"])
+    assert failure.value.status == 2
+    assert ns3w.test_command(tree, ["--case=long p"]) == 1
+    assert "1 passed, 2 failed\n" in capfd.readouterr().out
+    with pytest.raises(ns3w.Failure, match="--case=lng path: did you mean long path. allowed are"):
+        ns3w.test_command(tree, ["--case=lng path"])
+
+
+def test_time_left_follows_from_the_last_time(ns3w):  # noqa: F811
+    make = sys.modules["ns3w_support.progress"].Progress
+    progress = make("suites", ["a", "b", "c", "new"], {"a": 10, "b": 60, "c": 20, "other": 5})
+    assert progress.describe(1) == "0 of 4 suites"
+    progress.advance("a")  # 10 of 120 seconds, a new one being an average one
+    assert progress.describe(11) == "1 of 4 suites, 2 min 1 s left"
+    for part in "abc":
+        progress.advance(part)
+    assert progress.describe(30) == "3 of 4 suites, 0 min 10 s left"
+    progress.advance("new")
+    assert progress.describe(50) == "4 of 4 suites"
+
+
+@pytest.mark.parametrize("processes", [0, 2])
+def test_tests_show_results_in_a_pipe_and_progress_on_a_terminal(tmp_path, processes):
+    pytest.importorskip("xdist")
+    file = tmp_path / "test_it.py"
+    file.write_text("def test_one(): pass\ndef test_two(): pass\ndef test_bad(): assert 1 == 2\n")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "ns3w_support.pytest_progress"]
+    command += ["-o", "console_output_style=classic", "-p", "no:cacheprovider", f"-n{processes}"]
+    command += ["--dist=worksteal", str(file)]
+    variables = {**os.environ, "PYTHONPATH": str(ROOT / "build-support")}
+    variables["NS3W_TEST_SECONDS"] = str(tmp_path / "seconds")
+    pipe = {"stdout": subprocess.PIPE, "env": variables, "cwd": tmp_path, "text": True}
+    quiet = subprocess.run(command, stderr=subprocess.PIPE, **pipe)
+    assert (quiet.returncode, quiet.stderr) == (1, "")
+    assert "assert 1 == 2" in quiet.stdout and "1 failed, 2 passed" in quiet.stdout
+    assert quiet.stdout.count("FAIL test_it.py::test_bad\n") == 1
+    assert "\nFAILED test_it.py::test_bad - assert 1 == 2\n" in quiet.stdout
+    assert not re.search(r"\d%|^[.]", quiet.stdout, re.M)
+    seconds = json.loads((tmp_path / "seconds").read_text())
+    assert sorted(seconds) == [f"test_it.py::test_{name}" for name in ("bad", "one", "two")]
+    ours, theirs = pty.openpty()
+    subprocess.run(command, stderr=theirs, **pipe)
+    shown = os.read(ours, 65536).decode()
+    os.close(ours)
+    os.close(theirs)
+    assert re.findall(r"(\d) of 3 tests", shown) == ["1", "2", "3"]
+    assert " left" in shown and shown.endswith("\r\x1b[K")
+
+
+@needs_build
+@pytest.mark.extensive
+def test_suites_run_by_ns3s_own_script():
+    """What README.md tells users who have a tree of ns-3."""
+    folder = Path(BUILD).parent
+    if not (folder / "test.py").exists():
+        pytest.skip("no tree of ns-3")
+    old = (folder / "waf").exists()
+    command = [sys.executable, "test.py", "--nowaf" if old else "--no-build", "--fullness=QUICK"]
+    command.append("--suite=distributed-training-topology-t*")
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert re.search(r"\n1 of 1 tests passed", result.stdout)
+    assert "PASS: TestSuite distributed-training-topology-twins" in result.stdout
 
 
 def test_results_of_pytest_are_counted(tmp_path, ns3w):  # noqa: F811

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tests that ns3w test --suite=X names: suites of ns-3, and files of Python tests. The counts of
-pytest."""
+"""The tests that ns3w test --suite=X --case=Y names: suites of ns-3, files of Python tests, and cases
+of both. The counts of pytest."""
 
 import fnmatch
 import re
+import types
 import xml.etree.ElementTree
 from pathlib import Path
 
@@ -17,6 +18,9 @@ def list_suites(here, module):
     """Return the names of all suites, as the sources give them."""
     sources = [path.read_text(encoding="utf-8") for path in sorted(here.glob("test/*.cc"))]
     names = re.findall(r': TestSuite\("(.*?)"', "".join(sources))
+    names += [
+        f"{module}-{name}" for name in re.findall(r'\bSuite g_\w+\(\s*"(.*?)"', "".join(sources))
+    ]
     return sorted(name for name in names if name.startswith(f"{module}-"))
 
 
@@ -58,6 +62,68 @@ def choose_tests(here, module, words):
         suites += by_pattern
         files += by_path or by_name
     return list(dict.fromkeys(suites)), list(dict.fromkeys(files))
+
+
+def read_options(words):
+    """Return what the words after `ns3w test` say; `rest` is for pytest. Raises Failure.
+
+    What is asked for by name runs however long it takes.
+    """
+    values = {"suites": [], "case": None, "rest": []}
+    flags = {name: False for name in ("mpi", "sanitize", "quick", "all")}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals and name[2:] in flags and name.startswith("--"):
+            flags[name[2:]] = True
+        elif name == "--suite" and equals:
+            values["suites"].append(value)
+        elif name == "--case" and equals:
+            values["case"] = value
+        else:
+            values["rest"].append(word)
+    options = types.SimpleNamespace(**values, **flags)
+    for one, other, both in (
+        ("--mpi", "--sanitize", options.mpi and options.sanitize),
+        ("--mpi", "--suite", options.mpi and options.suites),
+        ("--quick", "--all", options.quick and options.all),
+    ):
+        if both:
+            raise Failure(f"test {one} {other}: allowed is one of them")
+    if options.case is not None and not select_by_name(options.case):
+        raise Failure(f"test --case={options.case}: allowed are parts of the names of cases")
+    named = options.suites or options.case
+    options.fullness = "TAKES_FOREVER" if options.all or named else "EXTENSIVE"
+    if options.quick:
+        options.fullness = "QUICK"
+    return options
+
+
+def select_by_name(case):
+    """Return the expression of pytest for names that have all words of a text."""
+    words = re.findall(r"[\w.:+-]+", case)
+    return " and ".join(word for word in words if word not in ("and", "or", "not"))
+
+
+def get_pytest_options(options):
+    """Return the words of pytest's command line for what read_options() returns."""
+    marks = {"QUICK": "not extensive and not takes_forever", "EXTENSIVE": "not takes_forever"}
+    words = [f"-m={marks[options.fullness]}"] if options.fullness in marks else []
+    words += [f"-k={select_by_name(options.case)}"] if options.case else []
+    return words + options.rest
+
+
+def list_python_cases(paths):
+    """Return the names of the functions of tests in files and folders."""
+    files = [sorted(path.glob("test_*.py")) if path.is_dir() else [path] for path in paths]
+    text = "".join(file.read_text(encoding="utf-8") for file in sum(files, []))
+    return re.findall(r"^def (test_\w+)", text, re.M)
+
+
+def refuse_case(case, names):
+    """Raise Failure: a text is in no name."""
+    near = did_you_mean(case, names)
+    such_as = f", such as {names[0]}" if names else ""
+    raise Failure(f"test --case={case}: {near}allowed are parts of the names of cases{such_as}")
 
 
 def count_results(report, status):
