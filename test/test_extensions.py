@@ -64,7 +64,7 @@ def run(name, *arguments, libraries=()):
     options = [f"--extension={file}" for file in libraries]
     command = [build.get_program(name), *arguments, *options]
     environment = build.get_environment()
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
 
 
 def run_json(name, *arguments, libraries=()):

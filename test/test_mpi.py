@@ -2,6 +2,7 @@
 """Simulations in several processes have the results of one: `./ns3w test --mpi`."""
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -214,6 +215,7 @@ def results_of(value):
     return [results_of(item) for item in value] if isinstance(value, list) else value
 
 
+@functools.lru_cache(None)
 def get_json(processes, *words, extension=None):
     process = run(processes, *words, "--json=-", extension=extension)
     assert process.returncode == 0, process.stderr

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,19 @@ def need(package):
     if "NS3_DIR" in os.environ:
         return importlib.import_module(package)
     return pytest.importorskip(package, reason=f"{package} is not installed: ./ns3w test does it")
+
+
+def get_cpu_s(process):
+    """Return the seconds of CPU that a process has taken, as Linux counts them."""
+    state = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8")
+    user, system = state.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_for_cpu(process, cpu_s):
+    """Wait until a process has computed for some seconds, or has ended."""
+    while process.poll() is None and get_cpu_s(process) < cpu_s:
+        time.sleep(0.01)
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +62,6 @@ def program(build):
             env=build.get_environment(),
             capture_output=True,
             text=True,
-            timeout=120,
         )
 
     return run

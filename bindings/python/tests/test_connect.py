@@ -117,9 +117,7 @@ def call(build, environment):
 
     def run(script):
         command = [sys.executable, "-c", script]
-        process = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=600
-        )
+        process = subprocess.run(command, env=environment, capture_output=True, text=True)
         assert process.returncode == 0, process.stderr
         return process.stdout.splitlines()
 

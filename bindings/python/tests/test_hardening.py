@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import wait_for_cpu
+
 WORKLOAD = Path(__file__).with_name("small-workload.csv")
 JOB = ["training-job", f"--workload={WORKLOAD}", "--ranks=4", "--iterations=1", "--warmup=0"]
 BENCHMARK = ["collective-benchmark", "--ranks=4", "--bytes=1K", "--warmup=0"]
@@ -46,7 +48,6 @@ def test_a_build_without_mpi_ignores_its_variables(build, tmp_path, prefix):
             env=environment,
             capture_output=True,
             text=True,
-            timeout=120,
         )
 
     process = run(*JOB, "--json=-", f"--results={tmp_path}/r")
@@ -77,7 +78,6 @@ def test_output_that_cannot_be_written_is_told(build, words):
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=120,
         )
     assert "standard output" in get_line(process, 1)
 
@@ -89,7 +89,6 @@ def test_environment_of_ns3_is_checked_and_recorded(build):
             env={**build.get_environment(), variable: value},
             capture_output=True,
             text=True,
-            timeout=120,
         )
 
     attribute = "ns3::training::RdmaNic::AckInterval"
@@ -136,7 +135,6 @@ def test_no_process_for_a_probe(build, tmp_path):
             env={**build.get_environment(), "LD_PRELOAD": str(library)},
             capture_output=True,
             text=True,
-            timeout=120,
         )
         line = get_line(process, 1)
         assert what in line and os.strerror(errno.EAGAIN) in line
@@ -212,7 +210,6 @@ def test_a_file_that_cannot_be_written_at_the_end(build, program, tmp_path):
         env=build.get_environment(),
         capture_output=True,
         text=True,
-        timeout=120,
         restore_signals=False,  # keeps SIGXFSZ ignored
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)),
     )
@@ -245,7 +242,6 @@ def test_named_pipes_are_refused(build, program, tmp_path):
         input=WORKLOAD.read_text(encoding="ascii"),
         capture_output=True,
         text=True,
-        timeout=120,
     )
     assert process.returncode == 0, process.stderr
 
@@ -557,7 +553,7 @@ def test_a_signal_is_no_failure_of_the_network(build):
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
-        time.sleep(2)
+        wait_for_cpu(process, 1)
         process.terminate()
         output, errors = process.communicate()
     assert process.returncode == -signal.SIGTERM and output == ""

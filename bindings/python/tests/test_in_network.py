@@ -23,7 +23,6 @@ def run_jobs(environment):
             env=environment,
             capture_output=True,
             text=True,
-            timeout=300,
         )
 
     return run

@@ -81,7 +81,6 @@ def run_script(script, environment, *arguments):
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
     )
     assert process.returncode == 0, process.stderr
     return process.stdout.splitlines(), time.monotonic() - start

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import PACKAGE
+from conftest import PACKAGE, get_cpu_s, wait_for_cpu
 
 import distributed_training as dt
 
@@ -253,7 +253,6 @@ def test_description_is_kept_until_the_program_changes(build, monkeypatch, tmp_p
             [sys.executable, "-c", code],
             env={**os.environ, "PYTHONPATH": str(PACKAGE)},
             check=True,
-            timeout=60,
         )
         return len(runs.read_text(encoding="utf-8").split())
 
@@ -605,7 +604,7 @@ except KeyboardInterrupt:
         assert len(started) == children
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=20)
+        output, errors = process.communicate()
         if "sweep" in statement:  # the sweep's own executor: its threads end with their runs
             assert "interrupted" in output or not any(map(is_alive, started)), errors
         else:
@@ -622,14 +621,15 @@ def find_with(text):
     """Return the ids of the processes whose arguments contain a text, without zombies.
 
     A program tries ns-3's arguments in a child that it forks, which has the same arguments for some
-    milliseconds.
+    milliseconds and does not count.
     """
-    found = []
+    found = {}
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             if text.encode() in path.read_bytes():
-                found.append(int(path.parent.name))
-    return found
+                state = path.with_name("stat").read_text(encoding="utf-8")
+                found[int(path.parent.name)] = int(state.rpartition(")")[2].split()[1])
+    return [process for process, parent in found.items() if parent not in found]
 
 
 def describe(processes):
@@ -690,9 +690,9 @@ job = dt.TrainingJob(workload=os.environ["MARK"], ranks=16, iterations=1000000)
         start_new_session=True,
     )
     try:
-        assert wait_until(lambda: len(find_with(str(workload))) == children)
+        assert wait_until(lambda: len(find_with(str(workload))) == children, hold_s=0)
         process.send_signal(getattr(signal, name))
-        process.wait(20)
+        process.wait()
         assert wait_until(lambda: not find_with(str(workload))), describe(find_with(str(workload)))
     finally:
         with contextlib.suppress(ProcessLookupError):
@@ -708,7 +708,6 @@ def test_a_program_whose_parent_is_gone_ends_at_once(build):
         [build.get_program("training-job"), "--iterations=1000000"],
         env={**build.get_environment(), "DISTRIBUTED_TRAINING_PARENT": str(gone.pid)},
         capture_output=True,
-        timeout=60,
     )
     assert process.returncode == -signal.SIGKILL
 
@@ -769,7 +768,7 @@ def run_on_terminal(environment, script):
             break
         shown += block
     os.close(ours)
-    output = process.communicate(timeout=60)[0]
+    output = process.communicate()[0]
     return output.decode(), shown.decode()
 
 
@@ -783,10 +782,11 @@ def test_progress_is_shown_on_a_terminal(environment):
     assert shown.endswith("\r\x1b[K")  # and is erased at the end
 
 
-def interrupt_long_run(build, arguments, until):
-    """Start a long run on a terminal, interrupt it when a text is shown; return what is shown.
+def interrupt_long_run(build, arguments, until="", cpu_s=0):
+    """Start a long run on a terminal, interrupt it when a text is shown; return what is shown, and the
+    seconds of CPU until then.
 
-    Without a text standard error is a pipe, and the run lasts for a while.
+    Without a text standard error is a pipe, and the run takes these seconds.
     """
     ours, theirs = pty.openpty() if until else os.pipe()
     name, *options = arguments
@@ -798,23 +798,22 @@ def interrupt_long_run(build, arguments, until):
     )
     os.close(theirs)
     shown = b""
-    deadline = time.monotonic() + 60
-    while until and until.encode() not in shown and time.monotonic() < deadline:
+    while until and until.encode() not in shown:
         shown += os.read(ours, 65536)
-    if not until:
-        time.sleep(3)
+    wait_for_cpu(process, cpu_s)
+    cpu_s = get_cpu_s(process)
     process.send_signal(signal.SIGTERM)  # a process in the background ignores SIGINT
     with contextlib.suppress(OSError):  # of a terminal whose other end is closed
         while block := os.read(ours, 65536):
             shown += block
-    process.wait(60)
+    process.wait()
     os.close(ours)
-    return shown.decode()
+    return shown.decode(), cpu_s
 
 
 def test_a_long_run_is_estimated_on_a_terminal(build, program_json):
     arguments = ["training-job", "--ranks=16", "--iterations=10000"]
-    shown = interrupt_long_run(build, arguments, "s left")
+    shown, cpu_s = interrupt_long_run(build, arguments, "s left")
     match = re.match(
         r"estimate: (\S+) packet-hops, (?:up to )?(\d+) s of CPU, (\d+) MiB for 10001 iterations",
         shown,
@@ -823,7 +822,7 @@ def test_a_long_run_is_estimated_on_a_terminal(build, program_json):
     # Acknowledgements are not estimated.
     assert float(match[1]) / 10001 == pytest.approx(one["packet_hops"], rel=0.2)
     assert re.search(r"\d+ %  simulated .* s left", shown)
-    shown = interrupt_long_run(build, arguments, "")
+    shown, _ = interrupt_long_run(build, arguments, cpu_s=cpu_s + 0.5)
     assert re.fullmatch(r"training-job: interrupted .*\n", shown)
 
 
@@ -842,7 +841,7 @@ def test_other_long_runs_are_estimated(build, program_json, program_name, short,
     common += ["--steady-state=simulate"] if program_name == "collective-benchmark" else []
     # A line of progress would change what fabric-benchmark measures.
     until = "MiB for" if program_name == "fabric-benchmark" else "s left"
-    shown = interrupt_long_run(build, [program_name, *common, *long], until)
+    shown, _ = interrupt_long_run(build, [program_name, *common, *long], until)
     match = re.match(
         rf"estimate: (\S+) packet-hops, (?:up to )?(\d+) s of CPU, (\d+) MiB for {what}", shown
     )
@@ -868,7 +867,7 @@ def test_other_long_runs_are_estimated(build, program_json, program_name, short,
 )
 def test_long_runs_with_sums_in_the_network_or_codes_are_estimated(build, program_json, words, rel):
     words = ["collective-benchmark", "--ranks=16", "--steady-state=simulate", *words]
-    shown = interrupt_long_run(build, [*words, "--bytes=16G"], "s left")
+    shown, _ = interrupt_long_run(build, [*words, "--bytes=16G"], "s left")
     match = re.match(
         r"estimate: (?:up to )?(\S+) packet-hops, (up to )?(\d+) s of CPU, .* for 1 sizes", shown
     )
@@ -879,7 +878,7 @@ def test_long_runs_with_sums_in_the_network_or_codes_are_estimated(build, progra
 
 def test_a_long_sweep_is_estimated(build):
     arguments = ["collective-benchmark", "--ranks=16", "--sweep=algorithms", "--bytes=1G"]
-    shown = interrupt_long_run(build, [*arguments, "--steady-state=simulate"], "s left")
+    shown, _ = interrupt_long_run(build, [*arguments, "--steady-state=simulate"], "s left")
     assert re.match(r"estimate: \S+ packet-hops, \d+ s of CPU, .* for up to \d+ algorithms", shown)
     assert re.search(r"\r\x1b\[K\S+, algorithm 1 of \d+: +\d+ %  simulated .* s left", shown)
 
@@ -888,7 +887,7 @@ def test_a_long_run_of_jobs_is_estimated(build, program_json, tmp_path):
     job = tmp_path / "job.toml"
     job.write_text('workload = "resnet50"\nranks = 8\niterations = 10000\n')
     jobs = ["shared-cluster", f"--job={job}", f"--job={job}", "--ranks=16"]
-    shown = interrupt_long_run(build, jobs, "s left")
+    shown, _ = interrupt_long_run(build, jobs, "s left")
     match = re.match(
         r"estimate: (\S+) packet-hops, (?:up to )?(\d+) s of CPU, (\d+) MiB for 2 jobs", shown
     )
@@ -908,9 +907,9 @@ def test_a_long_run_of_jobs_is_estimated(build, program_json, tmp_path):
 )
 def test_experiments_show_their_progress(build, words):
     """On a terminal a simulation has a line of its own, which is erased; a pipe gets nothing."""
-    shown = interrupt_long_run(build, words, "s left")
+    shown, cpu_s = interrupt_long_run(build, words, "s left")
     assert re.search(r"\d+ %  simulated .* s left", shown), shown
-    shown = interrupt_long_run(build, words, "")
+    shown, _ = interrupt_long_run(build, words, cpu_s=cpu_s + 0.5)
     assert re.fullmatch(rf"{words[0]}: interrupted .*\n", shown), shown
 
 
@@ -926,11 +925,10 @@ def test_the_time_left_falls(build):
     )
     os.close(theirs)
     shown = b""
-    deadline = time.monotonic() + 60
-    while shown.count(b"s left") < 12 and time.monotonic() < deadline:
+    while shown.count(b"s left") < 12:
         shown += os.read(ours, 65536)
     process.kill()
-    process.wait(60)
+    process.wait()
     os.close(ours)
     left = [int(text) for text in re.findall(r"  (\d+) s left", shown.decode())]
     done = [int(text) for text in re.findall(r"(\d+) %  simulated", shown.decode())]

@@ -63,7 +63,7 @@ def test_notebook(folder, environment, monkeypatch):
     fresh = nbformat.from_dict(stored)
     for cell in fresh.cells:
         cell.pop("outputs", None)
-    nbclient.NotebookClient(fresh, timeout=300, kernel_name="python3").execute()
+    nbclient.NotebookClient(fresh, kernel_name="python3").execute()
 
     def get_text(cell, stream):
         parts = [part for part in cell.outputs if part.get("name") == stream]

@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import queue
 import random
 import re
 import shlex
@@ -333,7 +334,7 @@ def test_killed_and_resumed_sweep_is_equal_to_an_undisturbed_one(
         finished = count_finished(store)
     assert kills >= 2 and not output.exists()
     before = dt.read_sweep(store, each_run=True)["started"].to_list()
-    assert start(store, output, environment).wait(120) == 0
+    assert start(store, output, environment).wait() == 0
     compare(pandas.read_pickle(output), undisturbed)
     after = dt.read_sweep(store, each_run=True)["started"].to_list()
     assert len(set(before) - set(after)) == 0, "a kept run was repeated"
@@ -343,9 +344,8 @@ def test_killed_and_resumed_sweep_is_equal_to_an_undisturbed_one(
 def test_example_of_a_killed_sweep(environment):
     """60 points, killed at random moments: rows equal to those of an undisturbed sweep."""
     script = REPOSITORY / "bindings/python/examples/killed_sweep.py"
-    process = subprocess.run(
-        [sys.executable, script], env=environment, capture_output=True, text=True, timeout=600
-    )
+    command = [sys.executable, script]
+    process = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert process.returncode == 0, process.stdout + process.stderr
     undisturbed, killed, rows = process.stdout.splitlines()
     assert undisturbed.startswith("undisturbed: ")
@@ -363,7 +363,7 @@ def test_two_processes_share_a_store(tmp_path, environment, undisturbed):
     store = tmp_path / "runs.sqlite"
     outputs = [tmp_path / "1", tmp_path / "2"]
     processes = [start(store, output, environment) for output in outputs]
-    assert [process.wait(120) for process in processes] == [0, 0]
+    assert [process.wait() for process in processes] == [0, 0]
     frames = [pandas.read_pickle(output) for output in outputs]
     compare(frames[0], undisturbed)
     assert frames[0].equals(frames[1])
@@ -372,7 +372,7 @@ def test_two_processes_share_a_store(tmp_path, environment, undisturbed):
 
 
 CLAIM = """
-import sys, time
+import sys
 import distributed_training as dt
 from distributed_training.sweep_store import SweepStore
 sys.path.insert(0, sys.argv[1])
@@ -381,14 +381,19 @@ with SweepStore(sys.argv[2]) as store:
     for run_id in store.add([dt.TrainingJob(**job.parameters, run=1) for job in make_jobs()]):
         assert store.claim(run_id)
     print("claimed", flush=True)
-    time.sleep(600)
+    sys.stdin.read()
 """
 
 
-def test_claims_end_with_their_process(tmp_path, environment):
+def test_claims_end_with_their_process(tmp_path, environment, monkeypatch):
     store = tmp_path / "runs.sqlite"
     command = [sys.executable, "-c", CLAIM, str(Path(__file__).parent), str(store)]
-    pipe = {"stdout": subprocess.PIPE, "text": True}
+    pipe = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    looks = queue.SimpleQueue()
+    monkeypatch.setattr(sweeps, "_POLL_S", 0.01)
+    clock = types.SimpleNamespace(**vars(time))
+    clock.sleep = lambda seconds: looks.put(time.sleep(seconds))
+    monkeypatch.setattr(sweeps, "time", clock)
     with (
         subprocess.Popen(command, env=environment, **pipe) as process,
         ThreadPoolExecutor(1) as ours,
@@ -396,11 +401,12 @@ def test_claims_end_with_their_process(tmp_path, environment):
         try:
             assert process.stdout.readline() == "claimed\n"
             frame = ours.submit(dt.sweep, make_jobs(), store=store)
-            time.sleep(1)
+            for _ in range(3):
+                looks.get()
             assert not frame.done() and count_finished(store) == 0
         finally:
             process.kill()
-        assert len(frame.result(60)) == 6
+        assert len(frame.result()) == 6
     assert count_finished(store) == 6
     assert not store.with_name("runs.sqlite.lock").exists()
 

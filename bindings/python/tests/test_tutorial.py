@@ -49,9 +49,7 @@ def execute(build, environment, folder, line, *more):
     variables = {**environment, **build.get_environment(), "MPLBACKEND": "Agg"}
     variables["PYTHONPATH"] = os.pathsep.join([str(PACKAGE), environment.get("PYTHONPATH", "")])
     command = [*make_command(build, line), *more]
-    process = subprocess.run(
-        command, cwd=folder, env=variables, capture_output=True, text=True, timeout=300
-    )
+    process = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True)
     assert process.returncode == 0, f"{line}\n{process.stderr}"
     return process.stdout
 
