@@ -7,6 +7,7 @@ They use the build that DISTRIBUTED_TRAINING_BUILD names; ./ns3w shell sets it.
 import functools
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -25,15 +26,21 @@ import distributed_training as dt  # noqa: E402
 pytestmark = pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")
 
 
+def cmake(*words):
+    process = subprocess.run(["cmake", *words], capture_output=True, text=True)
+    assert process.returncode == 0, process.stdout + process.stderr
+
+
+def configure(source, binaries, *definitions):
+    launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+    flags = "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror"
+    cmake("-S", source, "-B", binaries, flags, *launcher, *definitions)
+
+
 def make(source, binaries, *definitions):
     """Configure and build a folder by CMake; return the libraries in it."""
-    command = ["cmake", "-S", source, "-B", binaries, *definitions]
-    command += ["-DCMAKE_CXX_FLAGS=-Wall -Wextra -Werror"]
-    if shutil.which("ccache"):
-        command += ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
-    for words in (command, ["cmake", "--build", binaries]):
-        process = subprocess.run(words, capture_output=True, text=True)
-        assert process.returncode == 0, process.stdout + process.stderr
+    configure(source, binaries, *definitions)
+    cmake("--build", binaries)
     return sorted(Path(binaries).glob("*.so"))
 
 
@@ -48,12 +55,21 @@ def no_extensions_of_the_shell(monkeypatch):
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory):
-    """Build the extension of a kind, once; return its library."""
+    """Build the extension of a kind, once; return its library. All are configured together."""
+    source, binaries = (tmp_path_factory.mktemp(name) for name in ("source", "binaries"))
+    names = {}
+    for path in EXTENSIONS.glob("*/CMakeLists.txt"):
+        names[path.parent.name] = re.search(r"project\((\S+) CXX\)", path.read_text()).group(1)
+    (source / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.19)\nproject(extensions CXX)\n"
+        + "".join(f'add_subdirectory("{EXTENSIONS / kind}" {kind})\n' for kind in names)
+    )
+    configure(source, binaries, build_option())
 
     @functools.lru_cache(None)
     def build(kind):
-        (file,) = make(EXTENSIONS / kind, tmp_path_factory.mktemp(kind), build_option())
-        return file
+        cmake("--build", binaries, "--target", names[kind])
+        return binaries / f"lib{names[kind]}.so"
 
     return build
 
