@@ -30,6 +30,8 @@ PROGRAM = (ROOT / "test/user-program/count-hosts.cc").read_text()
         (["run", "collective-benchmrk --ranks=4"], "collective-benchmark"),
         (["test", "--suite=topologie"], "topology"),
         (["test", "--suite=test_fault.py"], "test_faults.py"),
+        (["test", "--quik"], "--quick"),
+        (["test", "--suite", "topology"], "--suite"),
     ],
 )
 def test_typing_errors_are_answered_with_the_nearest_name(tmp_path, words, wanted):

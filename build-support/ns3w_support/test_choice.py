@@ -2,6 +2,7 @@
 """The tests that ns3w test --suite=X --case=Y names: suites of ns-3, files of Python tests, and cases
 of both. The counts of pytest."""
 
+import difflib
 import fnmatch
 import re
 import types
@@ -64,21 +65,30 @@ def choose_tests(here, module, words):
     return list(dict.fromkeys(suites)), list(dict.fromkeys(files))
 
 
+FLAGS = ("--quick", "--all", "--mpi", "--sanitize")
+OPTIONS = (*FLAGS, "--suite=NAME", "--case=TEXT")
+
+
 def read_options(words):
     """Return what the words after `ns3w test` say; `rest` is for pytest. Raises Failure.
 
     What is asked for by name runs however long it takes.
     """
     values = {"suites": [], "case": None, "rest": []}
-    flags = {name: False for name in ("mpi", "sanitize", "quick", "all")}
+    flags = {name[2:]: name in words for name in FLAGS}
     for word in words:
         name, equals, value = word.partition("=")
-        if not equals and name[2:] in flags and name.startswith("--"):
-            flags[name[2:]] = True
+        # No option of pytest is so near.
+        near = difflib.get_close_matches(name, [*FLAGS, "--suite", "--case"], 1, 0.75)
+        if word in FLAGS:
+            pass
         elif name == "--suite" and equals:
             values["suites"].append(value)
         elif name == "--case" and equals:
             values["case"] = value
+        elif near:
+            allowed = ", ".join(OPTIONS)
+            raise Failure(f"test {word}: did you mean {near[0]}? allowed are {allowed}")
         else:
             values["rest"].append(word)
     options = types.SimpleNamespace(**values, **flags)
