@@ -23,7 +23,10 @@ sys.path.insert(0, str(ROOT / "bindings/python"))
 
 import distributed_training as dt  # noqa: E402
 
-pytestmark = pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")
+pytestmark = [
+    pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake"),
+    pytest.mark.extensive,
+]
 
 
 def cmake(*words):

@@ -221,18 +221,18 @@ def test_time_left_follows_from_the_last_time(ns3w):  # noqa: F811
     assert progress.describe(50) == "4 of 4 suites"
 
 
-@pytest.mark.parametrize("processes", [0, 2])
-def test_tests_show_results_in_a_pipe_and_progress_on_a_terminal(tmp_path, processes):
+@pytest.mark.extensive
+def test_tests_show_results_in_a_pipe_and_progress_on_a_terminal(tmp_path):
     pytest.importorskip("xdist")
     file = tmp_path / "test_it.py"
     file.write_text("def test_one(): pass\ndef test_two(): pass\ndef test_bad(): assert 1 == 2\n")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "ns3w_support.pytest_progress"]
-    command += ["-o", "console_output_style=classic", "-p", "no:cacheprovider", f"-n{processes}"]
-    command += ["--dist=worksteal", str(file)]
+    command += ["-o", "console_output_style=classic", "-p", "no:cacheprovider", str(file)]
     variables = {**os.environ, "PYTHONPATH": str(ROOT / "build-support")}
     variables["NS3W_TEST_SECONDS"] = str(tmp_path / "seconds")
     pipe = {"stdout": subprocess.PIPE, "env": variables, "cwd": tmp_path, "text": True}
-    quiet = subprocess.run(command, stderr=subprocess.PIPE, **pipe)
+    several = [*command, "-n2", "--dist=worksteal"]
+    quiet = subprocess.run(several, stderr=subprocess.PIPE, **pipe)
     assert (quiet.returncode, quiet.stderr) == (1, "")
     assert "assert 1 == 2" in quiet.stdout and "1 failed, 2 passed" in quiet.stdout
     assert quiet.stdout.count("FAIL test_it.py::test_bad\n") == 1
@@ -241,7 +241,7 @@ def test_tests_show_results_in_a_pipe_and_progress_on_a_terminal(tmp_path, proce
     seconds = json.loads((tmp_path / "seconds").read_text())
     assert sorted(seconds) == [f"test_it.py::test_{name}" for name in ("bad", "one", "two")]
     ours, theirs = pty.openpty()
-    subprocess.run(command, stderr=theirs, **pipe)
+    subprocess.run([*command, "-n0"], stderr=theirs, **pipe)
     shown = os.read(ours, 65536).decode()
     os.close(ours)
     os.close(theirs)
@@ -402,6 +402,7 @@ def run_file(folder, *words, **variables):
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.extensive
 @needs_build
 def test_users_program_runs_from_any_folder(tmp_path):
     folder = tmp_path / "my code"
@@ -421,6 +422,7 @@ def test_users_program_runs_from_any_folder(tmp_path):
     assert [path.name for path in tmp_path.rglob("*")] == ["my code", "count.cc"]  # nothing is left
 
 
+@pytest.mark.extensive
 @needs_build
 @pytest.mark.parametrize(
     "old, new, said",
@@ -443,6 +445,7 @@ def test_compile_errors_are_shown_plainly(tmp_path, old, new, said):
     assert not [line for line in lines if line.startswith(("FAILED", "ninja"))]
 
 
+@pytest.mark.extensive
 @needs_build
 def test_status_of_a_users_program_is_passed_on(tmp_path):
     (tmp_path / "seven.cc").write_text("int\nmain()\n{\n    return 7;\n}\n")

@@ -211,6 +211,7 @@ def test_missing_build_names_the_ways_to_one(installed):
         assert text in process.stderr
 
 
+@pytest.mark.extensive
 @pytest.mark.skipif(not WHEEL_BUILD, reason="pip would compile everything: needs --ns3=wheel test")
 def test_install_from_the_build_of_ns3w(tmp_path):
     """pip finds the module compiled; the result of a run is that of the build itself."""

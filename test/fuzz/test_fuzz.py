@@ -14,6 +14,7 @@ import cases  # noqa: E402
 import fuzz  # noqa: E402
 
 
+@pytest.mark.extensive
 @pytest.mark.parametrize("kind", fuzz.KINDS)
 def test_odd_input_is_refused_or_works(kind):
     assert list(fuzz.try_cases(kind, seed=1, count=120)) == []

@@ -11,6 +11,8 @@ import pytest
 
 pytest.importorskip("cppyy", reason="cppyy is not installed: distributed_training.ns needs it")
 
+pytestmark = pytest.mark.extensive  # each test starts cppyy
+
 WORKLOAD = Path(__file__).with_name("small-workload.csv")
 APPLICATION = "/NodeList/*/ApplicationList/*/$ns3::training::TrainingApplication"
 HOST = "/NodeList/*/DeviceList/*/$ns3::training::HostDevice"

@@ -83,6 +83,7 @@ def benchmark_json(program_json):
     return program_json("collective-benchmark", "--ranks=2", "--bytes=8")
 
 
+@pytest.mark.extensive
 def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(job_json) == read_names("results.rst", "json-training-job")
     assert list(job_json["critical_path"]) == read_names("results.rst", "json-path")
@@ -547,6 +548,7 @@ needs_doxygen = pytest.mark.skipif(
 )
 
 
+@pytest.mark.extensive
 @needs_doxygen
 def test_cpp_reference_has_every_class(cpp_reference, tmp_path):
     """And Doxygen has nothing to say."""

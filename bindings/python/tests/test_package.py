@@ -95,6 +95,7 @@ def test_importing_and_running_is_quick_and_imports_nothing_heavy(environment):
     assert min(times) < LONGEST_START
 
 
+@pytest.mark.extensive
 def test_namespace(build, environment, program_json):
     pytest.importorskip("cppyy", reason="cppyy is not installed: distributed_training.ns needs it")
     if build.cppyy is None:
@@ -106,6 +107,7 @@ def test_namespace(build, environment, program_json):
     assert float(output[3]) == round(row["time_us"], 3)
 
 
+@pytest.mark.extensive
 def test_training_run_in_this_process(build, environment, program_json):
     pytest.importorskip("cppyy", reason="cppyy is not installed: distributed_training.ns needs it")
     if build.cppyy is None:

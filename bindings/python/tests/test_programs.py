@@ -570,6 +570,7 @@ def is_alive(pid):
     return True
 
 
+@pytest.mark.extensive
 @pytest.mark.parametrize(
     "statement, children",
     [(f"{ENDLESS}.run()", 1), (f"dt.sweep([{ENDLESS}], ThreadPoolExecutor(2), runs=3)", 2)],
@@ -660,6 +661,7 @@ def test_a_process_that_nobody_has_waited_for_has_ended(program, monkeypatch):
         assert program("flow-benchmark", "--preset=hpcc").returncode == -signal.SIGKILL
 
 
+@pytest.mark.extensive
 @pytest.mark.skipif(sys.platform != "linux", reason="the kernel ends the children")
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGKILL"])
 @pytest.mark.parametrize(
@@ -772,6 +774,7 @@ def run_on_terminal(environment, script):
     return output.decode(), shown.decode()
 
 
+@pytest.mark.extensive
 def test_progress_is_shown_on_a_terminal(environment):
     # Several seconds long: the line is first written after a quarter of a second.
     job = 'dt.TrainingJob(ranks=16, iterations=10, repeat="simulate", steady_state="simulate")'
@@ -811,6 +814,7 @@ def interrupt_long_run(build, arguments, until="", cpu_s=0):
     return shown.decode(), cpu_s
 
 
+@pytest.mark.extensive
 def test_a_long_run_is_estimated_on_a_terminal(build, program_json):
     arguments = ["training-job", "--ranks=16", "--iterations=10000"]
     shown, cpu_s = interrupt_long_run(build, arguments, "s left")
@@ -826,6 +830,7 @@ def test_a_long_run_is_estimated_on_a_terminal(build, program_json):
     assert re.fullmatch(r"training-job: interrupted .*\n", shown)
 
 
+@pytest.mark.extensive
 @pytest.mark.parametrize(
     "program_name, short, long, times, what",
     [
@@ -850,6 +855,7 @@ def test_other_long_runs_are_estimated(build, program_json, program_name, short,
     assert float(match[1]) / times == pytest.approx(hops, rel=0.3)
 
 
+@pytest.mark.extensive
 @pytest.mark.parametrize(
     "words, rel",
     [
@@ -876,6 +882,7 @@ def test_long_runs_with_sums_in_the_network_or_codes_are_estimated(build, progra
     assert float(match[1]) / 2048 == pytest.approx(hops, rel=rel)
 
 
+@pytest.mark.extensive
 def test_a_long_sweep_is_estimated(build):
     arguments = ["collective-benchmark", "--ranks=16", "--sweep=algorithms", "--bytes=1G"]
     shown, _ = interrupt_long_run(build, [*arguments, "--steady-state=simulate"], "s left")
@@ -883,6 +890,7 @@ def test_a_long_sweep_is_estimated(build):
     assert re.search(r"\r\x1b\[K\S+, algorithm 1 of \d+: +\d+ %  simulated .* s left", shown)
 
 
+@pytest.mark.extensive
 def test_a_long_run_of_jobs_is_estimated(build, program_json, tmp_path):
     job = tmp_path / "job.toml"
     job.write_text('workload = "resnet50"\nranks = 8\niterations = 10000\n')
@@ -896,6 +904,7 @@ def test_a_long_run_of_jobs_is_estimated(build, program_json, tmp_path):
     assert re.search(r"\d+ %  simulated .* s left", shown)
 
 
+@pytest.mark.extensive
 @pytest.mark.parametrize(
     "words",
     [
@@ -913,6 +922,7 @@ def test_experiments_show_their_progress(build, words):
     assert re.fullmatch(rf"{words[0]}: interrupted .*\n", shown), shown
 
 
+@pytest.mark.extensive
 def test_the_time_left_falls(build):
     """Of a run at a constant speed; other programs on the machine may slow it down."""
     words = ["collective-benchmark", "--ranks=8", "--bytes=16G", "--steady-state=simulate"]

@@ -518,6 +518,7 @@ needs_browser = pytest.mark.skipif(
 )
 
 
+@pytest.mark.extensive
 @needs_browser
 def test_a_browser_shows_the_page(job):
     ((sentence,),) = ask(job / "r.sqlite", "SELECT sentence FROM binding")
@@ -582,6 +583,7 @@ def test_a_browser_shows_the_page(job):
         assert len([url for url in page.requests if url.startswith("file://")]) == 1
 
 
+@pytest.mark.extensive
 @needs_browser
 def test_picture_of_the_documentation(environment, tmp_path):
     """The script that takes it; the height of the picture, from its header, is that of a whole page."""
@@ -595,6 +597,7 @@ def test_picture_of_the_documentation(environment, tmp_path):
         assert int.from_bytes(data[20:24], "big") > 3000
 
 
+@pytest.mark.extensive
 @needs_browser
 @pytest.mark.parametrize(
     "name, words",
@@ -615,6 +618,7 @@ def test_a_browser_shows_odd_runs(program, tmp_path, name, words):
         assert page.complaints == []
 
 
+@pytest.mark.extensive
 @needs_browser
 def test_a_browser_shows_text_as_text(job, tmp_path):
     path = tmp_path / "r.sqlite"
@@ -633,6 +637,7 @@ def test_a_browser_shows_text_as_text(job, tmp_path):
         assert page.complaints == []
 
 
+@pytest.mark.extensive
 @needs_browser
 def test_a_browser_chooses_jobs(program, tmp_path):
     (tmp_path / "jobs.toml").write_text(TWO_JOBS.format(WORKLOAD), encoding="ascii")
@@ -650,6 +655,7 @@ def test_a_browser_chooses_jobs(program, tmp_path):
         assert page.complaints == []
 
 
+@pytest.mark.extensive
 @needs_browser
 def test_a_large_network_is_shown_by_layers(program, tmp_path):
     words = [

@@ -32,6 +32,7 @@ def write_grid(folder):
     (folder / "grid.toml").write_text(inspect.cleandoc(block))
 
 
+@pytest.mark.extensive
 def test_examples_of_the_chapter(folder):
     write_grid(folder)
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -39,6 +40,7 @@ def test_examples_of_the_chapter(folder):
     assert result.attempted > 10 and result.failed == 0
 
 
+@pytest.mark.extensive
 def test_commands_of_the_chapter(folder, capsys):
     from distributed_training.__main__ import main
 
@@ -50,6 +52,7 @@ def test_commands_of_the_chapter(folder, capsys):
     assert (folder / "grid.csv").exists() and (folder / "grid.svg").exists()
 
 
+@pytest.mark.extensive
 def test_notebook(folder, environment, monkeypatch):
     """A kernel of Jupyter prints what it shows, draws a figure, and has a bar of progress."""
     nbclient, nbformat = need("nbclient"), need("nbformat")

@@ -308,6 +308,7 @@ def start(store, output, environment):
     return subprocess.Popen(command, env=environment, start_new_session=True)
 
 
+@pytest.mark.extensive
 def test_killed_and_resumed_sweep_is_equal_to_an_undisturbed_one(
     tmp_path, environment, undisturbed
 ):
@@ -341,6 +342,7 @@ def test_killed_and_resumed_sweep_is_equal_to_an_undisturbed_one(
     assert [path.name for path in tmp_path.iterdir() if "lock" in path.name] == []
 
 
+@pytest.mark.extensive
 def test_example_of_a_killed_sweep(environment):
     """60 points, killed at random moments: rows equal to those of an undisturbed sweep."""
     script = REPOSITORY / "bindings/python/examples/killed_sweep.py"
@@ -356,6 +358,7 @@ def test_example_of_a_killed_sweep(environment):
     assert counts == sorted(counts) and 0 < counts[0] < 60
 
 
+@pytest.mark.extensive
 def test_two_processes_share_a_store(tmp_path, environment, undisturbed):
     """Each run is made once, and both have all rows; a killed process leaves its claims."""
     import pandas
@@ -454,6 +457,7 @@ def test_progress_in_terminal_and_notebook_only(monkeypatch, capsys):
     assert not sweeps._make_bar(1).disable
 
 
+@pytest.mark.extensive
 def test_dask(tmp_path, monkeypatch):
     """The example; its rows are those of threads."""
     need("distributed")

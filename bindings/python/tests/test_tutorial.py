@@ -71,6 +71,7 @@ def test_other_commands_are_those_of_ns3w():
     assert "free" in done.stdout
 
 
+@pytest.mark.extensive
 @pytest.mark.parametrize("line", RUNS)
 def test_commands_run(build, environment, folder, line):
     assert execute(build, environment, folder, line) or list(folder.iterdir())
@@ -78,6 +79,7 @@ def test_commands_run(build, environment, folder, line):
         assert (folder / name).stat().st_size > 1000
 
 
+@pytest.mark.extensive
 def test_first_training_says_what_the_text_says(build, environment, folder):
     line, with_report = [
         line for line in RUNS if line in read_blocks(TEXT, "sh") and "resnet50" in line
@@ -106,6 +108,7 @@ def test_first_training_says_what_the_text_says(build, environment, folder):
     assert waits[waits["bucket"] == waits["bucket"].max()]["wait_s"].min() > 0
 
 
+@pytest.mark.extensive
 def test_remedies_help(build, environment, folder):
     """Both lines of step 5 are faster than step 2."""
     times = []

@@ -173,6 +173,7 @@ CASES = {
 }
 
 
+@pytest.mark.extensive
 @pytest.mark.parametrize("case", CASES)
 def test_files_are_equal(program, tmp_path, case):
     name, *arguments = CASES[case]
