@@ -73,9 +73,11 @@ TestBlocks()
     const YamlValue* list = value.Find("a");
     NS_TEST_ASSERT_MSG_NE(list, nullptr, "a member");
     NS_TEST_ASSERT_MSG_EQ(list->list.size(), 2, "elements");
+    NS_TEST_EXPECT_MSG_EQ(list->line, 3, "line");
     NS_TEST_EXPECT_MSG_EQ(list->list[0].line, 3, "line");
     NS_TEST_EXPECT_MSG_EQ(list->list[1].line, 5, "line");
     NS_TEST_EXPECT_MSG_EQ(list->list[1].Find("b")->list[1].line, 6, "line");
+    NS_TEST_EXPECT_MSG_EQ(ParseYaml("a.yaml", "a:\nb:\n").Find("b")->line, 2, "line");
     NS_TEST_EXPECT_MSG_EQ(value.Find("b"), nullptr, "no member");
     NS_TEST_EXPECT_MSG_EQ(list->Find("a"), nullptr, "no mapping");
 }
@@ -89,6 +91,7 @@ TestQuotes()
         {R"("a: b": c)", R"({"a: b":"c"})"},
         {R"('a''s: b': c)", R"({"a's: b":"c"})"},
         {R"("a\": b" : c)", R"({"a\": b":"c"})"},
+        {R"("a\" # b": c # comment)", R"({"a\" # b":"c"})"},
         {R"(a: "x\" # y" # comment)", R"({"a":"x\" # y"})"},
         {R"(["\u00e9\ud834\udd1e\n\\", "\"", '\n'])",
          "[\"\xC3\xA9\xF0\x9D\x84\x9E\\n\\\\\",\"\\\"\",\"\\\\n\"]"},
