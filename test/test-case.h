@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_TEST_CASE_H
 #define DISTRIBUTED_TRAINING_TEST_CASE_H
 
+#include "printed-values.h"
+
 #include "ns3/test.h"
 
 #include <cstdint>
@@ -41,6 +43,14 @@ struct Case
     std::string name;
     std::function<void()> run;
 };
+
+/** Runs a test that is a class. */
+template <typename Test>
+void
+RunTest()
+{
+    Test().Run();
+}
 
 /** A test while ns-3 runs it, with what NS_TEST_* and tests need of ns-3's class. */
 class RunningCase : public TestCase
