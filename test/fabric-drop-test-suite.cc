@@ -5,6 +5,7 @@
  */
 
 #include "fabric-test-common.h"
+#include "test-case.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
@@ -17,7 +18,6 @@
 #include "ns3/packet.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
@@ -27,12 +27,12 @@
 #include <string>
 #include <vector>
 
+namespace fabric_drop_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 /** @return a packet of the IP stack without payload */
 Ptr<Packet>
@@ -62,23 +62,13 @@ CountPacket(uint64_t* count, Ptr<const Packet>)
     (*count)++;
 }
 
-} // namespace
-
 /**
- * @ingroup distributed-training-fabric-tests
  * Provokes each drop reason alone: the trace sources of all hosts and switches report it as often
  * as the ports count it.
  */
-class DropReasonTestCase : public TestCase
+struct DropReasonTestCase
 {
-  public:
-    DropReasonTestCase()
-        : TestCase("each drop is traced with its reason, and counted")
-    {
-    }
-
-  private:
-    void DoRun() override;
+    void Run();
 
     void Note(const Frame& frame, uint16_t, DropReason reason)
     {
@@ -295,13 +285,13 @@ DropReasonTestCase::IpStack()
     }
     Simulator::Run();
     NS_TEST_EXPECT_MSG_EQ(received, 3, "received");
-    NS_TEST_EXPECT_MSG_EQ((mac == std::vector<uint64_t>{4, 1, 3}), true, "traced");
+    NS_TEST_EXPECT_MSG_EQ(mac, (std::vector<uint64_t>{4, 1, 3}), "traced");
     m_arrivals.resize(received);
     Check(DropReason::QUEUE_LIMIT, 4, 1);
 }
 
 void
-DropReasonTestCase::DoRun()
+DropReasonTestCase::Run()
 {
     Switch();
     Links();
@@ -318,51 +308,32 @@ DropReasonTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(names.size(), m_provoked.size(), "each has a name of its own");
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * A restart of the switch removes a pause frame that waits for the line; it is not sent.
- */
-class FlushedPauseTestCase : public TestCase
+/** A restart of the switch removes a pause frame that waits for the line; it is not sent. */
+void
+TestFlushedPause()
 {
-  public:
-    FlushedPauseTestCase()
-        : TestCase("a pause frame that is flushed was not sent")
-    {
-    }
+    UsePicoseconds();
+    Recorder a;
+    Recorder b;
+    a.port.Connect(b.port, 100 * GIGA, NanoSeconds(10));
+    b.port.Connect(a.port, 100 * GIGA, NanoSeconds(10));
+    a.port.Send(MakeFrame(1500, LOSSLESS));
+    a.port.SendPause(1 << LOSSLESS, MAX_PAUSE);
+    a.port.Send(MakeFrame(1500, LOSSLESS));
+    a.port.Flush();
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(b.arrivals.size(), 1, "the frame on the line");
+    NS_TEST_EXPECT_MSG_EQ(a.port.GetCounters().pausesSent, 0, "no pause");
+    NS_TEST_EXPECT_MSG_EQ(b.port.GetCounters().pausesReceived, 0, "none received");
+    NS_TEST_EXPECT_MSG_EQ(a.port.GetCounters().droppedFrames, 1, "the frame that waited");
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    Simulator::Destroy();
+}
 
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        Recorder a;
-        Recorder b;
-        a.port.Connect(b.port, 100 * GIGA, NanoSeconds(10));
-        b.port.Connect(a.port, 100 * GIGA, NanoSeconds(10));
-        a.port.Send(MakeFrame(1500, LOSSLESS));
-        a.port.SendPause(1 << LOSSLESS, MAX_PAUSE);
-        a.port.Send(MakeFrame(1500, LOSSLESS));
-        a.port.Flush();
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(b.arrivals.size(), 1, "the frame on the line");
-        NS_TEST_EXPECT_MSG_EQ(a.port.GetCounters().pausesSent, 0, "no pause");
-        NS_TEST_EXPECT_MSG_EQ(b.port.GetCounters().pausesReceived, 0, "none received");
-        NS_TEST_EXPECT_MSG_EQ(a.port.GetCounters().droppedFrames, 1, "the frame that waited");
-        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
-        Simulator::Destroy();
-    }
-};
+const Suite g_suite("fabric-drop",
+                    Duration::QUICK,
+                    {{"each drop is traced with its reason, and counted",
+                      RunTest<DropReasonTestCase>},
+                     {"a pause frame that is flushed was not sent", TestFlushedPause}});
 
-/** @ingroup distributed-training-fabric-tests Drops and their reasons. */
-class FabricDropTestSuite : public TestSuite
-{
-  public:
-    FabricDropTestSuite()
-        : TestSuite("distributed-training-fabric-drop", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new DropReasonTestCase);
-        AddTestCase(new FlushedPauseTestCase);
-    }
-};
-
-/// The suite, registered.
-static FabricDropTestSuite g_fabricDropTestSuite;
+} // namespace fabric_drop_test

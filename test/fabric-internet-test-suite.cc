@@ -5,6 +5,7 @@
  */
 
 #include "fabric-test-common.h"
+#include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
@@ -23,7 +24,6 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/tcp-socket-factory.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/udp-socket-factory.h"
@@ -34,31 +34,21 @@
 #include <string>
 #include <vector>
 
+namespace fabric_internet_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
 /**
- * @ingroup distributed-training-fabric-tests
  * ns-3's own UDP and TCP over the fabric.
+ * @param tcp TCP, otherwise UDP
+ * @param checksums whether ns-3 computes checksums
  */
-class FabricInternetTestCase : public TestCase
+struct FabricInternetTestCase
 {
-  public:
-    /**
-     * @param tcp TCP, otherwise UDP
-     * @param checksums whether ns-3 computes checksums
-     */
-    FabricInternetTestCase(bool tcp, bool checksums)
-        : TestCase(std::string("stock ns-3 ") + (tcp ? "TCP" : "UDP") + " and ECN" +
-                   (checksums ? ", with checksums" : "")),
-          m_tcp(tcp),
-          m_checksums(checksums)
-    {
-    }
-
-  private:
-    void DoRun() override;
+    void Run();
     void RunUdp(Fabric& fabric);
     void RunTcp(Fabric& fabric);
 
@@ -89,12 +79,12 @@ class FabricInternetTestCase : public TestCase
 
     bool m_tcp;
     bool m_checksums;
-    uint64_t m_ip[4]{};                   // packets by ECN field
-    uint64_t m_received{0};               // bytes
-    uint64_t m_wrong{0};                  // bytes that differ from the sent ones
-    int64_t m_lastReceived{0};            // ps
-    std::map<Ptr<Socket>, uint64_t> m_at; // bytes so far, by socket
-    std::vector<Ptr<Socket>> m_accepted;
+    uint64_t m_ip[4]{};                     // packets by ECN field
+    uint64_t m_received{0};                 // bytes
+    uint64_t m_wrong{0};                    // bytes that differ from the sent ones
+    int64_t m_lastReceived{0};              // ps
+    std::map<Ptr<Socket>, uint64_t> m_at{}; // bytes so far, by socket
+    std::vector<Ptr<Socket>> m_accepted{};
 };
 
 void
@@ -152,7 +142,7 @@ FabricInternetTestCase::OnSpace(Ptr<Socket> socket, uint32_t)
 }
 
 void
-FabricInternetTestCase::DoRun()
+FabricInternetTestCase::Run()
 {
     UsePicoseconds();
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(m_checksums));
@@ -276,23 +266,24 @@ FabricInternetTestCase::RunTcp(Fabric& fabric)
     NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().markedFrames, m_ip[3], "as the switch counts");
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * The suite.
- */
-class FabricInternetTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    FabricInternetTestSuite()
-        : TestSuite("distributed-training-fabric-internet", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new FabricInternetTestCase(false, false));
-        add(new FabricInternetTestCase(true, false));
-        add(new FabricInternetTestCase(false, true));
-        add(new FabricInternetTestCase(true, true));
-    }
-};
+    std::vector<Case> cases;
+    const auto addFabricInternet = [&cases](bool tcp, bool checksums) {
+        cases.push_back({std::string("stock ns-3 ") + (tcp ? "TCP" : "UDP") + " and ECN" +
+                             (checksums ? ", with checksums" : ""),
+                         [=] {
+                             FabricInternetTestCase{tcp, checksums}.Run();
+                         }});
+    };
+    addFabricInternet(false, false);
+    addFabricInternet(true, false);
+    addFabricInternet(false, true);
+    addFabricInternet(true, true);
+    return cases;
+}
 
-/// The suite, registered.
-static FabricInternetTestSuite g_fabricInternetTestSuite;
+const Suite g_suite("fabric-internet", Duration::QUICK, MakeCases());
+
+} // namespace fabric_internet_test

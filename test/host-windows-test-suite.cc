@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/bucket-scheduler.h"
@@ -16,7 +17,6 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/training-mix-bits.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
@@ -28,12 +28,12 @@
 #include <utility>
 #include <vector>
 
+namespace host_windows_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 /** Number of messages that handlers post, at most. */
 constexpr uint64_t MOST_POSTS = 400;
@@ -59,26 +59,14 @@ struct Seen
     }
 };
 
-} // namespace
-
 /**
- * @ingroup distributed-training-tests
- *
  * Hosts whose handlers act on other hosts at the same time: they post messages there, read
  * counters, slow hosts down, change links, and schedule and cancel events. What all handlers see,
  * in the order of time over all hosts, is the same with windows and without them.
+ * @param seed of the network, of the NICs, and of what the handlers do
  */
-class HostWindowsTest : public TestCase
+struct HostWindowsTest
 {
-  public:
-    /** @param seed of the network, of the NICs, and of what the handlers do */
-    explicit HostWindowsTest(uint32_t seed)
-        : TestCase("hosts that act on each other, seed " + std::to_string(seed)),
-          m_seed(seed)
-    {
-    }
-
-  private:
     /** A run: its network, and what was seen. */
     struct Stage
     {
@@ -302,7 +290,7 @@ class HostWindowsTest : public TestCase
         return stage.seen;
     }
 
-    void DoRun() override
+    void Run()
     {
         const Seen expected = Run(false);
         NS_TEST_EXPECT_MSG_EQ(m_nodes, 0, "no windows");
@@ -326,21 +314,18 @@ class HostWindowsTest : public TestCase
     std::size_t m_all{0};
 };
 
-/**
- * @ingroup distributed-training-tests
- * The suite of hosts that execute events in windows.
- */
-class HostWindowsTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    HostWindowsTestSuite()
-        : TestSuite("distributed-training-host-windows", TestSuite::Type::UNIT)
+    std::vector<Case> cases;
+    for (uint32_t seed = 1; seed <= 60; seed++)
     {
-        for (uint32_t seed = 1; seed <= 60; seed++)
-        {
-            AddTestCase(new HostWindowsTest(seed));
-        }
+        cases.push_back({"hosts that act on each other, seed " + std::to_string(seed),
+                         [seed] { HostWindowsTest{seed}.Run(); }});
     }
-};
+    return cases;
+}
 
-static HostWindowsTestSuite g_hostWindowsTestSuite; ///< registers the suite
+const Suite g_suite("host-windows", Duration::QUICK, MakeCases());
+
+} // namespace host_windows_test

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/bucket-scheduler.h"
 #include "ns3/event-impl.h"
 #include "ns3/fabric-port.h"
@@ -11,41 +13,30 @@
 #include "ns3/map-scheduler.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 
 #include <deque>
 #include <map>
 #include <tuple>
 
+namespace scheduler_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 void
 DoNothing()
 {
 }
 
-} // namespace
-
 /**
- * @ingroup distributed-training-tests
- *
  * BucketScheduler returns events in the same order as ns3::MapScheduler, whatever the density and
  * spread of the events: dense, sparse, simultaneous, far ahead, with removals, and with phases
  * whose densities differ so much that the bucket width changes in both directions.
  */
-class SchedulerOrderTest : public TestCase
+struct SchedulerOrderTest
 {
-  public:
-    SchedulerOrderTest()
-        : TestCase("the order is that of MapScheduler")
-    {
-    }
-
-  private:
     Scheduler::Event Add(uint64_t time)
     {
         Scheduler::Event event;
@@ -107,7 +98,7 @@ class SchedulerOrderTest : public TestCase
             {
                 const uint64_t next = m_map->PeekNext().key.m_ts;
                 const uint64_t limit = m_now + m_random->GetInteger(0, spread);
-                NS_TEST_ASSERT_MSG_EQ((m_bucket->GetEarliestTime() <= next), true, "earliest");
+                NS_TEST_ASSERT_MSG_LT_OR_EQ(m_bucket->GetEarliestTime(), next, "earliest");
                 NS_TEST_ASSERT_MSG_EQ((m_bucket->PeekBefore(limit) != nullptr),
                                       (next < limit),
                                       "an event before " << limit);
@@ -131,7 +122,7 @@ class SchedulerOrderTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(left, 0, "number of events");
     }
 
-    void DoRun() override
+    void Run()
     {
         m_bucket = CreateObject<BucketScheduler>();
         m_map = CreateObject<MapScheduler>();
@@ -169,20 +160,11 @@ class SchedulerOrderTest : public TestCase
 };
 
 /**
- * @ingroup distributed-training-tests
- *
  * Order of simultaneous events: lower nodes first; at a node, frames by ingress port and then in
  * insertion order, then other events in insertion order; events without a node last.
  */
-class SchedulerTieTest : public TestCase
+struct SchedulerTieTest
 {
-  public:
-    SchedulerTieTest()
-        : TestCase("ties are decided by node, port and order of insertion")
-    {
-    }
-
-  private:
     /** Owns the ports; never receives. */
     struct Owner : public FabricPortOwner
     {
@@ -210,7 +192,7 @@ class SchedulerTieTest : public TestCase
         m_expected[key] = event;
     }
 
-    void DoRun() override
+    void Run()
     {
         constexpr uint16_t PORTS = 5;
         m_scheduler = CreateObject<BucketScheduler>();
@@ -290,141 +272,114 @@ struct TimerOwner : public FabricPortOwner
     bool wasRunning{false};
 };
 
+void
+Expire(bool* expired)
+{
+    *expired = true;
+}
+
+void
+Set(EventId* timer, bool* expired)
+{
+    *timer = Simulator::Schedule(TimeStep(500), &Expire, expired);
+}
+
+void
+Send(FabricPort* port)
+{
+    Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
+    frame->port = port;
+    frame->bytes = 64;
+    frame->Ref();
+    Simulator::ScheduleWithContext(0, TimeStep(400), frame);
+}
+
 /**
- * @ingroup distributed-training-tests
- *
  * A timer set before a frame was sent expires at its arrival: the frame comes first, finds the
  * timer running and can cancel it.
  */
-class SchedulerTimerTest : public TestCase
+void
+TestSchedulerTimer()
+{
+    ObjectFactory scheduler;
+    scheduler.SetTypeId(BucketScheduler::GetTypeId());
+    Simulator::SetScheduler(scheduler);
+    TimerOwner owner;
+    FabricPort port(owner, 0, 0);
+    bool expired = false;
+    Simulator::ScheduleWithContext(0, TimeStep(0), &Set, &owner.timer, &expired);
+    Simulator::ScheduleWithContext(1, TimeStep(100), &Send, &port);
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(owner.wasRunning, true, "the timer is not over yet");
+    NS_TEST_EXPECT_MSG_EQ(expired, false, "the timer was cancelled");
+    Simulator::Destroy();
+}
+
+/** Counts its calls. */
+class Owner : public FabricPortOwner
 {
   public:
-    SchedulerTimerTest()
-        : TestCase("a frame can cancel a timer of the same time")
+    void Receive(Frame* frame, FabricPort&) override
     {
+        received++;
+        Frame::Free(frame);
     }
 
-  private:
-    static void Expire(bool* expired)
+    void Prefetch(const Frame&) override
     {
-        *expired = true;
+        asked++;
     }
 
-    static void Set(EventId* timer, bool* expired)
+    const FabricPort* PrefetchSoon(const Frame&) override
     {
-        *timer = Simulator::Schedule(TimeStep(500), &Expire, expired);
+        asked++;
+        return nullptr;
     }
 
-    static void Send(FabricPort* port)
+    bool BeginTransmit(Frame&, FabricPort&) override
     {
-        Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
-        frame->port = port;
-        frame->bytes = 64;
-        frame->Ref();
-        Simulator::ScheduleWithContext(0, TimeStep(400), frame);
+        return true;
     }
 
-    void DoRun() override
-    {
-        ObjectFactory scheduler;
-        scheduler.SetTypeId(BucketScheduler::GetTypeId());
-        Simulator::SetScheduler(scheduler);
-        TimerOwner owner;
-        FabricPort port(owner, 0, 0);
-        bool expired = false;
-        Simulator::ScheduleWithContext(0, TimeStep(0), &Set, &owner.timer, &expired);
-        Simulator::ScheduleWithContext(1, TimeStep(100), &Send, &port);
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(owner.wasRunning, true, "the timer is not over yet");
-        NS_TEST_EXPECT_MSG_EQ(expired, false, "the timer was cancelled");
-        Simulator::Destroy();
-    }
+    uint32_t received{0};
+    uint32_t asked{0};
 };
 
 /**
- * @ingroup distributed-training-tests
  * Destruction of a simulation with frames in flight does not call ports, which may be destroyed.
  */
-class SchedulerDestroyTest : public TestCase
+void
+TestSchedulerDestroy()
 {
-  public:
-    SchedulerDestroyTest()
-        : TestCase("frames in flight at the end are left alone")
+    ObjectFactory scheduler;
+    scheduler.SetTypeId(BucketScheduler::GetTypeId());
+    Simulator::SetScheduler(scheduler);
+    Owner owner;
+    FabricPort port(owner, 0, 0);
+    for (int64_t i = 0; i < 50; i++)
     {
+        Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
+        frame->port = &port;
+        frame->bytes = 64;
+        frame->Ref();
+        Simulator::ScheduleWithContext(0, TimeStep(1000 + i), frame);
     }
+    Simulator::Stop(TimeStep(1010));
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_GT(owner.received, 0, "some have arrived");
+    NS_TEST_EXPECT_MSG_LT(owner.received, 50, "some have not");
+    NS_TEST_EXPECT_MSG_GT(owner.asked, 0, "ports are asked while it runs");
+    const uint32_t asked = owner.asked;
+    Simulator::Destroy();
+    NS_TEST_EXPECT_MSG_EQ(owner.asked, asked, "and not when it does not");
+}
 
-  private:
-    /** Counts its calls. */
-    class Owner : public FabricPortOwner
-    {
-      public:
-        void Receive(Frame* frame, FabricPort&) override
-        {
-            received++;
-            Frame::Free(frame);
-        }
+const Suite g_suite("scheduler",
+                    Duration::QUICK,
+                    {{"the order is that of MapScheduler", RunTest<SchedulerOrderTest>},
+                     {"ties are decided by node, port and order of insertion",
+                      RunTest<SchedulerTieTest>},
+                     {"a frame can cancel a timer of the same time", TestSchedulerTimer},
+                     {"frames in flight at the end are left alone", TestSchedulerDestroy}});
 
-        void Prefetch(const Frame&) override
-        {
-            asked++;
-        }
-
-        const FabricPort* PrefetchSoon(const Frame&) override
-        {
-            asked++;
-            return nullptr;
-        }
-
-        bool BeginTransmit(Frame&, FabricPort&) override
-        {
-            return true;
-        }
-
-        uint32_t received{0};
-        uint32_t asked{0};
-    };
-
-    void DoRun() override
-    {
-        ObjectFactory scheduler;
-        scheduler.SetTypeId(BucketScheduler::GetTypeId());
-        Simulator::SetScheduler(scheduler);
-        Owner owner;
-        FabricPort port(owner, 0, 0);
-        for (int64_t i = 0; i < 50; i++)
-        {
-            Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
-            frame->port = &port;
-            frame->bytes = 64;
-            frame->Ref();
-            Simulator::ScheduleWithContext(0, TimeStep(1000 + i), frame);
-        }
-        Simulator::Stop(TimeStep(1010));
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_GT(owner.received, 0, "some have arrived");
-        NS_TEST_EXPECT_MSG_LT(owner.received, 50, "some have not");
-        NS_TEST_EXPECT_MSG_GT(owner.asked, 0, "ports are asked while it runs");
-        const uint32_t asked = owner.asked;
-        Simulator::Destroy();
-        NS_TEST_EXPECT_MSG_EQ(owner.asked, asked, "and not when it does not");
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * The suite of the event list.
- */
-class SchedulerTestSuite : public TestSuite
-{
-  public:
-    SchedulerTestSuite()
-        : TestSuite("distributed-training-scheduler", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new SchedulerOrderTest);
-        AddTestCase(new SchedulerTieTest);
-        AddTestCase(new SchedulerTimerTest);
-        AddTestCase(new SchedulerDestroyTest);
-    }
-};
-
-static SchedulerTestSuite g_schedulerTestSuite; ///< registers the suite
+} // namespace scheduler_test

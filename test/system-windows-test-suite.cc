@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/bucket-scheduler.h"
@@ -18,7 +19,6 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/switch-device.h"
-#include "ns3/test.h"
 #include "ns3/training-mix-bits.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/window-simulator-impl.h"
@@ -34,12 +34,12 @@
 #include <utility>
 #include <vector>
 
+namespace system_windows_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 /** How events are executed. */
 enum class EventOrder
@@ -236,46 +236,26 @@ class Observer
     std::map<std::string, Sight> m_sights;
 };
 
-} // namespace
+using Sights = std::map<std::string, std::string>;
 
-/**
- * @ingroup distributed-training-tests
- * Compares what hosts, ports and an observed switch see with several ways to execute events.
- */
-class WindowComparisonTest : public TestCase
+void
+Compare(const Sights& actual, const Sights& expected, const std::string& what)
 {
-  protected:
-    using TestCase::TestCase;
-    using Sights = std::map<std::string, std::string>;
-
-    void Compare(const Sights& actual, const Sights& expected, const std::string& what)
+    NS_TEST_ASSERT_MSG_EQ(actual.size(), expected.size(), what << ": number of observers");
+    for (const auto& [name, text] : expected)
     {
-        NS_TEST_ASSERT_MSG_EQ(actual.size(), expected.size(), what << ": number of observers");
-        for (const auto& [name, text] : expected)
-        {
-            NS_TEST_EXPECT_MSG_EQ(actual.at(name), text, what << ": " << name);
-        }
+        NS_TEST_EXPECT_MSG_EQ(actual.at(name), text, what << ": " << name);
     }
-};
+}
 
 /**
- * @ingroup distributed-training-tests
- *
  * Random networks with RDMA messages, losses, ECN marks, pauses and DCQCN. Delays and rates are
  * such that no two frames arrive at a switch at the same picosecond, so even the order of
  * ns3::MapScheduler is the same.
+ * @param seed of the network
  */
-class RandomNetworkWindowsTest : public WindowComparisonTest
+struct RandomNetworkWindowsTest
 {
-  public:
-    /** @param seed of the network */
-    explicit RandomNetworkWindowsTest(uint32_t seed)
-        : WindowComparisonTest("random network " + std::to_string(seed)),
-          m_seed(seed)
-    {
-    }
-
-  private:
     TopologyGraph MakeTopology(UniformRandomVariable& random) const
     {
         TopologyGraph graph;
@@ -342,7 +322,7 @@ class RandomNetworkWindowsTest : public WindowComparisonTest
         return observer.GetSights();
     }
 
-    void DoRun() override
+    void Run()
     {
         const Sights expected = Run(EventOrder::NS3_MAP, true);
         Compare(Run(EventOrder::NS3_BUCKET, true), expected, "bucket list");
@@ -363,12 +343,11 @@ class RandomNetworkWindowsTest : public WindowComparisonTest
 };
 
 /**
- * @ingroup distributed-training-tests
  * Collectives over all transports, on regular topologies, with simultaneous events.
+ * @param scenario the collective
  */
-class CollectiveWindowsTest : public WindowComparisonTest
+struct CollectiveWindowsTest
 {
-  public:
     /** A cluster, and the collective that it runs. */
     struct Scenario
     {
@@ -380,14 +359,6 @@ class CollectiveWindowsTest : public WindowComparisonTest
         bool hostsHaveWindows{true}; // some host, too, if nobody taps its frames
     };
 
-    /** @param scenario the collective */
-    explicit CollectiveWindowsTest(Scenario scenario)
-        : WindowComparisonTest(scenario.name),
-          m_scenario(std::move(scenario))
-    {
-    }
-
-  private:
     Sights Run(EventOrder order, bool tapsHosts)
     {
         const ChosenOrder chosen(order);
@@ -414,7 +385,7 @@ class CollectiveWindowsTest : public WindowComparisonTest
         return sights;
     }
 
-    void DoRun() override
+    void Run()
     {
         const Sights expected = Run(EventOrder::NS3_BUCKET, true);
         Compare(Run(EventOrder::IN_ORDER, true), expected, "in order");
@@ -430,92 +401,87 @@ class CollectiveWindowsTest : public WindowComparisonTest
     std::size_t m_nodes{0};
 };
 
-/**
- * @ingroup distributed-training-tests
- * The suite of whole simulations with windows.
- */
-class SystemWindowsTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    SystemWindowsTestSuite()
-        : TestSuite("distributed-training-system-windows", TestSuite::Type::UNIT)
+    std::vector<Case> cases;
+    for (uint32_t seed = 1; seed <= 16; seed++)
     {
-        for (uint32_t seed = 1; seed <= 16; seed++)
-        {
-            AddTestCase(new RandomNetworkWindowsTest(seed));
-        }
-        const auto add = [this](const std::string& name,
-                                uint64_t ranks,
-                                const std::string& topology,
-                                const std::function<void(CollectiveWindowsTest::Scenario&)>& set) {
-            CollectiveWindowsTest::Scenario scenario;
-            scenario.name = name;
-            scenario.options.ranks = ranks;
-            scenario.options.topology = topology;
-            set(scenario);
-            AddTestCase(new CollectiveWindowsTest(scenario));
-        };
-        using Scenario = CollectiveWindowsTest::Scenario;
-        add("ring on a fat-tree", 16, "fat-tree:k=4", [](Scenario&) {});
-        add("one rank", 1, "single-switch", [](Scenario&) {});
-        add("three ranks and one byte", 3, "single-switch", [](Scenario& scenario) {
-            scenario.bytes = 1;
-        });
-        add("all-to-all with pauses", 8, "single-switch", [](Scenario& scenario) {
-            scenario.operation = CollectiveOperation::ALL_TO_ALL;
-            scenario.options.buffer = 600000;
-            scenario.options.algorithm = "direct";
-        });
-        add("arrivals of 48 hosts at once", 48, "single-switch", [](Scenario& scenario) {
-            scenario.operation = CollectiveOperation::ALL_TO_ALL;
-            scenario.options.algorithm = "direct";
-            scenario.bytes = 100000;
-        });
-        add("all-to-all with losses", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
-            scenario.operation = CollectiveOperation::ALL_TO_ALL;
-            scenario.options.algorithm = "direct";
-            scenario.options.loss = 0.001;
-            scenario.options.mtu = 1237;
-        });
-        add("TCP", 6, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
-            scenario.options.transport = "tcp";
-            scenario.hostsHaveWindows = false;
-        });
-        add("Ultra Ethernet", 8, "fat-tree:k=4", [](Scenario& scenario) {
-            scenario.options.transport = "uec";
-            scenario.hostsHaveWindows = false;
-        });
-        add("flowlets", 8, "fat-tree:k=4", [](Scenario& scenario) {
-            scenario.options.path = "flowlet";
-            scenario.options.queuePairs = 4;
-        });
-        add("adaptive paths", 8, "fat-tree:k=4", [](Scenario& scenario) {
-            scenario.options.path = "adaptive";
-            scenario.options.queuePairs = 4;
-            scenario.options.recovery = "selective-repeat";
-        });
-        add("torus with datelines", 9, "torus:3x3", [](Scenario& scenario) {
-            scenario.hasWindows = false; // routers are too close to their hosts
-            scenario.hostsHaveWindows = false;
-        });
-        add("NVSwitches", 8, "rail-optimized:servers=2,gpus=4", [](Scenario& scenario) {
-            scenario.hostsHaveWindows = false; // the windows are too short
-        });
-        add("slow NVSwitches",
-            8,
-            "rail-optimized:servers=2,gpus=4,local-delay=120ns",
-            [](Scenario&) {});
-        add("a link is down", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
-            scenario.options.faults = {"switch0-switch2:down,from=10us,until=300us"};
-        });
-        add("a switch restarts", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
-            scenario.options.faults = {"switch2:restart,from=12us,until=20us"};
-        });
-        add("aggregation in the switch", 4, "single-switch", [](Scenario& scenario) {
-            scenario.options.algorithm = "switchml";
-            scenario.hasWindows = false;
-        });
+        cases.push_back({"random network " + std::to_string(seed),
+                         [seed] { RandomNetworkWindowsTest{seed}.Run(); }});
     }
-};
+    const auto add = [&cases](const std::string& name,
+                              uint64_t ranks,
+                              const std::string& topology,
+                              const std::function<void(CollectiveWindowsTest::Scenario&)>& set) {
+        CollectiveWindowsTest::Scenario scenario;
+        scenario.name = name;
+        scenario.options.ranks = ranks;
+        scenario.options.topology = topology;
+        set(scenario);
+        cases.push_back({scenario.name, [scenario] { CollectiveWindowsTest{scenario}.Run(); }});
+    };
+    using Scenario = CollectiveWindowsTest::Scenario;
+    add("ring on a fat-tree", 16, "fat-tree:k=4", [](Scenario&) {});
+    add("one rank", 1, "single-switch", [](Scenario&) {});
+    add("three ranks and one byte", 3, "single-switch", [](Scenario& scenario) {
+        scenario.bytes = 1;
+    });
+    add("all-to-all with pauses", 8, "single-switch", [](Scenario& scenario) {
+        scenario.operation = CollectiveOperation::ALL_TO_ALL;
+        scenario.options.buffer = 600000;
+        scenario.options.algorithm = "direct";
+    });
+    add("arrivals of 48 hosts at once", 48, "single-switch", [](Scenario& scenario) {
+        scenario.operation = CollectiveOperation::ALL_TO_ALL;
+        scenario.options.algorithm = "direct";
+        scenario.bytes = 100000;
+    });
+    add("all-to-all with losses", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
+        scenario.operation = CollectiveOperation::ALL_TO_ALL;
+        scenario.options.algorithm = "direct";
+        scenario.options.loss = 0.001;
+        scenario.options.mtu = 1237;
+    });
+    add("TCP", 6, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
+        scenario.options.transport = "tcp";
+        scenario.hostsHaveWindows = false;
+    });
+    add("Ultra Ethernet", 8, "fat-tree:k=4", [](Scenario& scenario) {
+        scenario.options.transport = "uec";
+        scenario.hostsHaveWindows = false;
+    });
+    add("flowlets", 8, "fat-tree:k=4", [](Scenario& scenario) {
+        scenario.options.path = "flowlet";
+        scenario.options.queuePairs = 4;
+    });
+    add("adaptive paths", 8, "fat-tree:k=4", [](Scenario& scenario) {
+        scenario.options.path = "adaptive";
+        scenario.options.queuePairs = 4;
+        scenario.options.recovery = "selective-repeat";
+    });
+    add("torus with datelines", 9, "torus:3x3", [](Scenario& scenario) {
+        scenario.hasWindows = false; // routers are too close to their hosts
+        scenario.hostsHaveWindows = false;
+    });
+    add("NVSwitches", 8, "rail-optimized:servers=2,gpus=4", [](Scenario& scenario) {
+        scenario.hostsHaveWindows = false; // the windows are too short
+    });
+    add("slow NVSwitches", 8, "rail-optimized:servers=2,gpus=4,local-delay=120ns", [](Scenario&) {
+    });
+    add("a link is down", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
+        scenario.options.faults = {"switch0-switch2:down,from=10us,until=300us"};
+    });
+    add("a switch restarts", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
+        scenario.options.faults = {"switch2:restart,from=12us,until=20us"};
+    });
+    add("aggregation in the switch", 4, "single-switch", [](Scenario& scenario) {
+        scenario.options.algorithm = "switchml";
+        scenario.hasWindows = false;
+    });
+    return cases;
+}
 
-static SystemWindowsTestSuite g_systemWindowsTestSuite; ///< registers the suite
+const Suite g_suite("system-windows", Duration::QUICK, MakeCases());
+
+} // namespace system_windows_test

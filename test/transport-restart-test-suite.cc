@@ -4,8 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-time-resolution.h"
 
@@ -14,35 +15,25 @@
 #include <utility>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-transport-restart-tests Tests of connections that are abandoned
- */
+namespace transport_restart_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
 
 /**
- * @ingroup distributed-training-transport-restart-tests
  * After a restart messages of before do not arrive, whatever is on its way, and later ones do.
+ * @param transport rdma, uec or tcp
  */
-class TransportRestartTestCase : public TestCase
+struct TransportRestartTestCase
 {
-  public:
-    /** @param transport rdma, uec or tcp */
-    explicit TransportRestartTestCase(const std::string& transport)
-        : TestCase("restarts of " + transport),
-          m_transport(transport)
-    {
-    }
-
-  private:
     static constexpr uint32_t RANKS = 3;
     static constexpr uint64_t LONG = 10000000; // 0.8 ms on the line
     static constexpr uint64_t SHORT = 5000;
     static constexpr uint64_t TAG = 7;
 
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         for (uint32_t restarts : {1U, 2U, 5U})
@@ -115,23 +106,13 @@ class TransportRestartTestCase : public TestCase
     }
 
     std::string m_transport;
-    std::vector<std::pair<uint32_t, uint64_t>> m_received; // pair of ranks, bytes
+    std::vector<std::pair<uint32_t, uint64_t>> m_received{}; // pair of ranks, bytes
 };
 
-/**
- * @ingroup distributed-training-transport-restart-tests
- * The suite.
- */
-class TransportRestartTestSuite : public TestSuite
-{
-  public:
-    TransportRestartTestSuite()
-        : TestSuite("distributed-training-transport-restart", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new TransportRestartTestCase("rdma"));
-        AddTestCase(new TransportRestartTestCase("uec"));
-        AddTestCase(new TransportRestartTestCase("tcp"));
-    }
-};
+const Suite g_suite("transport-restart",
+                    Duration::QUICK,
+                    {{"restarts of rdma", [] { TransportRestartTestCase{"rdma"}.Run(); }},
+                     {"restarts of uec", [] { TransportRestartTestCase{"uec"}.Run(); }},
+                     {"restarts of tcp", [] { TransportRestartTestCase{"tcp"}.Run(); }}});
 
-static TransportRestartTestSuite g_transportRestartTestSuite; ///< registers the suite
+} // namespace transport_restart_test
