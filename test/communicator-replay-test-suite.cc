@@ -4,36 +4,28 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/collective-replay.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-time-resolution.h"
 
 #include <string>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-replay-tests Tests of repeated collectives
- */
+namespace communicator_replay_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
 
 /**
- * @ingroup distributed-training-replay-tests
  * Collectives of two ranks whose simulation takes a given time: which are simulated, and when all
  * of them end.
  */
-class CollectiveReplayTest : public TestCase
+struct CollectiveReplayTest
 {
-  public:
-    CollectiveReplayTest()
-        : TestCase("collectives are derived after two that took the same time")
-    {
-    }
-
-  private:
     /** A collective: when its ranks start, and how long its simulation would take from the last. */
     struct Planned
     {
@@ -119,7 +111,7 @@ class CollectiveReplayTest : public TestCase
                std::to_string(replay.GetDerived());
     }
 
-    void DoRun() override
+    void Run()
     {
         NS_TEST_EXPECT_MSG_EQ(Run({{0, 0, 1000}, {2000, 2000, 1000}, {4000, 4000, 5}}),
                               "0s 0@1000 1@1001 1s 0@3000 1@3001 0@5000 1@5001 2+1",
@@ -152,18 +144,9 @@ class CollectiveReplayTest : public TestCase
     std::string m_log;                   // of the run
 };
 
-/**
- * @ingroup distributed-training-replay-tests
- * The suite.
- */
-class CommunicatorReplayTestSuite : public TestSuite
-{
-  public:
-    CommunicatorReplayTestSuite()
-        : TestSuite("distributed-training-communicator-replay", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new CollectiveReplayTest);
-    }
-};
+const Suite g_suite("communicator-replay",
+                    Duration::QUICK,
+                    {{"collectives are derived after two that took the same time",
+                      RunTest<CollectiveReplayTest>}});
 
-static CommunicatorReplayTestSuite g_communicatorReplayTestSuite; ///< registers the suite
+} // namespace communicator_replay_test

@@ -5,11 +5,11 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/layer-loop.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-application.h"
 #include "ns3/training-communicator.h"
 #include "ns3/training-time-resolution.h"
@@ -24,21 +24,16 @@
 #include <utility>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-layer-loop-tests Tests of layer loops
- */
+namespace layer_loop_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 
 /**
- * @ingroup distributed-training-layer-loop-tests
  * A rank of four whose collectives take one nanosecond per byte, one after the other. It logs the
  * requests.
  */
@@ -100,21 +95,9 @@ Work(int64_t compute, uint64_t bytes = 0, Operation operation = Operation::ALL_R
     return {NanoSeconds(compute), operation, bytes};
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-layer-loop-tests
- * Each order of work: start times of collectives and end of the iteration, computed by hand.
- */
-class LayerLoopTestCase : public TestCase
+/** Each order of work: start times of collectives and end of the iteration, computed by hand. */
+struct LayerLoopTestCase
 {
-  public:
-    LayerLoopTestCase()
-        : TestCase("data, model and hybrid parallel iterations to the nanosecond")
-    {
-    }
-
-  private:
     /**
      * @param loop model to train by four ranks
      * @param iterations number of iterations
@@ -175,7 +158,7 @@ class LayerLoopTestCase : public TestCase
                               "communication of iteration " << iteration);
     }
 
-    void DoRun() override
+    void Run()
     {
         LayerLoop loop;
         loop.name = "data";
@@ -251,19 +234,11 @@ class LayerLoopTestCase : public TestCase
 };
 
 /**
- * @ingroup distributed-training-layer-loop-tests
  * The layer files of ASTRA-sim: sums of their columns, without parts that an iteration omits (input
  * gradients of a first layer, whose inputs are data, or their collective).
  */
-class AstraSimLoopsTestCase : public TestCase
+struct AstraSimLoopsTestCase
 {
-  public:
-    AstraSimLoopsTestCase()
-        : TestCase("sums of the layer files of ASTRA-sim, and the groups of ranks")
-    {
-    }
-
-  private:
     /// Operation, communicator and bytes of collectives.
     using Volume = std::map<std::pair<Operation, uint32_t>, uint64_t>;
 
@@ -283,7 +258,7 @@ class AstraSimLoopsTestCase : public TestCase
                 actual[step.phase.substr(0, step.phase.rfind(' '))] += step.length.GetNanoSeconds();
             }
         }
-        NS_TEST_EXPECT_MSG_EQ((actual == computes), true, workload << ", compute");
+        NS_TEST_EXPECT_MSG_EQ(actual, computes, workload << ", compute");
         Volume bytes;
         Time update;
         for (const TaskCollective& collective : task.collectives)
@@ -291,7 +266,7 @@ class AstraSimLoopsTestCase : public TestCase
             bytes[{collective.operation, collective.communicator}] += collective.bytes;
             update += collective.update;
         }
-        NS_TEST_EXPECT_MSG_EQ((bytes == volume), true, workload << ", collectives");
+        NS_TEST_EXPECT_MSG_EQ(bytes, volume, workload << ", collectives");
         NS_TEST_EXPECT_MSG_EQ(update, NanoSeconds(updates), workload);
     }
 
@@ -304,7 +279,7 @@ class AstraSimLoopsTestCase : public TestCase
         return training::tests::GetRefusal([&] { MakeTrainingTask(workload, request); });
     }
 
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         Check("dlrm-hybrid-parallel",
@@ -333,14 +308,12 @@ class AstraSimLoopsTestCase : public TestCase
         request.serverRanks = 2;
         const TrainingTask task = MakeTrainingTask("mlp-hybrid-parallel", request);
         using Groups = std::vector<std::vector<uint32_t>>;
-        NS_TEST_EXPECT_MSG_EQ(
-            (task.communicators.at(1).groups == Groups{{0, 1}, {2, 3}, {4, 5}, {6, 7}}),
-            true,
-            "servers share a model");
-        NS_TEST_EXPECT_MSG_EQ(
-            (task.communicators.at(2).groups == Groups{{0, 2, 4, 6}, {1, 3, 5, 7}}),
-            true,
-            "between servers");
+        NS_TEST_EXPECT_MSG_EQ(task.communicators.at(1).groups,
+                              (Groups{{0, 1}, {2, 3}, {4, 5}, {6, 7}}),
+                              "servers share a model");
+        NS_TEST_EXPECT_MSG_EQ(task.communicators.at(2).groups,
+                              (Groups{{0, 2, 4, 6}, {1, 3, 5, 7}}),
+                              "between servers");
         NS_TEST_EXPECT_MSG_EQ(task.GetGroupSize(1, 8), 2, "ranks of a server");
         NS_TEST_EXPECT_MSG_EQ(task.IsAllReduceOnly(), false, "gathers");
 
@@ -357,19 +330,11 @@ class AstraSimLoopsTestCase : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-layer-loop-tests
- * The suite.
- */
-class LayerLoopTestSuite : public TestSuite
-{
-  public:
-    LayerLoopTestSuite()
-        : TestSuite("distributed-training-layer-loop", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new LayerLoopTestCase);
-        AddTestCase(new AstraSimLoopsTestCase);
-    }
-};
+const Suite g_suite("layer-loop",
+                    Duration::QUICK,
+                    {{"data, model and hybrid parallel iterations to the nanosecond",
+                      RunTest<LayerLoopTestCase>},
+                     {"sums of the layer files of ASTRA-sim, and the groups of ranks",
+                      RunTest<AstraSimLoopsTestCase>}});
 
-static LayerLoopTestSuite g_layerLoopTestSuite; ///< registers the suite
+} // namespace layer_loop_test

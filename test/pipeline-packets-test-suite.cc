@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/collective-operation.h"
 #include "ns3/graph-timing.h"
 #include "ns3/layer-tasks.h"
@@ -12,7 +14,6 @@
 #include "ns3/pipeline-choice.h"
 #include "ns3/pipeline-timing.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-job-helper.h"
 #include "ns3/training-time-resolution.h"
@@ -26,16 +27,12 @@
 #include <string>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-pipeline-packets-tests Tests of pipelines as packets
- */
+namespace pipeline_packets_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 /// Memory takes no time.
 constexpr TransformerRates RATES{1e15, 1e30};
@@ -100,10 +97,7 @@ const std::vector<Row> ROWS{{"gpipe", 1, &GetPlain},
                             {"zbv", 2, &GetHalved, false, true},
                             {"dualpipev", 2, &GetHalved, false, true}};
 
-/**
- * @ingroup distributed-training-pipeline-packets-tests
- * @return a model whose layers compute long and send little
- */
+/** @return a model whose layers compute long and send little */
 TransformerModel
 MakeModel(uint32_t layers)
 {
@@ -118,21 +112,9 @@ MakeModel(uint32_t layers)
     return model;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-pipeline-packets-tests
- * Iterations of pipelines whose messages are packets.
- */
-class PipelinePacketsTestCase : public TestCase
+/** Iterations of pipelines whose messages are packets. */
+struct PipelinePacketsTestCase
 {
-  public:
-    PipelinePacketsTestCase()
-        : TestCase("makespans of pipelines by packets equal closed forms")
-    {
-    }
-
-  private:
     /** A network: a ring, so that messages to the next and to the previous rank share no link. */
     struct Network
     {
@@ -235,7 +217,7 @@ class PipelinePacketsTestCase : public TestCase
         check(QUARTER, Simulate(row.schedule, p, m, m_slow));
     }
 
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         m_unit = TimeGraph(*MakeGraph("gpipe", 1, 1), 1).end.GetSeconds() / 3;
@@ -263,18 +245,10 @@ class PipelinePacketsTestCase : public TestCase
     Time m_end; // of the last rank
 };
 
-/**
- * @ingroup distributed-training-pipeline-packets-tests
- * The suite.
- */
-class PipelinePacketsTestSuite : public TestSuite
-{
-  public:
-    PipelinePacketsTestSuite()
-        : TestSuite("distributed-training-pipeline-packets", TestSuite::Type::SYSTEM)
-    {
-        AddTestCase(new PipelinePacketsTestCase);
-    }
-};
+const Suite g_suite("pipeline-packets",
+                    Duration::QUICK,
+                    {{"makespans of pipelines by packets equal closed forms",
+                      RunTest<PipelinePacketsTestCase>}},
+                    TestSuite::Type::SYSTEM);
 
-static PipelinePacketsTestSuite g_pipelinePacketsTestSuite; ///< registers the suite
+} // namespace pipeline_packets_test

@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/bucket-scheduler.h"
 #include "ns3/config.h"
@@ -16,7 +17,6 @@
 #include "ns3/simulator.h"
 #include "ns3/state-visitor.h"
 #include "ns3/steady-state.h"
-#include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/window-simulator-impl.h"
@@ -28,120 +28,108 @@
 #include <tuple>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-steady-state-tests Tests of steady states that are skipped
- */
+namespace steady_state_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-/**
- * @ingroup distributed-training-steady-state-tests
- * Two visits tell whether a state repeats, and a third one writes it some periods later.
- */
-class StateVisitorTestCase : public TestCase
+/** A state with one member of each kind. */
+struct State
 {
-  public:
-    StateVisitorTestCase()
-        : TestCase("visits of a state")
+    uint64_t same{5};
+    int64_t moving{1100};
+    int64_t past{900};
+    uint64_t count{40};
+    uint32_t psn{0xfffff0};
+
+    void Visit(StateVisitor& visitor)
     {
-    }
-
-  private:
-    /** A state with one member of each kind. */
-    struct State
-    {
-        uint64_t same{5};
-        int64_t moving{1100};
-        int64_t past{900};
-        uint64_t count{40};
-        uint32_t psn{0xfffff0};
-
-        void Visit(StateVisitor& visitor)
-        {
-            visitor.Same(same);
-            visitor.Time(moving);
-            visitor.Time(past);
-            visitor.Count(count, 1000);
-            visitor.Psn(psn);
-        }
-    };
-
-    static StateVisitor Record(State& state, int64_t now)
-    {
-        StateVisitor visitor(now);
-        state.Visit(visitor);
-        return visitor;
-    }
-
-    uint64_t GetPeriods(State next)
-    {
-        State first;
-        return StateVisitor::GetPeriods(Record(first, 1000), Record(next, 1010));
-    }
-
-    void DoRun() override
-    {
-        State next;
-        next.moving = 1110;
-        next.count = 48;
-        next.psn = 0xfffff8;
-        // 48 + 118 * 8 = 992 and 48 + 119 * 8 = 1000
-        NS_TEST_EXPECT_MSG_EQ(GetPeriods(next), 118, "until the count would reach its end");
-
-        State first;
-        const StateVisitor before = Record(first, 1000);
-        const StateVisitor after = Record(next, 1010);
-        StateVisitor write(before, after, 3);
-        next.Visit(write);
-        NS_TEST_EXPECT_MSG_EQ(next.same, 5, "stays");
-        NS_TEST_EXPECT_MSG_EQ(next.moving, 1140, "moves by three periods");
-        NS_TEST_EXPECT_MSG_EQ(next.past, 900, "past");
-        NS_TEST_EXPECT_MSG_EQ(next.count, 72, "grows");
-        NS_TEST_EXPECT_MSG_EQ(next.psn, 0x10, "24 bits");
-
-        const auto change = [](auto member, auto value) {
-            State state;
-            state.moving = 1110;
-            state.*member = value;
-            return state;
-        };
-        NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::same, uint64_t{6})), 0, "another value");
-        NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::moving, int64_t{1111})), 0, "too late");
-        NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::moving, int64_t{1100})), 0, "not past");
-        NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::past, int64_t{910})),
-                              StateVisitor::NONE,
-                              "a past time that moves, and no count grows");
-        NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::count, uint64_t{41})), 958, "by one");
-        NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::count, uint64_t{39})), 0, "backwards");
-
-        const auto getDeadline = [](int64_t movement) {
-            StateVisitor first(1000);
-            StateVisitor second(1010);
-            int64_t time = 900;
-            first.Time(time, 250);
-            time += movement;
-            second.Time(time, 250);
-            return StateVisitor::GetDeadline(first, second);
-        };
-        NS_TEST_EXPECT_MSG_EQ(getDeadline(0), 1150, "a timeout that goes on");
-        NS_TEST_EXPECT_MSG_EQ(getDeadline(10), StateVisitor::NONE, "a timeout that starts again");
-
-        State state;
-        StateVisitor refused(1000);
-        state.Visit(refused);
-        refused.Refuse();
-        NS_TEST_EXPECT_MSG_EQ(StateVisitor::GetPeriods(refused, after), 0, "refused");
-        StateVisitor longer(1010);
-        state.Visit(longer);
-        longer.Same(1);
-        NS_TEST_EXPECT_MSG_EQ(StateVisitor::GetPeriods(before, longer), 0, "one item more");
+        visitor.Same(same);
+        visitor.Time(moving);
+        visitor.Time(past);
+        visitor.Count(count, 1000);
+        visitor.Psn(psn);
     }
 };
 
-/** @ingroup distributed-training-steady-state-tests A cluster and its messages. */
+StateVisitor
+Record(State& state, int64_t now)
+{
+    StateVisitor visitor(now);
+    state.Visit(visitor);
+    return visitor;
+}
+
+uint64_t
+GetPeriods(State next)
+{
+    State first;
+    return StateVisitor::GetPeriods(Record(first, 1000), Record(next, 1010));
+}
+
+/** Two visits tell whether a state repeats, and a third one writes it some periods later. */
+void
+TestStateVisitor()
+{
+    State next;
+    next.moving = 1110;
+    next.count = 48;
+    next.psn = 0xfffff8;
+    // 48 + 118 * 8 = 992 and 48 + 119 * 8 = 1000
+    NS_TEST_EXPECT_MSG_EQ(GetPeriods(next), 118, "until the count would reach its end");
+
+    State first;
+    const StateVisitor before = Record(first, 1000);
+    const StateVisitor after = Record(next, 1010);
+    StateVisitor write(before, after, 3);
+    next.Visit(write);
+    NS_TEST_EXPECT_MSG_EQ(next.same, 5, "stays");
+    NS_TEST_EXPECT_MSG_EQ(next.moving, 1140, "moves by three periods");
+    NS_TEST_EXPECT_MSG_EQ(next.past, 900, "past");
+    NS_TEST_EXPECT_MSG_EQ(next.count, 72, "grows");
+    NS_TEST_EXPECT_MSG_EQ(next.psn, 0x10, "24 bits");
+
+    const auto change = [](auto member, auto value) {
+        State state;
+        state.moving = 1110;
+        state.*member = value;
+        return state;
+    };
+    NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::same, uint64_t{6})), 0, "another value");
+    NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::moving, int64_t{1111})), 0, "too late");
+    NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::moving, int64_t{1100})), 0, "not past");
+    NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::past, int64_t{910})),
+                          StateVisitor::NONE,
+                          "a past time that moves, and no count grows");
+    NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::count, uint64_t{41})), 958, "by one");
+    NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::count, uint64_t{39})), 0, "backwards");
+
+    const auto getDeadline = [](int64_t movement) {
+        StateVisitor first(1000);
+        StateVisitor second(1010);
+        int64_t time = 900;
+        first.Time(time, 250);
+        time += movement;
+        second.Time(time, 250);
+        return StateVisitor::GetDeadline(first, second);
+    };
+    NS_TEST_EXPECT_MSG_EQ(getDeadline(0), 1150, "a timeout that goes on");
+    NS_TEST_EXPECT_MSG_EQ(getDeadline(10), StateVisitor::NONE, "a timeout that starts again");
+
+    State state;
+    StateVisitor refused(1000);
+    state.Visit(refused);
+    refused.Refuse();
+    NS_TEST_EXPECT_MSG_EQ(StateVisitor::GetPeriods(refused, after), 0, "refused");
+    StateVisitor longer(1010);
+    state.Visit(longer);
+    longer.Same(1);
+    NS_TEST_EXPECT_MSG_EQ(StateVisitor::GetPeriods(before, longer), 0, "one item more");
+}
+
+/** A cluster and its messages. */
 struct SteadyCase
 {
     std::string name;       ///< in few words
@@ -150,26 +138,17 @@ struct SteadyCase
 };
 
 /**
- * @ingroup distributed-training-steady-state-tests
  * Random long messages end at the same picosecond whether steady states are skipped or simulated,
  * with ns-3's event loop and with windows of events, and all counters of ports and queue pairs are
  * equal, in between and at the end.
+ * @param steady what is simulated
  */
-class SteadyStateTestCase : public TestCase
+struct SteadyStateTestCase
 {
-  public:
-    /** @param steady what is simulated */
-    explicit SteadyStateTestCase(const SteadyCase& steady)
-        : TestCase(steady.name),
-          m_case(steady)
-    {
-    }
-
-  private:
     /// Whatever is compared.
     using Trace = std::vector<std::tuple<int64_t, uint64_t, uint64_t, uint64_t>>;
 
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         BucketScheduler::UseByDefault();
@@ -193,8 +172,8 @@ class SteadyStateTestCase : public TestCase
         NS_TEST_ASSERT_MSG_EQ(trace.size(), expected.size(), what << ": as many records");
         for (std::size_t i = 0; i < trace.size(); i++)
         {
-            NS_TEST_EXPECT_MSG_EQ((trace[i] == expected[i]),
-                                  true,
+            NS_TEST_EXPECT_MSG_EQ(trace[i],
+                                  expected[i],
                                   what << ", record " << i << ", at " << std::get<0>(trace[i])
                                        << " and " << std::get<0>(expected[i]) << " ps");
         }
@@ -301,26 +280,17 @@ class SteadyStateTestCase : public TestCase
     }
 
     SteadyCase m_case;
-    Trace m_trace;
+    Trace m_trace{};
     uint64_t m_skippedHops{0};
 };
 
 /**
- * @ingroup distributed-training-steady-state-tests
- *
  * Random networks without congestion: their links have random delays, so that no two frames arrive
  * at a node at the same picosecond, and those between switches are fast. Windows of events together
  * with steady states give what ns-3's event loop with its MapScheduler gives, to the picosecond.
  */
-class RandomSteadyTestCase : public TestCase
+struct RandomSteadyTestCase
 {
-  public:
-    RandomSteadyTestCase()
-        : TestCase("windows and steady states in random networks")
-    {
-    }
-
-  private:
     /// Times and counters.
     using Records = std::vector<std::tuple<int64_t, uint64_t, uint64_t, uint64_t>>;
 
@@ -439,7 +409,7 @@ class RandomSteadyTestCase : public TestCase
         }
     }
 
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         uint32_t skipping = 0;
@@ -452,8 +422,8 @@ class RandomSteadyTestCase : public TestCase
             NS_TEST_ASSERT_MSG_EQ(records.size(), expected.size(), "as many records");
             for (std::size_t i = 0; i < records.size(); i++)
             {
-                NS_TEST_EXPECT_MSG_EQ((records[i] == expected[i]),
-                                      true,
+                NS_TEST_EXPECT_MSG_EQ(records[i],
+                                      expected[i],
                                       "network " << m_seed << ", record " << i << ", at "
                                                  << std::get<0>(records[i]) << " and "
                                                  << std::get<0>(expected[i]) << " ps");
@@ -470,19 +440,11 @@ class RandomSteadyTestCase : public TestCase
 };
 
 /**
- * @ingroup distributed-training-steady-state-tests
  * A lost message is sent again when its timeout is over, beside a steady state that goes on: both
  * messages arrive when they would without one.
  */
-class RetransmissionBesideTestCase : public TestCase
+struct RetransmissionBesideTestCase
 {
-  public:
-    RetransmissionBesideTestCase()
-        : TestCase("a retransmission timeout beside a steady state")
-    {
-    }
-
-  private:
     std::vector<int64_t> Run(bool skips)
     {
         std::vector<int64_t> arrivals;
@@ -521,7 +483,7 @@ class RetransmissionBesideTestCase : public TestCase
         return arrivals;
     }
 
-    void DoRun() override
+    void Run()
     {
         BucketScheduler::UseByDefault();
         const std::vector<int64_t> expected = Run(false);
@@ -537,104 +499,88 @@ class RetransmissionBesideTestCase : public TestCase
     uint64_t m_skippedHops{0};
 };
 
-/**
- * @ingroup distributed-training-steady-state-tests
- * A message of more packets than there are PSNs arrives when the line has sent it.
- */
-class LongMessageTestCase : public TestCase
+/** A message of more packets than there are PSNs arrives when the line has sent it. */
+void
+TestLongMessage()
 {
-  public:
-    LongMessageTestCase()
-        : TestCase("5 GB in packets of 256 bytes")
+    UsePicoseconds();
+    BucketScheduler::UseByDefault();
+    constexpr uint64_t PACKETS = 20000000;
+    constexpr uint64_t PAYLOAD = 256;
+    constexpr uint64_t HEADERS = 82; // Ethernet 18, IP 20, UDP 8, BTH 12, ICRC 4, line 20
+    int64_t arrival = 0;
+    uint64_t skipped = 0;
     {
+        ClusterOptions options;
+        options.ranks = 2;
+        options.mtu = PAYLOAD;
+        Cluster cluster(options);
+        cluster.GetTransport(1)->SetMessageHandler(
+            [&arrival](uint32_t, uint64_t, uint64_t bytes, Ptr<ByteBuffer>) {
+                arrival = bytes == PACKETS * PAYLOAD ? Simulator::Now().GetTimeStep() : -1;
+            });
+        cluster.GetTransport(0)->Send(1, 1, PACKETS * PAYLOAD, nullptr);
+        Simulator::Stop(Seconds(10));
+        Simulator::Run();
+        skipped = cluster.GetFabric().skippedHops;
     }
+    Simulator::Destroy();
+    const double expected = PACKETS * (PAYLOAD + HEADERS) * 80.0; // ps at 100 Gbit/s
+    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(arrival), expected, 3e6, "arrival, ps");
+    NS_TEST_EXPECT_MSG_GT(skipped, 2 * PACKETS - 20000, "packet-hops skipped");
+    Config::Reset();
+}
 
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        BucketScheduler::UseByDefault();
-        constexpr uint64_t PACKETS = 20000000;
-        constexpr uint64_t PAYLOAD = 256;
-        constexpr uint64_t HEADERS = 82; // Ethernet 18, IP 20, UDP 8, BTH 12, ICRC 4, line 20
-        int64_t arrival = 0;
-        uint64_t skipped = 0;
-        {
-            ClusterOptions options;
-            options.ranks = 2;
-            options.mtu = PAYLOAD;
-            Cluster cluster(options);
-            cluster.GetTransport(1)->SetMessageHandler(
-                [&arrival](uint32_t, uint64_t, uint64_t bytes, Ptr<ByteBuffer>) {
-                    arrival = bytes == PACKETS * PAYLOAD ? Simulator::Now().GetTimeStep() : -1;
-                });
-            cluster.GetTransport(0)->Send(1, 1, PACKETS * PAYLOAD, nullptr);
-            Simulator::Stop(Seconds(10));
-            Simulator::Run();
-            skipped = cluster.GetFabric().skippedHops;
-        }
-        Simulator::Destroy();
-        const double expected = PACKETS * (PAYLOAD + HEADERS) * 80.0; // ps at 100 Gbit/s
-        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(arrival), expected, 3e6, "arrival, ps");
-        NS_TEST_EXPECT_MSG_GT(skipped, 2 * PACKETS - 20000, "packet-hops skipped");
-        Config::Reset();
-    }
-};
-
-/**
- * @ingroup distributed-training-steady-state-tests
- * The suite.
- */
-class SteadyStateTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    SteadyStateTestSuite()
-        : TestSuite("distributed-training-steady-state", TestSuite::Type::SYSTEM)
-    {
-        AddTestCase(new StateVisitorTestCase);
-        AddTestCase(new LongMessageTestCase);
-        AddTestCase(new RetransmissionBesideTestCase);
-        AddTestCase(new RandomSteadyTestCase);
-        const auto add = [this](const std::string& name, bool skips, const auto& change) {
-            SteadyCase steady{name, {}, skips};
-            steady.options.ranks = 6;
-            change(steady.options);
-            AddTestCase(new SteadyStateTestCase(steady));
-        };
-        using Options = ClusterOptions;
-        add("a switch", true, [](Options&) {});
-        add("two ranks", true, [](Options& options) { options.ranks = 2; });
-        add("a fat tree", true, [](Options& options) { options.topology = "fat-tree:k=4"; });
-        add("a torus whose hosts are faster than its links", false, [](Options& options) {
-            options.topology = "torus:3x2";
-        });
-        add("an oversubscribed network", false, [](Options& options) {
-            options.topology = "leaf-spine:leaves=3,hosts-per-leaf=2,spines=1,uplink=40Gbps";
-        });
-        add("without congestion control", true, [](Options& options) {
-            options.congestionControl = "none";
-        });
-        add("small packets", true, [](Options& options) { options.mtu = 1000; });
-        add("an odd rate and a long delay", true, [](Options& options) {
-            options.rate = DataRate("37Gbps");
-            options.delay = NanoSeconds(12345);
-        });
-        add("queue pairs in turns", true, [](Options& options) { options.queuePairs = 3; });
-        add("selective repeat", false, [](Options& options) {
-            options.recovery = "selective-repeat";
-        });
-        add("faults on one link", true, [](Options& options) {
-            options.faults = {"host5-switch0:loss=0.001"};
-        });
-        add("loss", false, [](Options& options) { options.loss = 0.0001; });
-        add("sprayed packets", false, [](Options& options) {
-            options.topology = "fat-tree:k=4";
-            options.path = "spray";
-        });
-        add("rates that change with every acknowledgement", false, [](Options& options) {
-            options.congestionControl = "swift";
-        });
-    }
-};
+    std::vector<Case> cases;
+    cases.push_back({"visits of a state", TestStateVisitor});
+    cases.push_back({"5 GB in packets of 256 bytes", TestLongMessage});
+    cases.push_back(
+        {"a retransmission timeout beside a steady state", RunTest<RetransmissionBesideTestCase>});
+    cases.push_back(
+        {"windows and steady states in random networks", RunTest<RandomSteadyTestCase>});
+    const auto add = [&cases](const std::string& name, bool skips, const auto& change) {
+        SteadyCase steady{name, {}, skips};
+        steady.options.ranks = 6;
+        change(steady.options);
+        cases.push_back({steady.name, [steady] { SteadyStateTestCase{steady}.Run(); }});
+    };
+    using Options = ClusterOptions;
+    add("a switch", true, [](Options&) {});
+    add("two ranks", true, [](Options& options) { options.ranks = 2; });
+    add("a fat tree", true, [](Options& options) { options.topology = "fat-tree:k=4"; });
+    add("a torus whose hosts are faster than its links", false, [](Options& options) {
+        options.topology = "torus:3x2";
+    });
+    add("an oversubscribed network", false, [](Options& options) {
+        options.topology = "leaf-spine:leaves=3,hosts-per-leaf=2,spines=1,uplink=40Gbps";
+    });
+    add("without congestion control", true, [](Options& options) {
+        options.congestionControl = "none";
+    });
+    add("small packets", true, [](Options& options) { options.mtu = 1000; });
+    add("an odd rate and a long delay", true, [](Options& options) {
+        options.rate = DataRate("37Gbps");
+        options.delay = NanoSeconds(12345);
+    });
+    add("queue pairs in turns", true, [](Options& options) { options.queuePairs = 3; });
+    add("selective repeat", false, [](Options& options) { options.recovery = "selective-repeat"; });
+    add("faults on one link", true, [](Options& options) {
+        options.faults = {"host5-switch0:loss=0.001"};
+    });
+    add("loss", false, [](Options& options) { options.loss = 0.0001; });
+    add("sprayed packets", false, [](Options& options) {
+        options.topology = "fat-tree:k=4";
+        options.path = "spray";
+    });
+    add("rates that change with every acknowledgement", false, [](Options& options) {
+        options.congestionControl = "swift";
+    });
+    return cases;
+}
 
-static SteadyStateTestSuite g_steadyStateTestSuite; ///< registers the suite
+const Suite g_suite("steady-state", Duration::QUICK, MakeCases(), TestSuite::Type::SYSTEM);
+
+} // namespace steady_state_test

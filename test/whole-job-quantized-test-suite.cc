@@ -5,6 +5,7 @@
  */
 
 #include "quantized-test-common.h"
+#include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/gradient-source.h"
@@ -13,7 +14,6 @@
 #include "ns3/job-check.h"
 #include "ns3/scheduled-communicator.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-job-helper.h"
 #include "ns3/training-job.h"
 #include "ns3/training-run.h"
@@ -29,35 +29,19 @@
 #include <utility>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-whole-job-quantized-tests Tests of jobs that send numbers in code
- */
+namespace whole_job_quantized_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 /// Seed of the numbers, the default of TrainingApplication.
 constexpr uint64_t SEED = 1;
 
-} // namespace
-
-/**
- * @ingroup distributed-training-whole-job-quantized-tests
- * ZeRO++ with real numbers: what every rank ends with is computed once more.
- */
-class QuantizedJobTestCase : public TestCase
+/** ZeRO++ with real numbers: what every rank ends with is computed once more. */
+struct QuantizedJobTestCase
 {
-  public:
-    QuantizedJobTestCase()
-        : TestCase("weights of 8 bits and gradients of 4 bits arrive as computed independently")
-    {
-    }
-
-  private:
     /** What has arrived at a rank. */
     struct Arrival
     {
@@ -200,8 +184,8 @@ class QuantizedJobTestCase : public TestCase
                                   "declared size");
             all.insert(all.end(), coded.numbers.begin(), coded.numbers.end());
         }
-        NS_TEST_EXPECT_MSG_EQ((GetBits(arrival.result->values) == GetBits(all)),
-                              true,
+        NS_TEST_EXPECT_MSG_EQ(GetBits(arrival.result->values),
+                              GetBits(all),
                               "weights at " << arrival.rank);
     }
 
@@ -279,8 +263,8 @@ class QuantizedJobTestCase : public TestCase
             const auto own = MakeOwn(sender, inside.task, inside.number, near * count);
             AddPart(sums, Take(MakeExact(own), rank % near, count), inside);
         }
-        NS_TEST_EXPECT_MSG_EQ((GetBits(inside.result->values) == GetBits(sums.numbers)),
-                              true,
+        NS_TEST_EXPECT_MSG_EQ(GetBits(inside.result->values),
+                              GetBits(sums.numbers),
                               "sums inside the node of " << rank);
         return sums;
     }
@@ -302,8 +286,8 @@ class QuantizedJobTestCase : public TestCase
         }
         if (across)
         {
-            NS_TEST_EXPECT_MSG_EQ((GetBits(across->result->values) == GetBits(sums.numbers)),
-                                  true,
+            NS_TEST_EXPECT_MSG_EQ(GetBits(across->result->values),
+                                  GetBits(sums.numbers),
                                   "sums of all nodes at " << rank);
         }
         bool isClose = true;
@@ -371,7 +355,7 @@ class QuantizedJobTestCase : public TestCase
         }
     }
 
-    void DoRun() override
+    void Run()
     {
         Check(4, 2);
         Check(6, 3);
@@ -385,109 +369,93 @@ class QuantizedJobTestCase : public TestCase
     std::map<uint32_t, uint64_t> m_sent; // by rank 0, by groups
 };
 
-/**
- * @ingroup distributed-training-whole-job-quantized-tests
- * Whole runs: real numbers cost no simulated time, also of parts that are smaller than a scale.
- */
-class QuantizedTimesTestCase : public TestCase
+TrainingRunOptions
+MakeOptions(uint32_t data, uint32_t near, uint64_t hidden)
 {
-  public:
-    QuantizedTimesTestCase()
-        : TestCase("real numbers in code take the same time, and are right")
-    {
-    }
-
-  private:
-    TrainingRunOptions MakeOptions(uint32_t data, uint32_t near, uint64_t hidden)
-    {
-        const std::string path = CreateTempDirFilename("model.json");
-        std::ofstream(path) << R"({"layers": 1, "heads": 1, "feed_forward": 3, "vocabulary": 5,
+    const std::string path = CreateTempDirFilename("model.json");
+    std::ofstream(path) << R"({"layers": 1, "heads": 1, "feed_forward": 3, "vocabulary": 5,
             "sequence": 4, "hidden": )"
-                            << hidden << "}";
-        TrainingRunOptions options;
-        options.model.model = path;
-        options.model.parallel.zero = 3;
-        options.model.parallel.globalBatch = data;
-        options.model.parallel.hpzPartition = near;
-        options.model.parallel.quantizedWeights = true;
-        options.model.parallel.quantizedGradients = true;
-        options.cluster.ranks = data;
-        return options;
-    }
+                        << hidden << "}";
+    TrainingRunOptions options;
+    options.model.model = path;
+    options.model.parallel.zero = 3;
+    options.model.parallel.globalBatch = data;
+    options.model.parallel.hpzPartition = near;
+    options.model.parallel.quantizedWeights = true;
+    options.model.parallel.quantizedGradients = true;
+    options.cluster.ranks = data;
+    return options;
+}
 
-    void Check(uint32_t data, uint32_t near, uint64_t hidden, const std::string& transport)
-    {
-        TrainingRunOptions options = MakeOptions(data, near, hidden);
-        options.cluster.transport = transport;
-        options.iterations = 1;
-        const std::string what = std::to_string(data) + " ranks, " + std::to_string(near) +
-                                 " near, " + std::to_string(hidden) + ", " + transport;
-        options.payload = "virtual";
-        const auto without = TrainingRun(options).Run();
-        options.payload = "real";
-        const auto with = TrainingRun(options).Run();
-        NS_TEST_EXPECT_MSG_EQ(with.mismatch, "", what);
-        NS_TEST_ASSERT_MSG_EQ(with.iterations.size(), 2, what);
-        NS_TEST_ASSERT_MSG_EQ(without.iterations.size(), 2, what);
-        for (std::size_t i = 0; i < 2; i++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(with.iterations[i].iterationTimeS,
-                                  without.iterations[i].iterationTimeS,
-                                  what);
-            NS_TEST_EXPECT_MSG_EQ(with.iterations[i].verified, (data > 1), what << ": compared");
-        }
-    }
-
-    /** A job that fails between its exchanges does them again. */
-    void CheckRestart()
-    {
-        TrainingRunOptions options = MakeOptions(4, 2, 64);
-        options.payload = "real";
-        options.iterations = 5;
-        options.life.checkpoint = LifeOptions::ASYNCHRONOUS;
-        options.life.every = 2;
-        options.life.bytes = 4000;
-        options.life.spares = 1;
-        options.life.repair = MicroSeconds(5);
-        for (const std::string time : {"80us", "83us", "86us", "90us", "93us"})
-        {
-            options.life.fail = {"rank1:" + time};
-            const auto result = TrainingRun(options).Run();
-            NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", time);
-            NS_TEST_ASSERT_MSG_EQ(result.iterations.size(), 6, time);
-            NS_TEST_EXPECT_MSG_EQ(result.life->restarts, 1, time);
-            for (const IterationRecord& record : result.iterations)
-            {
-                NS_TEST_EXPECT_MSG_EQ(record.verified, true, time);
-            }
-        }
-    }
-
-    void DoRun() override
-    {
-        CheckRestart();
-        Check(1, 0, 8, "rdma");
-        Check(2, 0, 1, "rdma");
-        Check(3, 3, 1, "rdma");
-        Check(3, 0, 7, "tcp");
-        Check(4, 2, 8, "uec");
-        Check(16, 4, 1, "rdma"); // most parts of the smallest units are padding
-    }
-};
-
-/**
- * @ingroup distributed-training-whole-job-quantized-tests
- * The suite.
- */
-class QuantizedJobTestSuite : public TestSuite
+void
+Check(uint32_t data, uint32_t near, uint64_t hidden, const std::string& transport)
 {
-  public:
-    QuantizedJobTestSuite()
-        : TestSuite("distributed-training-whole-job-quantized", TestSuite::Type::SYSTEM)
+    TrainingRunOptions options = MakeOptions(data, near, hidden);
+    options.cluster.transport = transport;
+    options.iterations = 1;
+    const std::string what = std::to_string(data) + " ranks, " + std::to_string(near) + " near, " +
+                             std::to_string(hidden) + ", " + transport;
+    options.payload = "virtual";
+    const auto without = TrainingRun(options).Run();
+    options.payload = "real";
+    const auto with = TrainingRun(options).Run();
+    NS_TEST_EXPECT_MSG_EQ(with.mismatch, "", what);
+    NS_TEST_ASSERT_MSG_EQ(with.iterations.size(), 2, what);
+    NS_TEST_ASSERT_MSG_EQ(without.iterations.size(), 2, what);
+    for (std::size_t i = 0; i < 2; i++)
     {
-        AddTestCase(new QuantizedJobTestCase);
-        AddTestCase(new QuantizedTimesTestCase);
+        NS_TEST_EXPECT_MSG_EQ(with.iterations[i].iterationTimeS,
+                              without.iterations[i].iterationTimeS,
+                              what);
+        NS_TEST_EXPECT_MSG_EQ(with.iterations[i].verified, (data > 1), what << ": compared");
     }
-};
+}
 
-static QuantizedJobTestSuite g_quantizedJobTestSuite; ///< registers the suite
+/** A job that fails between its exchanges does them again. */
+void
+CheckRestart()
+{
+    TrainingRunOptions options = MakeOptions(4, 2, 64);
+    options.payload = "real";
+    options.iterations = 5;
+    options.life.checkpoint = LifeOptions::ASYNCHRONOUS;
+    options.life.every = 2;
+    options.life.bytes = 4000;
+    options.life.spares = 1;
+    options.life.repair = MicroSeconds(5);
+    for (const std::string time : {"80us", "83us", "86us", "90us", "93us"})
+    {
+        options.life.fail = {"rank1:" + time};
+        const auto result = TrainingRun(options).Run();
+        NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", time);
+        NS_TEST_ASSERT_MSG_EQ(result.iterations.size(), 6, time);
+        NS_TEST_EXPECT_MSG_EQ(result.life->restarts, 1, time);
+        for (const IterationRecord& record : result.iterations)
+        {
+            NS_TEST_EXPECT_MSG_EQ(record.verified, true, time);
+        }
+    }
+}
+
+/** Whole runs: real numbers cost no simulated time, also of parts that are smaller than a scale. */
+void
+TestQuantizedTimes()
+{
+    CheckRestart();
+    Check(1, 0, 8, "rdma");
+    Check(2, 0, 1, "rdma");
+    Check(3, 3, 1, "rdma");
+    Check(3, 0, 7, "tcp");
+    Check(4, 2, 8, "uec");
+    Check(16, 4, 1, "rdma"); // most parts of the smallest units are padding
+}
+
+const Suite g_suite("whole-job-quantized",
+                    Duration::QUICK,
+                    {{"weights of 8 bits and gradients of 4 bits arrive as computed independently",
+                      RunTest<QuantizedJobTestCase>},
+                     {"real numbers in code take the same time, and are right",
+                      TestQuantizedTimes}},
+                    TestSuite::Type::SYSTEM);
+
+} // namespace whole_job_quantized_test
