@@ -550,10 +550,10 @@ struct AtpResourcesTest
                                     {"LoopbackPorts", std::to_string(ports)},
                                     {"StickyCollisions", isExtended},
                                     {"Preemption", isExtended}});
-        m_resources = program->GetResources();
+        resources = program->GetResources();
         return RefuseProgram(
             program,
-            {{"Stages", std::to_string(m_stages)}, {"RegisterMemory", std::to_string(m_memory)}});
+            {{"Stages", std::to_string(stages)}, {"RegisterMemory", std::to_string(memory)}});
     }
 
     void Run()
@@ -583,19 +583,19 @@ struct AtpResourcesTest
                                   "what was looped back");
         }
         NS_TEST_EXPECT_MSG_EQ(Add(62, 20000, 16), "", "the released program fits");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.registerBytes,
+        NS_TEST_EXPECT_MSG_EQ(resources.registerBytes,
                               20000U * (62 * 4 + 2 * (4 + 4 + 1 + 1)),
                               "4.96 MB of integers; bitmap, owner, counter, congestion twice");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.stages, 12, "a pipe");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.recirculationPorts, 16, "loopback");
+        NS_TEST_EXPECT_MSG_EQ(resources.stages, 12, "a pipe");
+        NS_TEST_EXPECT_MSG_EQ(resources.recirculationPorts, 16, "loopback");
         Add(62, 20000, 16, true);
-        NS_TEST_EXPECT_MSG_EQ(m_resources.registerBytes,
+        NS_TEST_EXPECT_MSG_EQ(resources.registerBytes,
                               20000U * (62 * 4 + 2 * (4 + 4 + 1 + 1 + 1 + 1)),
                               "and collision bit and priority");
         ExpectPart(Add(62, 20000, 57), "57 recirculation ports");
-        m_memory = 5000000;
+        memory = 5000000;
         ExpectPart(Add(62, 20000, 16), "register memory");
-        m_stages = 11;
+        stages = 11;
         ExpectPart(Add(62, 100, 16), "12 stages");
 
         Bench bench(2);
@@ -623,9 +623,9 @@ struct AtpResourcesTest
         ExpectPart(refuse(odd, 0), "atp job 0: 31 elements per packet (allowed: even numbers");
     }
 
-    uint64_t m_stages{12};
-    uint64_t m_memory{15 << 20};
-    SwitchProgram::Resources m_resources;
+    uint64_t stages{12};
+    uint64_t memory{15 << 20};
+    SwitchProgram::Resources resources;
 };
 
 Frame*

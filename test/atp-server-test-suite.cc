@@ -280,11 +280,11 @@ struct AtpWindowTest
         const uint32_t results = window.GetPackets();
         for (uint32_t i = 0; i < results; i++)
         {
-            m_now += i == results - late ? 20000001 : 0;
-            window.OnResult(m_now, i < marked, i < contested);
+            now += i == results - late ? 20000001 : 0;
+            window.OnResult(now, i < marked, i < contested);
         }
-        m_base += results;
-        window.OnProgress(m_now, m_base, m_base);
+        base += results;
+        window.OnProgress(now, base, base);
     }
 
     void Run()
@@ -295,7 +295,7 @@ struct AtpWindowTest
         NS_TEST_EXPECT_MSG_EQ(window.GetPackets(), 100, "fixed");
         NS_TEST_EXPECT_MSG_EQ(window.GetSlots(), 100, "fixed");
 
-        m_base = 0;
+        base = 0;
         window.Reset(AtpWindow::Control::ECN, 100, 1, 308, 0);
         for (const uint32_t expected : {50, 25, 12, 6, 3, 1, 1})
         {
@@ -313,7 +313,7 @@ struct AtpWindowTest
         }
 
         // A2TP: marks cut the window by half their smoothed fraction.
-        m_base = 0;
+        base = 0;
         window.Reset(AtpWindow::Control::A2TP, 160, 1, 309, 20000000);
         Round(window, 80, 0);
         NS_TEST_EXPECT_MSG_EQ(window.GetPackets(), 155, "160 (1 - 1/8 * 1/2 / 2)");
@@ -327,8 +327,8 @@ struct AtpWindowTest
         double slots[2];
         for (const bool isLate : {false, true})
         {
-            m_base = 0;
-            m_now = 0;
+            base = 0;
+            now = 0;
             window.Reset(AtpWindow::Control::A2TP, 1000, 1, 309, 20000000);
             double gamma = 0;
             double beta = 0;
@@ -350,8 +350,8 @@ struct AtpWindowTest
         NS_TEST_EXPECT_MSG_LT(slots[1], slots[0], "who is late gives more");
     }
 
-    int64_t m_now{0};
-    uint64_t m_base{0};
+    int64_t now{0};
+    uint64_t base{0};
 };
 
 const Suite g_suite("atp-server",

@@ -428,18 +428,18 @@ struct AtpJobsTest
         const Default verify("AtpProgram::Verify", "true");
         const Default verifyServer("AtpServer::Verify", "true");
         constexpr uint64_t COUNT = 62 * 400;
-        m_fabric = FabricHelper().Install(
+        fabric = FabricHelper().Install(
             BuildTopology("single-switch", 10, DataRate("100Gbps"), MicroSeconds(1)));
-        LoseFrames(m_fabric, loss);
-        m_helper = std::make_unique<AtpHelper>();
-        m_helper->SetProgramAttribute("Slots", UintegerValue(slots));
+        LoseFrames(fabric, loss);
+        shared = std::make_unique<AtpHelper>();
+        shared->SetProgramAttribute("Slots", UintegerValue(slots));
         for (uint32_t number : {0, 1})
         {
-            auto& job = m_jobs[number];
+            auto& job = jobs[number];
             job = {};
             std::vector<uint32_t> endpoints(4);
             std::iota(endpoints.begin(), endpoints.end(), 5 * number);
-            job.Add(*m_helper, m_fabric, endpoints, 50, std::vector<uint32_t>{5 * number + 4});
+            job.Add(*shared, fabric, endpoints, 50, std::vector<uint32_t>{5 * number + 4});
             for (const auto& worker : job.workers)
             {
                 worker->SetAttribute("JobPriority", UintegerValue(number));
@@ -450,9 +450,9 @@ struct AtpJobsTest
         for (uint32_t number : {0, 1})
         {
             const std::string what = std::to_string(slots) + " slots";
-            NS_TEST_EXPECT_MSG_EQ(m_jobs[number].done.size(), 4, what << ": all ranks");
+            NS_TEST_EXPECT_MSG_EQ(jobs[number].done.size(), 4, what << ": all ranks");
             const float sum = 4000.0F * number + 6;
-            NS_TEST_EXPECT_MSG_EQ(m_jobs[number].GetRange(),
+            NS_TEST_EXPECT_MSG_EQ(jobs[number].GetRange(),
                                   std::pair(sum, sum),
                                   what << ": the sum everywhere");
         }
@@ -460,12 +460,12 @@ struct AtpJobsTest
 
     void End()
     {
-        m_helper.reset();
-        for (auto& job : m_jobs)
+        shared.reset();
+        for (auto& job : jobs)
         {
             job = {};
         }
-        m_fabric = Fabric();
+        fabric = Fabric();
         Simulator::Destroy();
     }
 
@@ -475,7 +475,7 @@ struct AtpJobsTest
         // Retransmissions only after timeouts.
         const Default threshold("AtpCommunicator::ReorderingThreshold", "0");
         Run(slots, 0);
-        const AtpHelper& helper = *m_helper;
+        const AtpHelper& helper = *shared;
         const std::string what = std::to_string(slots) + " slots";
         const AtpCounters& counters = helper.GetProgram(0)->GetCounters();
         uint64_t sent = 0;
@@ -483,7 +483,7 @@ struct AtpJobsTest
         uint64_t parts = 0;
         for (uint32_t number : {0, 1})
         {
-            const auto& job = m_jobs[number];
+            const auto& job = jobs[number];
             for (const auto& worker : job.workers)
             {
                 sent += worker->GetCounters().sent;
@@ -519,7 +519,7 @@ struct AtpJobsTest
     {
         Run(slots, 0.02);
         const std::string what = std::to_string(slots) + " slots, losses";
-        NS_TEST_EXPECT_MSG_GT(m_helper->GetProgram(0)->GetCounters().preempted, 0, what);
+        NS_TEST_EXPECT_MSG_GT(shared->GetProgram(0)->GetCounters().preempted, 0, what);
         End();
     }
 
@@ -571,9 +571,9 @@ struct AtpJobsTest
         }
     }
 
-    Fabric m_fabric;
-    std::unique_ptr<AtpHelper> m_helper;
-    Job<AtpCommunicator> m_jobs[2];
+    Fabric fabric;
+    std::unique_ptr<AtpHelper> shared;
+    Job<AtpCommunicator> jobs[2];
 };
 
 struct AtpTimeTest
@@ -719,7 +719,7 @@ struct AtpSkewTest
 
     static void OnDone(AtpSkewTest* self)
     {
-        self->m_done++;
+        self->done++;
     }
 
     void Run()
@@ -734,7 +734,7 @@ struct AtpSkewTest
                  {"single-switch:hosts=6", "leaf-spine:leaves=3,spines=2"})
             {
                 Trial trial(MakeOptions(5, topology), 20000, true);
-                m_done = 0;
+                done = 0;
                 for (uint32_t rank = 0; rank < 5; rank++)
                 {
                     Simulator::Schedule(MicroSeconds(700 * (rank * 3 % 5)),
@@ -744,7 +744,7 @@ struct AtpSkewTest
                                         trial.tensors[rank]);
                 }
                 Simulator::Run();
-                NS_TEST_EXPECT_MSG_EQ(m_done, 5, topology << ": all ranks");
+                NS_TEST_EXPECT_MSG_EQ(done, 5, topology << ": all ranks");
                 NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, topology << ": exact");
                 NS_TEST_EXPECT_MSG_EQ((trial.CountResent() == 0), patient, topology);
                 NS_TEST_EXPECT_MSG_EQ(CountOccupied(*trial.cluster), 0, topology << ": all free");
@@ -752,7 +752,7 @@ struct AtpSkewTest
         }
     }
 
-    uint32_t m_done{0};
+    uint32_t done{0};
 };
 
 /** Named refusals of invalid requests. */

@@ -271,7 +271,7 @@ struct CodedTrainingTest
         options.cluster = MakeOptions(3, "rdma", codec);
         options.cluster.algorithm = algorithm;
         options.cluster.loss = loss;
-        options.workload = m_path;
+        options.workload = path;
         options.iterations = 4;
         options.warmup = 1;
         options.payload = "real";
@@ -293,9 +293,9 @@ struct CodedTrainingTest
 
     void Run()
     {
-        m_path = CreateTempDirFilename("workload.csv");
-        std::ofstream(m_path) << "layer,parameters,forward_us,backward_us\n"
-                                 "a,40,1,1\nb,900,1,1\nc,1500,2,3\nd,7,1,1\n";
+        path = CreateTempDirFilename("workload.csv");
+        std::ofstream(path) << "layer,parameters,forward_us,backward_us\n"
+                               "a,40,1,1\nb,900,1,1\nc,1500,2,3\nd,7,1,1\n";
         for (const std::string codec : {"top-k", "powersgd", "thc", "1-bit", "ef-sign", "random-k"})
         {
             for (const std::string algorithm : {"ring", "switchml"})
@@ -315,7 +315,7 @@ struct CodedTrainingTest
     {
         TrainingRunOptions options;
         options.cluster = MakeOptions(2, "rdma", codec);
-        options.workload = m_path;
+        options.workload = path;
         options.bucket = 1; // one for each layer
         options.iterations = 1;
         options.warmup = 0;
@@ -325,8 +325,8 @@ struct CodedTrainingTest
     /** What a GPU encodes and decodes during the backward pass delays it, or not. */
     void CheckOverlap()
     {
-        std::ofstream(m_path) << "layer,parameters,forward_us,backward_us\n"
-                                 "a,10,10,5000\nb,1000,10,10\n";
+        std::ofstream(path) << "layer,parameters,forward_us,backward_us\n"
+                               "a,10,10,5000\nb,1000,10,10\n";
         const std::string codec = "top-k:encode=100,decode=200,start=0ns";
         const double beside = GetIteration(codec);
         const double delayed = GetIteration(codec + ",overlap=false");
@@ -375,7 +375,7 @@ struct CodedTrainingTest
         Simulator::Destroy();
     }
 
-    std::string m_path; // of the workload
+    std::string path; // of the workload
 };
 
 void
@@ -461,10 +461,10 @@ struct UncodableTest
             MeasureCollective(cluster,
                               run,
                               CollectiveOperation::ALL_REDUCE,
-                              m_bytes,
+                              bytes,
                               true,
                               1,
-                              "file:" + m_path);
+                              "file:" + path);
         }
         catch (const SimulationCodecError&)
         {
@@ -476,10 +476,10 @@ struct UncodableTest
 
     void Run()
     {
-        std::vector<float> values(2 * m_bytes / 4, 1.0F);
+        std::vector<float> values(2 * bytes / 4, 1.0F);
         values[7] = std::numeric_limits<float>::quiet_NaN();
-        m_path = CreateTempDirFilename("gradients.f32");
-        std::ofstream(m_path, std::ios::binary)
+        path = CreateTempDirFilename("gradients.f32");
+        std::ofstream(path, std::ios::binary)
             .write(reinterpret_cast<const char*>(values.data()),
                    static_cast<std::streamsize>(values.size() * 4));
         for (const std::string codec :
@@ -492,8 +492,8 @@ struct UncodableTest
         Check(options);
     }
 
-    uint64_t m_bytes{4096};
-    std::string m_path; // of the gradients
+    uint64_t bytes{4096};
+    std::string path; // of the gradients
 };
 
 const Suite g_suite("coded-gradients",

@@ -349,8 +349,8 @@ struct AlgorithmPropertiesTest
                 }
             }
         }
-        NS_LOG_INFO(m_cases << " cases");
-        NS_TEST_EXPECT_MSG_GT(m_cases, 20000, "the test has become empty");
+        NS_LOG_INFO(cases << " cases");
+        NS_TEST_EXPECT_MSG_GT(cases, 20000, "the test has become empty");
     }
 
     /**
@@ -405,7 +405,7 @@ struct AlgorithmPropertiesTest
                 NS_TEST_EXPECT_MSG_NE(std::string(error.what()).find("(allowed: "),
                                       std::string::npos,
                                       error.what());
-                m_cases++;
+                cases++;
                 return;
             }
             NS_TEST_EXPECT_MSG_EQ(VerifySchedule(schedule), "", what);
@@ -428,7 +428,7 @@ struct AlgorithmPropertiesTest
                                    (uint64_t{5} << 30) + 4})
             {
                 CheckBytes(schedule, sends, cost, bytes, what);
-                m_cases++;
+                cases++;
             }
         }
     }
@@ -483,7 +483,7 @@ struct AlgorithmPropertiesTest
         return matrix;
     }
 
-    uint64_t m_cases{0};
+    uint64_t cases{0};
 };
 
 /**

@@ -39,9 +39,9 @@ struct CollectiveReplayTest
     static void Arrive(CollectiveReplayTest* self, uint32_t rank, uint64_t number)
     {
         const CollectiveReplay::Kind kind{CollectiveOperation::ALL_REDUCE,
-                                          self->m_plan[number].bytes,
+                                          self->planned[number].bytes,
                                           0};
-        self->m_replay->Arrive(
+        self->running->Arrive(
             rank,
             number,
             kind,
@@ -54,22 +54,22 @@ struct CollectiveReplayTest
     /** Starts a simulation, which ends when all ranks have started. */
     void Begin(uint64_t number)
     {
-        m_begun[number]++;
-        if (m_begun[number] < 2)
+        begun[number]++;
+        if (begun[number] < 2)
         {
             return;
         }
         for (uint32_t each = 0; each < 2; each++)
         {
             // Rank 1 takes 1 ns longer.
-            Simulator::Schedule(NanoSeconds(m_plan[number].length + each),
+            Simulator::Schedule(NanoSeconds(planned[number].length + each),
                                 &CollectiveReplayTest::End,
                                 this,
                                 each,
                                 number,
                                 true);
         }
-        m_log += std::to_string(number) + "s ";
+        log += std::to_string(number) + "s ";
     }
 
     /** @param self this @param rank whose collective ends @param isSimulated whether by packets */
@@ -77,9 +77,9 @@ struct CollectiveReplayTest
     {
         if (isSimulated)
         {
-            self->m_replay->End(rank, number);
+            self->running->End(rank, number);
         }
-        self->m_log +=
+        self->log +=
             std::to_string(rank) + "@" + std::to_string(Simulator::Now().GetNanoSeconds()) + " ";
     }
 
@@ -88,10 +88,10 @@ struct CollectiveReplayTest
     {
         UsePicoseconds();
         CollectiveReplay replay(2);
-        m_replay = &replay;
-        m_plan = plan;
-        m_begun.assign(plan.size(), 0);
-        m_log.clear();
+        running = &replay;
+        planned = plan;
+        begun.assign(plan.size(), 0);
+        log.clear();
         for (uint64_t number = 0; number < plan.size(); number++)
         {
             Simulator::Schedule(NanoSeconds(plan[number].start0),
@@ -107,7 +107,7 @@ struct CollectiveReplayTest
         }
         Simulator::Run();
         Simulator::Destroy();
-        return m_log + std::to_string(replay.GetSimulated()) + "+" +
+        return log + std::to_string(replay.GetSimulated()) + "+" +
                std::to_string(replay.GetDerived());
     }
 
@@ -138,10 +138,10 @@ struct CollectiveReplayTest
                               "other sizes are other kinds");
     }
 
-    CollectiveReplay* m_replay{nullptr}; // of the run
-    std::vector<Planned> m_plan;         // of the run
-    std::vector<uint32_t> m_begun;       // ranks, by collective
-    std::string m_log;                   // of the run
+    CollectiveReplay* running{nullptr}; // of the run
+    std::vector<Planned> planned;       // of the run
+    std::vector<uint32_t> begun;        // ranks, by collective
+    std::string log;                    // of the run
 };
 
 const Suite g_suite("communicator-replay",

@@ -404,7 +404,7 @@ struct OverloadTestCase
             senders.back()->Start(0);
         }
         uint64_t longest = 0;
-        m_lengths = 0;
+        lengths = 0;
         fabric.devicesOfSwitches[0]->TraceConnectWithoutContext(
             "QueueLength",
             MakeCallback(&OverloadTestCase::NoteLength, this));
@@ -425,8 +425,8 @@ struct OverloadTestCase
             longest = std::max(longest, ofPriority.peakQueueBytes);
         }
         NS_TEST_EXPECT_MSG_EQ(sum, port.transmittedFrames, "priorities add up");
-        NS_TEST_EXPECT_MSG_EQ(m_longest, longest, "the trace has seen the longest queue");
-        NS_TEST_EXPECT_MSG_GT(m_lengths, 2 * arrivals.size(), "each change");
+        NS_TEST_EXPECT_MSG_EQ(longestQueue, longest, "the trace has seen the longest queue");
+        NS_TEST_EXPECT_MSG_GT(lengths, 2 * arrivals.size(), "each change");
         Simulator::Destroy();
     }
 
@@ -446,7 +446,7 @@ struct OverloadTestCase
                 BuildTopology("single-switch", 3, DataRate("100Gbps"), MicroSeconds(1)));
             Arrivals arrivals;
             NoteArrivals(fabric.devices[0], arrivals);
-            m_marks = 0;
+            marks = 0;
             fabric.devicesOfSwitches[0]->TraceConnectWithoutContext(
                 "Mark",
                 MakeCallback(&OverloadTestCase::NoteMark, this));
@@ -465,7 +465,7 @@ struct OverloadTestCase
                                   capable,
                                   "dropped unless it can be marked");
             NS_TEST_EXPECT_MSG_EQ((port.markedFrames > 0), capable, "marked");
-            NS_TEST_EXPECT_MSG_EQ(port.markedFrames, m_marks, "the trace has seen each");
+            NS_TEST_EXPECT_MSG_EQ(port.markedFrames, marks, "the trace has seen each");
             // A step at 50 kB: without marks the queue never exceeds it by more than a frame.
             NS_TEST_EXPECT_MSG_EQ((port.peakQueueBytes > 51000), capable, "length of the queue");
             NS_TEST_EXPECT_MSG_EQ(port.droppedFrames,
@@ -491,18 +491,18 @@ struct OverloadTestCase
 
     void NoteLength(uint16_t, uint8_t, uint64_t bytes)
     {
-        m_lengths++;
-        m_longest = std::max(m_longest, bytes);
+        lengths++;
+        longestQueue = std::max(longestQueue, bytes);
     }
 
     void NoteMark(const Frame&, uint16_t)
     {
-        m_marks++;
+        marks++;
     }
 
-    uint64_t m_lengths{0};
-    uint64_t m_longest{0};
-    uint64_t m_marks{0};
+    uint64_t lengths{0};
+    uint64_t longestQueue{0};
+    uint64_t marks{0};
 };
 
 /**

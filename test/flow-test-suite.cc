@@ -86,13 +86,13 @@ struct FlowFileTestCase
                                    "2.5\n"),
                               "",
                               "three flows");
-        NS_TEST_ASSERT_MSG_EQ(m_flows.size(), 3, "all of them");
-        NS_TEST_EXPECT_MSG_EQ(m_flows[0].ends.source, 2, "the first one to start");
-        NS_TEST_EXPECT_MSG_EQ(m_flows[0].start, MilliSeconds(500), "its start");
-        NS_TEST_EXPECT_MSG_EQ(m_flows[1].bytes, 1000, "of one start: the order of the file");
-        NS_TEST_EXPECT_MSG_EQ(m_flows[2].ends.destination, 2, "the last one");
-        NS_TEST_EXPECT_MSG_EQ(+m_flows[1].priority, 3, "its priority");
-        NS_TEST_EXPECT_MSG_EQ(+m_flows[2].priority, 0, "of another class");
+        NS_TEST_ASSERT_MSG_EQ(flows.size(), 3, "all of them");
+        NS_TEST_EXPECT_MSG_EQ(flows[0].ends.source, 2, "the first one to start");
+        NS_TEST_EXPECT_MSG_EQ(flows[0].start, MilliSeconds(500), "its start");
+        NS_TEST_EXPECT_MSG_EQ(flows[1].bytes, 1000, "of one start: the order of the file");
+        NS_TEST_EXPECT_MSG_EQ(flows[2].ends.destination, 2, "the last one");
+        NS_TEST_EXPECT_MSG_EQ(+flows[1].priority, 3, "its priority");
+        NS_TEST_EXPECT_MSG_EQ(+flows[2].priority, 0, "of another class");
         ExpectPart(Read("2\n0 1 3 100 1 0\n1 2 3 101 1 0\n"),
                    "flows.txt:3: port 101 after port 100 (allowed: one port for all flows");
         ExpectPart(Read(""), "flows.txt:1: '' (allowed: the number of flows, 1 to 8388608)");
@@ -123,11 +123,11 @@ struct FlowFileTestCase
     {
         const std::string path = CreateTempDirFilename("flows.txt");
         std::ofstream(path) << content;
-        m_flows.clear();
-        return GetRefusal([&] { m_flows = ReadFlowFile(path, 3); });
+        flows.clear();
+        return GetRefusal([&] { flows = ReadFlowFile(path, 3); });
     }
 
-    std::vector<ListedFlow> m_flows;
+    std::vector<ListedFlow> flows;
 };
 
 void

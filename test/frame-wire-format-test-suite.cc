@@ -840,8 +840,8 @@ struct CaptureTestCase
     void Run();
     void CheckFile(const std::string& path, const PortCounters& counters);
 
-    std::map<FrameKind, uint64_t> m_kinds; // frames in files
-    uint64_t m_telemetry{0};               // frames in files with telemetry of at least one hop
+    std::map<FrameKind, uint64_t> kinds; // frames in files
+    uint64_t telemetry{0};               // frames in files with telemetry of at least one hop
 };
 
 void
@@ -870,13 +870,13 @@ CaptureTestCase::CheckFile(const std::string& path, const PortCounters& counters
             FromBytes(Bytes(all.begin() + static_cast<int64_t>(at) + 16,
                             all.begin() + static_cast<int64_t>(at) + 16 + fields[2]));
         NS_TEST_ASSERT_MSG_EQ(parsed.error, "", "a frame");
-        m_telemetry += parsed.frame->GetTelemetry() && !parsed.frame->GetTelemetry()->empty();
+        telemetry += parsed.frame->GetTelemetry() && !parsed.frame->GetTelemetry()->empty();
         if (parsed.frame->kind == FrameKind::ROCE_DATA || parsed.frame->kind == FrameKind::ROCE_ACK)
         {
             const uint32_t length = Get16(all, at + 16 + 16);
             NS_TEST_EXPECT_MSG_EQ(fields[2], 14 + length, "no padding needed");
         }
-        m_kinds[parsed.frame->kind]++;
+        kinds[parsed.frame->kind]++;
         Frame::Free(parsed.frame);
         records++;
         bytes += fields[2] + 4;
@@ -938,9 +938,9 @@ CaptureTestCase::Run()
     for (const FrameKind kind :
          {FrameKind::PAUSE, FrameKind::ROCE_DATA, FrameKind::ROCE_ACK, FrameKind::ROCE_CNP})
     {
-        NS_TEST_EXPECT_MSG_GT(m_kinds[kind], 0, "of every kind");
+        NS_TEST_EXPECT_MSG_GT(kinds[kind], 0, "of every kind");
     }
-    NS_TEST_EXPECT_MSG_GT(m_telemetry, 0, "telemetry");
+    NS_TEST_EXPECT_MSG_GT(telemetry, 0, "telemetry");
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
 }
 

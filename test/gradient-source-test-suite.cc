@@ -99,17 +99,17 @@ struct GradientFileTestCase
 {
     void Run()
     {
-        m_folder = CreateTempDirFilename("");
+        folder = CreateTempDirFilename("");
         Write("r0.f32", {0, 1, 2, 3, 4});
         Write("r1.f32", {10, 11, 12, 13, 14});
-        const auto byRank = MakeGradientSource("file:" + m_folder + "r{rank}.f32");
+        const auto byRank = MakeGradientSource("file:" + folder + "r{rank}.f32");
         byRank->Check(2, 1000, {2, 3});
         Expect(byRank->Make({1, 1, 7, 1, 2}, 3), {12, 13, 14}, "the second bucket");
         Expect(byRank->Make({1, 0, 0, 0, 0}, 2), {0, 1}, "the first bucket");
         Expect(byRank->Make({1, 0, 0, 0, 0}, 0), {}, "nothing");
 
         Write("0,1-2", {5});
-        const auto whole = MakeGradientSource("file:" + m_folder + "{rank},{iteration}-{bucket}");
+        const auto whole = MakeGradientSource("file:" + folder + "{rank},{iteration}-{bucket}");
         Expect(whole->Make({1, 0, 1, 2, 77}, 1), {5}, "a file of its own, a comma in its name");
 
         const auto refuse = [&](const auto& source, uint64_t count, const std::string& part) {
@@ -117,13 +117,13 @@ struct GradientFileTestCase
             NS_TEST_EXPECT_MSG_NE(refusal.find(part), std::string::npos, refusal << ": " << part);
         };
         refuse(byRank, 6, "r0.f32 has 20 bytes (allowed: float32, at least 6 of them)");
-        refuse(whole, 1, "cannot read " + m_folder + "0,0-0");
+        refuse(whole, 1, "cannot read " + folder + "0,0-0");
         Write("nan.f32", {1, 2, std::numeric_limits<float>::quiet_NaN()});
-        const auto notANumber = MakeGradientSource("file:" + m_folder + "nan.f32");
+        const auto notANumber = MakeGradientSource("file:" + folder + "nan.f32");
         refuse(notANumber, 3, "number 2 is nan (allowed: finite numbers)");
         notANumber->Check(2, 1, {2});
-        std::ofstream(m_folder + "odd.f32") << "12345";
-        refuse(MakeGradientSource("file:" + m_folder + "odd.f32"), 1, "5 bytes");
+        std::ofstream(folder + "odd.f32") << "12345";
+        refuse(MakeGradientSource("file:" + folder + "odd.f32"), 1, "5 bytes");
         NS_TEST_EXPECT_MSG_NE(GetRefusal([] { MakeGradientSource("file"); }).find("PATH"),
                               std::string::npos,
                               "no path");
@@ -132,7 +132,7 @@ struct GradientFileTestCase
     /** Writes numbers to a file. */
     void Write(const std::string& name, const std::vector<float>& values)
     {
-        std::ofstream file(m_folder + name, std::ios::binary);
+        std::ofstream file(folder + name, std::ios::binary);
         file.write(reinterpret_cast<const char*>(values.data()),
                    static_cast<std::streamsize>(values.size() * sizeof(float)));
     }
@@ -145,7 +145,7 @@ struct GradientFileTestCase
         NS_TEST_EXPECT_MSG_EQ(actual, expected, what);
     }
 
-    std::string m_folder; ///< with a slash at its end
+    std::string folder; ///< with a slash at its end
 };
 
 const Suite g_suite("gradient-source",

@@ -63,7 +63,6 @@ struct Seen
  * Hosts whose handlers act on other hosts at the same time: they post messages there, read
  * counters, slow hosts down, change links, and schedule and cancel events. What all handlers see,
  * in the order of time over all hosts, is the same with windows and without them.
- * @param seed of the network, of the NICs, and of what the handlers do
  */
 struct HostWindowsTest
 {
@@ -86,9 +85,9 @@ struct HostWindowsTest
         const auto add = [&](uint32_t a, uint32_t b) {
             const uint64_t rate = random.GetInteger(1, 4) * uint64_t{25000000000};
             const uint32_t longest =
-                m_seed % 3 ? 4 : 40; // times the shortest: beyond the next windows
+                seed % 3 ? 4 : 40; // times the shortest: beyond the next windows
             const auto delay =
-                TimeStep(random.GetInteger(1, longest) * (m_seed % 2 ? 500000 : 333333));
+                TimeStep(random.GetInteger(1, longest) * (seed % 2 ? 500000 : 333333));
             graph.links.push_back({a, b, DataRate(rate), delay});
         };
         for (uint32_t host = 0; host < graph.hosts; host++)
@@ -104,17 +103,17 @@ struct HostWindowsTest
 
     void Configure(RdmaNic& nic) const
     {
-        nic.SetAttribute("Mtu", UintegerValue(m_seed % 2 ? 1000 : 4096));
-        nic.SetAttribute("AckInterval", UintegerValue(1 + m_seed % 5 * 4));
+        nic.SetAttribute("Mtu", UintegerValue(seed % 2 ? 1000 : 4096));
+        nic.SetAttribute("AckInterval", UintegerValue(1 + seed % 5 * 4));
         nic.SetAttribute("LossRecovery",
-                         StringValue(m_seed % 7 == 3 ? "selective-repeat" : "go-back-n"));
+                         StringValue(seed % 7 == 3 ? "selective-repeat" : "go-back-n"));
         nic.SetAttribute("RetransmissionTimeout",
-                         TimeValue(m_seed % 5 == 4 ? NanoSeconds(900) : MicroSeconds(150)));
-        nic.SetAttribute("RetryLimit", UintegerValue(m_seed % 5 == 4 ? 1000 : 7));
-        nic.SetAttribute("DoorbellLatency", TimeValue(NanoSeconds(m_seed % 3 == 1 ? 170 : 0)));
-        nic.SetAttribute("CompletionLatency", TimeValue(NanoSeconds(m_seed % 3 == 2 ? 230 : 0)));
+                         TimeValue(seed % 5 == 4 ? NanoSeconds(900) : MicroSeconds(150)));
+        nic.SetAttribute("RetryLimit", UintegerValue(seed % 5 == 4 ? 1000 : 7));
+        nic.SetAttribute("DoorbellLatency", TimeValue(NanoSeconds(seed % 3 == 1 ? 170 : 0)));
+        nic.SetAttribute("CompletionLatency", TimeValue(NanoSeconds(seed % 3 == 2 ? 230 : 0)));
         nic.SetAttribute("InjectionRate",
-                         DataRateValue(DataRate(m_seed % 4 == 2 ? "7Gbps" : "0bps")));
+                         DataRateValue(DataRate(seed % 4 == 2 ? "7Gbps" : "0bps")));
     }
 
     static void Post(Stage* stage, std::size_t index)
@@ -237,14 +236,14 @@ struct HostWindowsTest
         Stage stage;
         {
             stage.random = CreateObject<UniformRandomVariable>();
-            stage.random->SetStream(2000 + m_seed);
+            stage.random->SetStream(2000 + seed);
             const TopologyGraph topology = MakeTopology(*stage.random);
             RdmaNetwork network(
                 topology,
                 RdmaDcqcn::GetTypeId(),
                 [this](RdmaNic& nic) { Configure(nic); },
-                m_seed % 6 == 5 ? 0.002 : 0,
-                m_seed % 4 == 3 ? 10 : 0);
+                seed % 6 == 5 ? 0.002 : 0,
+                seed % 4 == 3 ? 10 : 0);
             stage.network = &network;
             for (uint32_t number = 16; number < 16 + 3 * topology.hosts; number++)
             {
@@ -283,8 +282,8 @@ struct HostWindowsTest
             stage.seen.Add("frames", 0, total.transmittedFrames);
             stage.seen.Add("drops", 0, total.droppedFrames + total.lostFrames);
             stage.seen.Add("events", 0, Simulator::GetEventCount());
-            m_nodes = loop->GetNNodes();
-            m_all = topology.hosts + topology.switches;
+            nodes = loop->GetNNodes();
+            all = topology.hosts + topology.switches;
         }
         GlobalValue::Bind("SchedulerType", before);
         return stage.seen;
@@ -293,9 +292,9 @@ struct HostWindowsTest
     void Run()
     {
         const Seen expected = Run(false);
-        NS_TEST_EXPECT_MSG_EQ(m_nodes, 0, "no windows");
+        NS_TEST_EXPECT_MSG_EQ(nodes, 0, "no windows");
         const Seen actual = Run(true);
-        NS_TEST_EXPECT_MSG_EQ(m_nodes, m_all, "all hosts and switches execute events in windows");
+        NS_TEST_EXPECT_MSG_EQ(nodes, all, "all hosts and switches execute events in windows");
         NS_TEST_EXPECT_MSG_GT(expected.count, 100, "much is seen");
         const std::size_t lines = std::min(expected.lines.size(), actual.lines.size());
         const auto [seen, other] = std::mismatch(actual.lines.begin(),
@@ -309,9 +308,9 @@ struct HostWindowsTest
         NS_TEST_EXPECT_MSG_EQ(actual.hash, expected.hash, "all lines");
     }
 
-    uint32_t m_seed;
-    std::size_t m_nodes{0};
-    std::size_t m_all{0};
+    uint32_t seed; ///< of the network, of the NICs, and of what the handlers do
+    std::size_t nodes{0};
+    std::size_t all{0};
 };
 
 std::vector<Case>

@@ -112,8 +112,8 @@ struct LayerLoopTestCase
         application->SetAttribute("Iterations", UintegerValue(iterations));
         application->SetTask(std::make_shared<TrainingTask>(MakeLayerLoopTask(loop, 4)),
                              {communicator});
-        m_iterations.clear();
-        m_end = Time(-1);
+        finished.clear();
+        lastEnd = Time(-1);
         application->TraceConnectWithoutContext("Finished",
                                                 MakeCallback(&LayerLoopTestCase::OnFinish, this));
         application->TraceConnectWithoutContext("IterationEnd",
@@ -122,12 +122,12 @@ struct LayerLoopTestCase
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(communicator->log, expected, loop.name);
         NS_TEST_EXPECT_MSG_EQ(application->IsFinished(), true, loop.name);
-        NS_TEST_ASSERT_MSG_EQ(m_iterations.size(), iterations, loop.name);
-        NS_TEST_EXPECT_MSG_EQ(m_end, NanoSeconds(end), loop.name);
+        NS_TEST_ASSERT_MSG_EQ(finished.size(), iterations, loop.name);
+        NS_TEST_EXPECT_MSG_EQ(lastEnd, NanoSeconds(end), loop.name);
         for (uint32_t i = 0; i < iterations; i++)
         {
-            const Time start = i == 0 ? Time(0) : m_iterations[i - 1].end;
-            NS_TEST_EXPECT_MSG_EQ(m_iterations[i].start, start, loop.name << ": no gap");
+            const Time start = i == 0 ? Time(0) : finished[i - 1].end;
+            NS_TEST_EXPECT_MSG_EQ(finished[i].start, start, loop.name << ": no gap");
         }
         Simulator::Destroy();
     }
@@ -135,13 +135,13 @@ struct LayerLoopTestCase
     /** Sink of Finished. */
     void OnFinish(uint32_t)
     {
-        m_end = Simulator::Now();
+        lastEnd = Simulator::Now();
     }
 
     /** Sink of IterationEnd. */
     void OnEnd(uint32_t, uint32_t, const RankIteration& measured)
     {
-        m_iterations.push_back(measured);
+        finished.push_back(measured);
     }
 
     /**
@@ -151,7 +151,7 @@ struct LayerLoopTestCase
      */
     void ExpectTimes(uint32_t iteration, int64_t compute, int64_t communication)
     {
-        const RankIteration& measured = m_iterations.at(iteration);
+        const RankIteration& measured = finished.at(iteration);
         NS_TEST_EXPECT_MSG_EQ(measured.computeTime, NanoSeconds(compute), "compute");
         NS_TEST_EXPECT_MSG_EQ(measured.communicationTime,
                               NanoSeconds(communication),
@@ -229,8 +229,8 @@ struct LayerLoopTestCase
         ExpectTimes(1, 101, 920);
     }
 
-    Time m_end;                              // of all results
-    std::vector<RankIteration> m_iterations; // of the last Check()
+    Time lastEnd;                        // of all results
+    std::vector<RankIteration> finished; // of the last Check()
 };
 
 /**

@@ -92,41 +92,41 @@ struct TableTest
                bool oracle = false)
     {
         const CollectiveSchedule schedule = MakeSchedule();
-        m_begins.assign(4, -1);
-        m_table = std::make_unique<ScheduleTable>(
+        starts.assign(4, -1);
+        table = std::make_unique<ScheduleTable>(
             schedule,
             0,
             settings,
             [this](uint32_t index) { OnBegin(index); },
             oracle ? std::make_shared<LockstepOracle>(schedule) : nullptr);
-        NS_TEST_EXPECT_MSG_EQ(m_table->GetEntries(), 5, "entries");
+        NS_TEST_EXPECT_MSG_EQ(table->GetEntries(), 5, "entries");
         for (uint32_t index : {3, 2, 1, 0})
         {
-            NS_TEST_EXPECT_MSG_EQ(m_table->Request(index), false, "not before the start");
+            NS_TEST_EXPECT_MSG_EQ(table->Request(index), false, "not before the start");
         }
-        m_table->Start();
+        table->Start();
         Simulator::Run();
         for (uint32_t index = 0; index < begins.size(); index++)
         {
-            NS_TEST_EXPECT_MSG_EQ(m_begins[index], begins[index], "message " << index);
+            NS_TEST_EXPECT_MSG_EQ(starts[index], begins[index], "message " << index);
         }
-        m_table.reset();
+        table.reset();
         Simulator::Destroy();
     }
 
     void OnBegin(uint32_t index)
     {
-        m_begins[index] = Simulator::Now().GetNanoSeconds();
+        starts[index] = Simulator::Now().GetNanoSeconds();
         Simulator::Schedule(NanoSeconds(100), &TableTest::OnSent, this, index);
     }
 
     void OnSent(uint32_t index)
     {
-        m_table->OnSent(index);
+        table->OnSent(index);
     }
 
-    std::unique_ptr<ScheduleTable> m_table;
-    std::vector<int64_t> m_begins; // ns, by message
+    std::unique_ptr<ScheduleTable> table;
+    std::vector<int64_t> starts; // ns, by message
 };
 
 using Kind = ScheduleAction::Kind;

@@ -581,7 +581,7 @@ struct SumTest
                 {
                     continue; // needs other ranks, a topology, or makes no all-reduce
                 }
-                m_checked++;
+                checked++;
                 for (uint64_t count : {0, 1, 5, 1021, 4099})
                 {
                     Check(name, ranks, count, ample, PACKET);
@@ -592,7 +592,7 @@ struct SumTest
                 }
             }
         }
-        NS_TEST_EXPECT_MSG_GT(m_checked, 40, "algorithms and numbers of ranks");
+        NS_TEST_EXPECT_MSG_GT(checked, 40, "algorithms and numbers of ranks");
     }
 
     void Check(const std::string& name,
@@ -642,7 +642,7 @@ struct SumTest
         }
     }
 
-    uint32_t m_checked{0};
+    uint32_t checked{0};
 };
 
 /** The other operations. */

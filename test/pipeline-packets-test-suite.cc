@@ -139,7 +139,7 @@ struct PipelinePacketsTestCase
 
     void OnFinished(uint32_t /* rank */)
     {
-        m_end = std::max(m_end, Simulator::Now());
+        end = std::max(end, Simulator::Now());
     }
 
     /** @return time of an iteration, in forward passes of a rank */
@@ -157,7 +157,7 @@ struct PipelinePacketsTestCase
             *cluster,
             graph,
             std::vector<std::set<CollectiveOperation>>(graph->GetGroups().size()));
-        m_end = Time();
+        end = Time();
         for (uint32_t rank = 0; rank < p; rank++)
         {
             applications.Get(rank)->TraceConnectWithoutContext(
@@ -167,7 +167,7 @@ struct PipelinePacketsTestCase
         Simulator::Run();
         cluster.reset();
         Simulator::Destroy();
-        return m_end.GetSeconds() / m_unit;
+        return end.GetSeconds() / unit;
     }
 
     /** @return time of a message that meets no other one, in forward passes of a rank */
@@ -214,22 +214,21 @@ struct PipelinePacketsTestCase
         const double free = Simulate(row.schedule, p, m, fast);
         check(cheap, free);
         NS_TEST_EXPECT_MSG_EQ_TOL(free, closed, 1e-3 * closed, what << ": no cost");
-        check(QUARTER, Simulate(row.schedule, p, m, m_slow));
+        check(QUARTER, Simulate(row.schedule, p, m, slow));
     }
 
     void Run()
     {
         UsePicoseconds();
-        m_unit = TimeGraph(*MakeGraph("gpipe", 1, 1), 1).end.GetSeconds() / 3;
+        unit = TimeGraph(*MakeGraph("gpipe", 1, 1), 1).end.GetSeconds() / 3;
         const double bytes = FRAME * FRAMES;
         for (const auto& [p, m] : {std::make_pair(2U, 4U), {4U, 8U}, {8U, 8U}})
         {
             // The rate at which a message takes a quarter of a forward pass with its headers.
-            m_slow = {DataRate(static_cast<uint64_t>(8 * bytes / (QUARTER * m_unit))),
-                      NanoSeconds(1)};
-            const double longer = GetMessage(p, m_slow) / QUARTER;
-            m_slow.rate = DataRate(static_cast<uint64_t>(m_slow.rate.GetBitRate() * longer));
-            NS_TEST_ASSERT_MSG_EQ_TOL(GetMessage(p, m_slow), QUARTER, 2 * REST, "a quarter");
+            slow = {DataRate(static_cast<uint64_t>(8 * bytes / (QUARTER * unit))), NanoSeconds(1)};
+            const double longer = GetMessage(p, slow) / QUARTER;
+            slow.rate = DataRate(static_cast<uint64_t>(slow.rate.GetBitRate() * longer));
+            NS_TEST_ASSERT_MSG_EQ_TOL(GetMessage(p, slow), QUARTER, 2 * REST, "a quarter");
             for (const Row& row : ROWS)
             {
                 if (!row.isLong || m >= 2 * p)
@@ -240,9 +239,9 @@ struct PipelinePacketsTestCase
         }
     }
 
-    double m_unit{1}; // forward pass of a rank, s
-    Network m_slow;
-    Time m_end; // of the last rank
+    double unit{1}; // forward pass of a rank, s
+    Network slow;
+    Time end; // of the last rank
 };
 
 const Suite g_suite("pipeline-packets",

@@ -72,8 +72,6 @@ Copy(const Frame& frame)
  * Over a network that drops, duplicates and delays frames of both directions at random, every
  * message is delivered exactly once, in posting order and with the right bytes. Every work request
  * completes in that order.
- * @param recovery loss recovery
- * @param mischief impairments of the network
  */
 struct RdmaDeliveryTestCase
 {
@@ -95,21 +93,21 @@ struct RdmaDeliveryTestCase
     void Mangle(RdmaNetwork& network, uint32_t host);
     Posted MakeMessage();
 
-    std::string m_recovery;
-    Mischief m_mischief;
-    std::mt19937_64 m_random;
+    std::string recovery; ///< loss recovery
+    Mischief mischief;    ///< impairments of the network
+    std::mt19937_64 random;
 };
 
 bool
 RdmaDeliveryTestCase::Chance(double probability)
 {
-    return static_cast<double>(m_random() >> 11) * 0x1p-53 < probability;
+    return static_cast<double>(random() >> 11) * 0x1p-53 < probability;
 }
 
 uint64_t
 RdmaDeliveryTestCase::Draw(uint64_t most)
 {
-    return m_random() % (most + 1);
+    return random() % (most + 1);
 }
 
 void
@@ -118,20 +116,20 @@ RdmaDeliveryTestCase::Mangle(RdmaNetwork& network, uint32_t host)
     network.fabric.devices[host]->SetRdmaReceiver([this, &network, host](Frame* frame) {
         RdmaQueuePair* queuePair = &network.Get(host, frame->destinationQp);
         const auto pass = [this, queuePair](Frame* passed) {
-            if (!Chance(m_mischief.late))
+            if (!Chance(mischief.late))
             {
                 queuePair->Receive(passed);
                 return;
             }
-            In(static_cast<int64_t>(Draw(static_cast<uint64_t>(m_mischief.delay))),
+            In(static_cast<int64_t>(Draw(static_cast<uint64_t>(mischief.delay))),
                [queuePair, passed]() { queuePair->Receive(passed); });
         };
-        if (Chance(m_mischief.loss))
+        if (Chance(mischief.loss))
         {
             Frame::Free(frame);
             return;
         }
-        if (Chance(m_mischief.twice))
+        if (Chance(mischief.twice))
         {
             pass(Copy(*frame));
         }
@@ -166,7 +164,7 @@ RdmaDeliveryTestCase::Run()
                         RdmaLineRate::GetTypeId(),
                         [this](RdmaNic& nic) {
                             nic.SetAttribute("Mtu", UintegerValue(MTU));
-                            nic.SetAttribute("LossRecovery", StringValue(m_recovery));
+                            nic.SetAttribute("LossRecovery", StringValue(recovery));
                             nic.SetAttribute("AckInterval", UintegerValue(1 + Draw(15)));
                             nic.SetAttribute("InFlightLimit", UintegerValue(Draw(30) * MTU));
                             nic.SetAttribute("RetransmissionTimeout", TimeValue(MicroSeconds(200)));
@@ -181,7 +179,7 @@ RdmaDeliveryTestCase::Run()
     sender.SetCompletionHandler([&](uint64_t number) { completions.push_back(number); });
     std::vector<std::string> errors;
     sender.SetErrorHandler([&](const std::string& reason) { errors.push_back(reason); });
-    if (m_mischief.refuses)
+    if (mischief.refuses)
     {
         receiver.PostReceive(0);
     }
@@ -210,7 +208,7 @@ RdmaDeliveryTestCase::Run()
             }
             message.isSend ? sender.Send(request) : sender.Write(request);
         });
-        if (m_mischief.refuses && (message.isSend || message.withImmediate))
+        if (mischief.refuses && (message.isSend || message.withImmediate))
         {
             In(time + static_cast<int64_t>(Draw(200 * MICROSECOND)),
                [&receiver]() { receiver.PostReceive(1); });
@@ -249,7 +247,7 @@ RdmaDeliveryTestCase::Run()
                           receiver.GetCounters().receivedPackets + counters.retransmittedPackets,
                           "a packet is accepted once");
     NS_TEST_EXPECT_MSG_EQ((receiver.GetCounters().refusedPackets > 0),
-                          m_mischief.refuses,
+                          mischief.refuses,
                           "refusals");
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
 }

@@ -503,9 +503,9 @@ struct RdmaUnknownQueuePairTestCase
         network.nics[0]->CreateDatagramQueuePair(6)->SendDatagram(1, 8, MakeRequest(100));
         Simulator::Stop(MicroSeconds(100)); // before the first timeout
         Simulator::Run();
-        NS_TEST_ASSERT_MSG_EQ(m_numbers.size(), 2, "each packet");
-        NS_TEST_EXPECT_MSG_EQ(m_numbers[0], 9, "of the connection");
-        NS_TEST_EXPECT_MSG_EQ(m_numbers[1], 8, "the datagram");
+        NS_TEST_ASSERT_MSG_EQ(numbers.size(), 2, "each packet");
+        NS_TEST_EXPECT_MSG_EQ(numbers[0], 9, "of the connection");
+        NS_TEST_EXPECT_MSG_EQ(numbers[1], 8, "the datagram");
         NS_TEST_EXPECT_MSG_EQ(network.fabric.devices[1]->GetPort().GetCounters().droppedFrames,
                               2,
                               "counted");
@@ -514,10 +514,10 @@ struct RdmaUnknownQueuePairTestCase
     void Note(const Frame& frame, uint16_t, DropReason reason)
     {
         NS_TEST_EXPECT_MSG_EQ(reason, DropReason::NO_RECEIVER, "reason");
-        m_numbers.push_back(frame.destinationQp);
+        numbers.push_back(frame.destinationQp);
     }
 
-    std::vector<uint32_t> m_numbers; // of queue pairs
+    std::vector<uint32_t> numbers; // of queue pairs
 };
 
 const Suite g_suite("rdma-nic",

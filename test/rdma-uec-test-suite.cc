@@ -265,7 +265,7 @@ TestUecSingleFlow(const std::string& congestionControl, double expected, uint64_
  * An incast of 15 flows takes the time that the reference simulator publishes, and sends as many
  * packets again. Every trimmed packet causes one NACK and is sent again once; nothing else is.
  * @param congestionControl nscc or rccc
- * @param expectedFirst completion as published, us; 0: see UecIncastSpreadTest
+ * @param expectedFirst completion as published, us; 0: see TestUecIncastSpread
  * @param expectedLast completion as published, us
  * @param again packets sent again as published
  */

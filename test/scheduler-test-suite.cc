@@ -40,12 +40,12 @@ struct SchedulerOrderTest
     Scheduler::Event Add(uint64_t time)
     {
         Scheduler::Event event;
-        event.impl = m_event;
+        event.impl = anyEvent;
         event.key.m_ts = time;
-        event.key.m_uid = ++m_uid;
+        event.key.m_uid = ++uid;
         event.key.m_context = 0;
-        m_bucket->Insert(event);
-        m_map->Insert(event);
+        bucket->Insert(event);
+        map->Insert(event);
         return event;
     }
 
@@ -53,28 +53,28 @@ struct SchedulerOrderTest
     {
         for (uint64_t i = 0; i < pending; i++)
         {
-            Add(m_now + m_random->GetInteger(0, spread));
+            Add(now + random->GetInteger(0, spread));
         }
         for (uint64_t i = 0; i < steps; i++)
         {
-            NS_TEST_ASSERT_MSG_EQ(m_bucket->IsEmpty(), m_map->IsEmpty(), "empty");
-            const auto peeked = m_bucket->PeekNext();
-            const auto got = m_bucket->RemoveNext();
-            const auto expected = m_map->RemoveNext();
+            NS_TEST_ASSERT_MSG_EQ(bucket->IsEmpty(), map->IsEmpty(), "empty");
+            const auto peeked = bucket->PeekNext();
+            const auto got = bucket->RemoveNext();
+            const auto expected = map->RemoveNext();
             NS_TEST_ASSERT_MSG_EQ(got.key.m_uid, expected.key.m_uid, "event number " << i);
             NS_TEST_ASSERT_MSG_EQ(peeked.key.m_uid, got.key.m_uid, "PeekNext");
-            m_now = got.key.m_ts;
-            Add(m_now + m_random->GetInteger(0, spread));
+            now = got.key.m_ts;
+            Add(now + random->GetInteger(0, spread));
             if (i % 10 == 0)
             {
-                const auto removed = Add(m_now + m_random->GetInteger(1, 3 * spread + 1));
-                m_bucket->Remove(removed);
-                m_map->Remove(removed);
+                const auto removed = Add(now + random->GetInteger(1, 3 * spread + 1));
+                bucket->Remove(removed);
+                map->Remove(removed);
             }
             if (i % 100 == 0) // one event now, and one far ahead
             {
-                Add(m_now);
-                Add(m_now + 1000000000000);
+                Add(now);
+                Add(now + 1000000000000);
             }
         }
     }
@@ -84,39 +84,39 @@ struct SchedulerOrderTest
     {
         for (uint64_t i = 0; i < bursts; i++)
         {
-            const uint64_t size = m_random->GetInteger(0, 200);
+            const uint64_t size = random->GetInteger(0, 200);
             for (uint64_t number = 0; number < size; number++)
             {
-                const auto event = Add(m_now + m_random->GetInteger(0, spread));
+                const auto event = Add(now + random->GetInteger(0, spread));
                 if (number % 7 == 3)
                 {
-                    m_bucket->Remove(event);
-                    m_map->Remove(event);
+                    bucket->Remove(event);
+                    map->Remove(event);
                 }
             }
-            for (uint64_t number = 0; number < size && !m_map->IsEmpty(); number++)
+            for (uint64_t number = 0; number < size && !map->IsEmpty(); number++)
             {
-                const uint64_t next = m_map->PeekNext().key.m_ts;
-                const uint64_t limit = m_now + m_random->GetInteger(0, spread);
-                NS_TEST_ASSERT_MSG_LT_OR_EQ(m_bucket->GetEarliestTime(), next, "earliest");
-                NS_TEST_ASSERT_MSG_EQ((m_bucket->PeekBefore(limit) != nullptr),
+                const uint64_t next = map->PeekNext().key.m_ts;
+                const uint64_t limit = now + random->GetInteger(0, spread);
+                NS_TEST_ASSERT_MSG_LT_OR_EQ(bucket->GetEarliestTime(), next, "earliest");
+                NS_TEST_ASSERT_MSG_EQ((bucket->PeekBefore(limit) != nullptr),
                                       (next < limit),
                                       "an event before " << limit);
-                const auto expected = m_map->RemoveNext();
-                NS_TEST_ASSERT_MSG_EQ(m_bucket->RemoveNext().key.m_uid,
+                const auto expected = map->RemoveNext();
+                NS_TEST_ASSERT_MSG_EQ(bucket->RemoveNext().key.m_uid,
                                       expected.key.m_uid,
                                       "event " << number << " of burst " << i);
-                m_now = expected.key.m_ts;
+                now = expected.key.m_ts;
             }
         }
-        std::size_t left = m_bucket->GetEntries().size();
-        while (!m_map->IsEmpty())
+        std::size_t left = bucket->GetEntries().size();
+        while (!map->IsEmpty())
         {
-            const auto expected = m_map->RemoveNext();
-            NS_TEST_ASSERT_MSG_EQ(m_bucket->RemoveNext().key.m_uid,
+            const auto expected = map->RemoveNext();
+            NS_TEST_ASSERT_MSG_EQ(bucket->RemoveNext().key.m_uid,
                                   expected.key.m_uid,
                                   "after the bursts");
-            m_now = expected.key.m_ts;
+            now = expected.key.m_ts;
             left--;
         }
         NS_TEST_EXPECT_MSG_EQ(left, 0, "number of events");
@@ -124,39 +124,39 @@ struct SchedulerOrderTest
 
     void Run()
     {
-        m_bucket = CreateObject<BucketScheduler>();
-        m_map = CreateObject<MapScheduler>();
-        m_random = CreateObject<UniformRandomVariable>();
-        m_random->SetStream(1);
-        m_event = MakeEvent(&DoNothing);
+        bucket = CreateObject<BucketScheduler>();
+        map = CreateObject<MapScheduler>();
+        random = CreateObject<UniformRandomVariable>();
+        random->SetStream(1);
+        anyEvent = MakeEvent(&DoNothing);
         Hold(100, 1000000, 20000);    // 100 events per microsecond
         Hold(20000, 1000000, 50000);  // 200 times denser
         Hold(10, 5000000000000, 500); // seconds apart
         Hold(3000, 0, 5000);          // all at one time
         Hold(2000, 100000, 50000);    // dense again
         uint64_t left = 0;
-        while (!m_map->IsEmpty())
+        while (!map->IsEmpty())
         {
-            NS_TEST_ASSERT_MSG_EQ(m_bucket->RemoveNext().key.m_uid,
-                                  m_map->RemoveNext().key.m_uid,
+            NS_TEST_ASSERT_MSG_EQ(bucket->RemoveNext().key.m_uid,
+                                  map->RemoveNext().key.m_uid,
                                   "the rest");
             left++;
         }
-        NS_TEST_EXPECT_MSG_EQ(m_bucket->IsEmpty(), true, "nothing is left over");
+        NS_TEST_EXPECT_MSG_EQ(bucket->IsEmpty(), true, "nothing is left over");
         NS_TEST_EXPECT_MSG_GT(left, 20000, "the test needs many pending events");
         Burst(500, 50000);
         Burst(500, 1000000);
         Burst(100, 0);
-        NS_TEST_EXPECT_MSG_EQ(m_bucket->IsEmpty(), true, "nothing is left over after bursts");
-        m_event->Unref();
+        NS_TEST_EXPECT_MSG_EQ(bucket->IsEmpty(), true, "nothing is left over after bursts");
+        anyEvent->Unref();
     }
 
-    Ptr<BucketScheduler> m_bucket;
-    Ptr<MapScheduler> m_map;
-    Ptr<UniformRandomVariable> m_random;
-    EventImpl* m_event{nullptr};
-    uint64_t m_now{0};
-    uint32_t m_uid{0};
+    Ptr<BucketScheduler> bucket;
+    Ptr<MapScheduler> map;
+    Ptr<UniformRandomVariable> random;
+    EventImpl* anyEvent{nullptr};
+    uint64_t now{0};
+    uint32_t uid{0};
 };
 
 /**
@@ -188,14 +188,14 @@ struct SchedulerTieTest
         event.key.m_ts = std::get<0>(key);
         event.key.m_context = std::get<1>(key);
         event.key.m_uid = std::get<4>(key);
-        m_scheduler->Insert(event);
-        m_expected[key] = event;
+        scheduler->Insert(event);
+        expected[key] = event;
     }
 
     void Run()
     {
         constexpr uint16_t PORTS = 5;
-        m_scheduler = CreateObject<BucketScheduler>();
+        scheduler = CreateObject<BucketScheduler>();
         Owner owner;
         std::deque<FabricPort> ports;
         for (uint16_t i = 0; i < PORTS; i++)
@@ -224,14 +224,14 @@ struct SchedulerTieTest
                     }
                 }
                 // One of the events other than frames is removed again.
-                const auto removed = m_expected.find({time, context, true, 0, uid - 2});
-                m_scheduler->Remove(removed->second);
-                m_expected.erase(removed);
+                const auto removed = expected.find({time, context, true, 0, uid - 2});
+                scheduler->Remove(removed->second);
+                expected.erase(removed);
             }
         }
-        for (const auto& [key, event] : m_expected)
+        for (const auto& [key, event] : expected)
         {
-            const auto got = m_scheduler->RemoveNext();
+            const auto got = scheduler->RemoveNext();
             const bool isFrame = !std::get<2>(key);
             NS_TEST_ASSERT_MSG_EQ(got.impl, event.impl, "event");
             NS_TEST_ASSERT_MSG_EQ(got.key.m_ts, event.key.m_ts, "time");
@@ -240,7 +240,7 @@ struct SchedulerTieTest
             // on their higher numbers.
             NS_TEST_ASSERT_MSG_EQ(got.key.m_uid, (isFrame ? 0 : event.key.m_uid), "number");
         }
-        NS_TEST_EXPECT_MSG_EQ(m_scheduler->IsEmpty(), true, "nothing is left over");
+        NS_TEST_EXPECT_MSG_EQ(scheduler->IsEmpty(), true, "nothing is left over");
         for (Frame* frame : frames)
         {
             Frame::Free(frame);
@@ -249,8 +249,8 @@ struct SchedulerTieTest
         Simulator::Destroy();
     }
 
-    Ptr<BucketScheduler> m_scheduler;
-    std::map<Key, Scheduler::Event> m_expected;
+    Ptr<BucketScheduler> scheduler;
+    std::map<Key, Scheduler::Event> expected;
 };
 
 /** Cancels a timer of its node when a frame arrives. */

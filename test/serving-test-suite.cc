@@ -395,7 +395,7 @@ struct OneRequestTestCase
 
     void OnDone()
     {
-        m_end = Simulator::Now();
+        end = Simulator::Now();
     }
 
     /** @return time of an all-reduce of two ranks */
@@ -411,10 +411,10 @@ struct OneRequestTestCase
         }
         Simulator::Run();
         Simulator::Destroy();
-        return m_end;
+        return end;
     }
 
-    Time m_end;
+    Time end;
 };
 
 /** @return number of a step by its start */

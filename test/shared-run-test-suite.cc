@@ -287,7 +287,7 @@ struct JobFileTestCase
         const auto jobs = Read("[[job]]\nranks = 4\n[[job]]\nname = \"b\"\nworkload = \"vgg16\"\n"
                                "batch = 8\ngpu = \"v100\"\niterations = 7\narrival = \"2ms\"\n"
                                "placement = \"list\"\nhosts = [3, 1]\npriority = 2\n");
-        NS_TEST_ASSERT_MSG_EQ(jobs.size(), 2, m_refusal);
+        NS_TEST_ASSERT_MSG_EQ(jobs.size(), 2, refusal);
         NS_TEST_EXPECT_MSG_EQ(jobs[0].name, "job0", "name");
         NS_TEST_EXPECT_MSG_EQ(jobs[0].training.cluster.ranks, 4, "ranks");
         NS_TEST_EXPECT_MSG_EQ(jobs[0].placement, "packed", "placement");
@@ -302,7 +302,7 @@ struct JobFileTestCase
         NS_TEST_EXPECT_MSG_EQ(*jobs[1].priority, 2, "class");
         const auto shares = Read("[[job]]\nranks = 4\nslots = 3\n[[job]]\nranks = 1\n"
                                  "slot-weight = 2\nservers = [5, 4]\n");
-        NS_TEST_ASSERT_MSG_EQ(shares.size(), 2, m_refusal);
+        NS_TEST_ASSERT_MSG_EQ(shares.size(), 2, refusal);
         NS_TEST_EXPECT_MSG_EQ(shares[0].slots, 3, "slots");
         NS_TEST_EXPECT_MSG_EQ(shares[0].slotWeight.has_value(), false, "usual weight");
         NS_TEST_EXPECT_MSG_EQ(*shares[1].slotWeight, 2, "weight");
@@ -346,7 +346,7 @@ struct JobFileTestCase
                  "schedule = \"interleaved:v=2\"\nsequence-parallel = true\nexpert-skew = 0.5\n"
                  "straggler = [\"0:1.5\", \"3:2\"]\ncompute-jitter = \"normal:cv=0.1\"\n"
                  "[[job]]\nranks = 2\nstraggler = \"1:3\"\n");
-        NS_TEST_ASSERT_MSG_EQ(jobs.size(), 2, m_refusal);
+        NS_TEST_ASSERT_MSG_EQ(jobs.size(), 2, refusal);
         const ParallelOptions& parallel = jobs[0].training.model.parallel;
         NS_TEST_EXPECT_MSG_EQ(jobs[0].training.cluster.ranks, 16, "those of the model");
         NS_TEST_EXPECT_MSG_EQ(parallel.zero, 1, "ZeRO");
@@ -408,17 +408,17 @@ struct JobFileTestCase
         const std::string path = CreateTempDirFilename("jobs.toml");
         std::ofstream(path) << content;
         std::vector<SharedJob> jobs;
-        m_refusal = GetRefusal([&] { jobs = ReadJobs(path); });
+        refusal = GetRefusal([&] { jobs = ReadJobs(path); });
         return jobs;
     }
 
     void ExpectRefusal(const std::string& content, const std::string& part)
     {
         Read(content);
-        ExpectPart(m_refusal, part);
+        ExpectPart(refusal, part);
     }
 
-    std::string m_refusal;
+    std::string refusal;
 };
 
 const Suite g_suite(

@@ -141,7 +141,6 @@ struct SteadyCase
  * Random long messages end at the same picosecond whether steady states are skipped or simulated,
  * with ns-3's event loop and with windows of events, and all counters of ports and queue pairs are
  * equal, in between and at the end.
- * @param steady what is simulated
  */
 struct SteadyStateTestCase
 {
@@ -156,14 +155,14 @@ struct SteadyStateTestCase
         for (uint32_t seed = 1; seed <= 4; seed++)
         {
             const Trace simulated = Run("simulate", false, seed);
-            NS_TEST_EXPECT_MSG_EQ(m_skippedHops, 0, "nothing is skipped");
+            NS_TEST_EXPECT_MSG_EQ(skippedHops, 0, "nothing is skipped");
             Compare(Run("skip", false, seed), simulated, "seed " + std::to_string(seed));
-            const uint64_t hops = m_skippedHops;
+            const uint64_t hops = skippedHops;
             Compare(Run("skip", true, seed), simulated, "windows, seed " + std::to_string(seed));
-            NS_TEST_EXPECT_MSG_EQ(m_skippedHops, hops, "windows, and the same is skipped");
+            NS_TEST_EXPECT_MSG_EQ(skippedHops, hops, "windows, and the same is skipped");
             skipped += hops;
         }
-        NS_TEST_EXPECT_MSG_EQ((skipped > 0), m_case.skips, skipped << " packet-hops skipped");
+        NS_TEST_EXPECT_MSG_EQ((skipped > 0), steady.skips, skipped << " packet-hops skipped");
         Config::Reset();
     }
 
@@ -181,7 +180,7 @@ struct SteadyStateTestCase
 
     Trace Run(const std::string& steadyState, bool windows, uint32_t seed)
     {
-        m_trace.clear();
+        sights.clear();
         if (windows)
         {
             Simulator::SetImplementation(CreateObject<WindowSimulatorImpl>());
@@ -191,7 +190,7 @@ struct SteadyStateTestCase
             return from + random() % (to - from + 1);
         };
         {
-            ClusterOptions options = m_case.options;
+            ClusterOptions options = steady.options;
             options.steadyState = steadyState;
             Cluster cluster(options);
             const uint32_t ranks = cluster.GetRanks();
@@ -199,7 +198,7 @@ struct SteadyStateTestCase
             {
                 cluster.GetTransport(rank)->SetMessageHandler(
                     [this, rank](uint32_t from, uint64_t, uint64_t bytes, Ptr<ByteBuffer>) {
-                        m_trace.push_back({Simulator::Now().GetTimeStep(), from, rank, bytes});
+                        sights.push_back({Simulator::Now().GetTimeStep(), from, rank, bytes});
                     });
             }
             // Each seed has another pattern: a ring, a permutation, pairs, an incast.
@@ -230,10 +229,10 @@ struct SteadyStateTestCase
             Simulator::Stop(Seconds(1));
             Simulator::Run();
             Probe(&cluster);
-            m_skippedHops = cluster.GetFabric().skippedHops;
+            skippedHops = cluster.GetFabric().skippedHops;
         }
         Simulator::Destroy();
-        return m_trace;
+        return sights;
     }
 
     void Send(Ptr<MessageTransport> transport, uint32_t to, uint64_t bytes)
@@ -244,7 +243,7 @@ struct SteadyStateTestCase
     void Probe(Cluster* cluster)
     {
         const auto add = [this](uint64_t a, uint64_t b, uint64_t c) {
-            m_trace.push_back({Simulator::Now().GetTimeStep(), a, b, c});
+            sights.push_back({Simulator::Now().GetTimeStep(), a, b, c});
         };
         for (const auto& channel : cluster->GetFabric().channels)
         {
@@ -279,9 +278,9 @@ struct SteadyStateTestCase
         }
     }
 
-    SteadyCase m_case;
-    Trace m_trace{};
-    uint64_t m_skippedHops{0};
+    SteadyCase steady;
+    Trace sights{};
+    uint64_t skippedHops{0};
 };
 
 /**
@@ -297,7 +296,7 @@ struct RandomSteadyTestCase
     /** @return a number from `from` to `to` */
     uint64_t Draw(uint64_t from, uint64_t to)
     {
-        return from + m_random() % (to - from + 1);
+        return from + random() % (to - from + 1);
     }
 
     TopologyGraph MakeTopology()
@@ -324,8 +323,8 @@ struct RandomSteadyTestCase
 
     Records Run(bool isPlain)
     {
-        m_random.seed(m_seed);
-        m_records.clear();
+        random.seed(seed);
+        observed.clear();
         TypeIdValue before;
         GlobalValue::GetValueByName("SchedulerType", before);
         GlobalValue::Bind(
@@ -340,8 +339,8 @@ struct RandomSteadyTestCase
         Simulator::SetImplementation(loop);
         {
             RdmaNetwork network(MakeTopology(), RdmaLineRate::GetTypeId(), [this](RdmaNic& nic) {
-                nic.SetAttribute("Mtu", UintegerValue(m_seed % 2 ? 1001 : 4096));
-                nic.SetAttribute("AckInterval", UintegerValue(1 + m_seed % 17));
+                nic.SetAttribute("Mtu", UintegerValue(seed % 2 ? 1001 : 4096));
+                nic.SetAttribute("AckInterval", UintegerValue(1 + seed % 17));
             });
             std::optional<SteadyState> steady;
             if (!isPlain)
@@ -375,13 +374,13 @@ struct RandomSteadyTestCase
             Probe(&network);
             for (const Delivery& delivery : network.deliveries)
             {
-                m_records.push_back({delivery.time, delivery.message.bytes, 0, 0});
+                observed.push_back({delivery.time, delivery.message.bytes, 0, 0});
             }
-            m_skippedHops = network.fabric.skippedHops;
-            m_switches = windows->GetNNodes();
+            skippedHops = network.fabric.skippedHops;
+            switches = windows->GetNNodes();
         }
         GlobalValue::Bind("SchedulerType", before);
-        return m_records;
+        return observed;
     }
 
     static void Post(RdmaQueuePair* queuePair, uint64_t bytes)
@@ -397,14 +396,14 @@ struct RandomSteadyTestCase
             {
                 const FabricPort& port = channel->GetPort(end);
                 const PortCounters& counters = port.GetCounters();
-                m_records.push_back({PicosecondsNow(),
-                                     counters.transmittedFrames,
-                                     counters.receivedBytes,
-                                     port.GetQueueBytes(0)});
-                m_records.push_back({port.GetDrainTime(PicosecondsNow()),
-                                     counters.byPriority[0].transmittedBytes,
-                                     counters.peakQueueBytes,
-                                     counters.receivedFrames});
+                observed.push_back({PicosecondsNow(),
+                                    counters.transmittedFrames,
+                                    counters.receivedBytes,
+                                    port.GetQueueBytes(0)});
+                observed.push_back({port.GetDrainTime(PicosecondsNow()),
+                                    counters.byPriority[0].transmittedBytes,
+                                    counters.peakQueueBytes,
+                                    counters.receivedFrames});
             }
         }
     }
@@ -413,18 +412,18 @@ struct RandomSteadyTestCase
     {
         UsePicoseconds();
         uint32_t skipping = 0;
-        for (m_seed = 1; m_seed <= 12; m_seed++)
+        for (seed = 1; seed <= 12; seed++)
         {
             const Records expected = Run(true);
             const Records records = Run(false);
-            skipping += m_skippedHops > 0 ? 1 : 0;
-            NS_TEST_EXPECT_MSG_GT(m_switches, 0, "switches with windows");
+            skipping += skippedHops > 0 ? 1 : 0;
+            NS_TEST_EXPECT_MSG_GT(switches, 0, "switches with windows");
             NS_TEST_ASSERT_MSG_EQ(records.size(), expected.size(), "as many records");
             for (std::size_t i = 0; i < records.size(); i++)
             {
                 NS_TEST_EXPECT_MSG_EQ(records[i],
                                       expected[i],
-                                      "network " << m_seed << ", record " << i << ", at "
+                                      "network " << seed << ", record " << i << ", at "
                                                  << std::get<0>(records[i]) << " and "
                                                  << std::get<0>(expected[i]) << " ps");
             }
@@ -432,11 +431,11 @@ struct RandomSteadyTestCase
         NS_TEST_EXPECT_MSG_GT(skipping, 6, "networks with steady states");
     }
 
-    uint32_t m_seed{0};
-    std::mt19937_64 m_random;
-    Records m_records;
-    uint64_t m_skippedHops{0};
-    std::size_t m_switches{0};
+    uint32_t seed{0};
+    std::mt19937_64 random;
+    Records observed;
+    uint64_t skippedHops{0};
+    std::size_t switches{0};
 };
 
 /**
@@ -477,7 +476,7 @@ struct RetransmissionBesideTestCase
             {
                 arrivals.push_back(delivery.time);
             }
-            m_skippedHops = network.fabric.skippedHops;
+            skippedHops = network.fabric.skippedHops;
             NS_TEST_EXPECT_MSG_EQ(network.Get(1, 17).GetCounters().timeouts, 1, "a timeout");
         }
         return arrivals;
@@ -488,7 +487,7 @@ struct RetransmissionBesideTestCase
         BucketScheduler::UseByDefault();
         const std::vector<int64_t> expected = Run(false);
         const std::vector<int64_t> arrivals = Run(true);
-        NS_TEST_EXPECT_MSG_GT(m_skippedHops, 10000, "packet-hops skipped");
+        NS_TEST_EXPECT_MSG_GT(skippedHops, 10000, "packet-hops skipped");
         NS_TEST_ASSERT_MSG_EQ(expected.size(), 2, "messages");
         NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 2, "messages");
         NS_TEST_EXPECT_MSG_EQ(arrivals[0], expected[0], "the lost message");
@@ -496,7 +495,7 @@ struct RetransmissionBesideTestCase
         Config::Reset();
     }
 
-    uint64_t m_skippedHops{0};
+    uint64_t skippedHops{0};
 };
 
 /** A message of more packets than there are PSNs arrives when the line has sent it. */

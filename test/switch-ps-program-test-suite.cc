@@ -523,35 +523,35 @@ struct SwitchPsResourcesTest
         Attributes all{{"Lanes", "100"}};
         all.insert(all.end(), attributes.begin(), attributes.end());
         const auto program = CreateWith<SwitchPsProgram>(all);
-        m_resources = program->GetResources();
+        resources = program->GetResources();
         return RefuseProgram(program);
     }
 
     void CheckResources()
     {
         NS_TEST_EXPECT_MSG_EQ(Add({}), "", "the defaults fit");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.registerBytes,
+        NS_TEST_EXPECT_MSG_EQ(resources.registerBytes,
                               512U * (2 * (256 + 17) + 15 * 256),
                               "two versions, and the parts of 15 workers");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 0, "no weights");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.floatAdders, 100, "one a lane");
+        NS_TEST_EXPECT_MSG_EQ(resources.externalBytes, 0, "no weights");
+        NS_TEST_EXPECT_MSG_EQ(resources.floatAdders, 100, "one a lane");
         ExpectPart(Add({{"Lanes", "1801"}}), "needs 1801 float adders of a switch");
         ExpectPart(Add({{"Lanes", "1801"}}), "(allowed: 1800)");
         ExpectPart(Add({{"Slots", "4096"}}), "of register memory");
         NS_TEST_EXPECT_MSG_EQ(Add({{"Optimizer", "sgd"}, {"Weights", "6400"}}), "", "fits");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.floatAdders, 300, "and two for the step");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 100 * (256 + 8), "weights and powers");
+        NS_TEST_EXPECT_MSG_EQ(resources.floatAdders, 300, "and two for the step");
+        NS_TEST_EXPECT_MSG_EQ(resources.externalBytes, 100 * (256 + 8), "weights and powers");
         NS_TEST_EXPECT_MSG_EQ(Add({{"Optimizer", "adam"}, {"Weights", "6401"}}), "", "fits");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.floatAdders, 600, "and five for the step");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 101 * (3 * 256 + 8), "whole packets");
+        NS_TEST_EXPECT_MSG_EQ(resources.floatAdders, 600, "and five for the step");
+        NS_TEST_EXPECT_MSG_EQ(resources.externalBytes, 101 * (3 * 256 + 8), "whole packets");
         ExpectPart(Add({{"Optimizer", "adam"}, {"Lanes", "301"}}), "needs 1806 float adders");
         ExpectPart(Add({{"Optimizer", "adam"}, {"Weights", "1000000000"}}), "of external memory");
         NS_TEST_EXPECT_MSG_EQ(
             Add({{"Optimizer", "sgd"}, {"Weights", "64"}, {"Staleness", "1"}, {"Slots", "4096"}}),
             "",
             "no sums to keep");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.registerBytes, 0, "on the chip");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 256 + 8 + 16 * 8 + 16, "but clocks");
+        NS_TEST_EXPECT_MSG_EQ(resources.registerBytes, 0, "on the chip");
+        NS_TEST_EXPECT_MSG_EQ(resources.externalBytes, 256 + 8 + 16 * 8 + 16, "but clocks");
         ExpectPart(GetRefusal([]() {
                        CreateWith<SwitchPsProgram>({{"Optimizer", "sg"}});
                    }),
@@ -637,7 +637,7 @@ struct SwitchPsResourcesTest
         CheckPackets();
     }
 
-    SwitchProgram::Resources m_resources;
+    SwitchProgram::Resources resources;
 };
 
 /**

@@ -402,30 +402,30 @@ struct SwitchMlResourcesTest
                                          {"Slots", std::to_string(slots)},
                                          {"Workers", std::to_string(workers)},
                                          {"RoundTag", tag ? "true" : "false"}});
-        m_resources = program->GetResources();
-        return RefuseProgram(program, {{"Stages", std::to_string(m_stages)}});
+        resources = program->GetResources();
+        return RefuseProgram(program, {{"Stages", std::to_string(stages)}});
     }
 
     void Run()
     {
         NS_TEST_EXPECT_MSG_EQ(Add(64, 8192, 16, false), "", "the released program fits");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.registerBytes,
+        NS_TEST_EXPECT_MSG_EQ(resources.registerBytes,
                               8192U * 2 * (256 + 4 + 1 + 2),
                               "4 MiB of integers, bitmap, counter, exponents");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.stages, 12, "a pipe");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.recirculationPorts, 1, "for the second half");
+        NS_TEST_EXPECT_MSG_EQ(resources.stages, 12, "a pipe");
+        NS_TEST_EXPECT_MSG_EQ(resources.recirculationPorts, 1, "for the second half");
         NS_TEST_EXPECT_MSG_EQ(Add(32, 512, 32), "", "the paper's");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.recirculationPorts, 0, "one pass is enough");
+        NS_TEST_EXPECT_MSG_EQ(resources.recirculationPorts, 0, "one pass is enough");
         NS_TEST_EXPECT_MSG_EQ(Add(256, 4096, 16), "", "1024 bytes, 16 workers");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.recirculationPorts, 3 * 16 + 7, "as released");
+        NS_TEST_EXPECT_MSG_EQ(resources.recirculationPorts, 3 * 16 + 7, "as released");
         ExpectPart(Add(256, 4096, 17), "58 recirculation ports");
         ExpectPart(Add(256, 8192, 16), "register memory");
-        m_stages = 11;
+        stages = 11;
         ExpectPart(Add(64, 512, 16), "12 stages");
     }
 
-    uint64_t m_stages{12};
-    SwitchProgram::Resources m_resources;
+    uint64_t stages{12};
+    SwitchProgram::Resources resources;
 };
 
 /** Quantization: the sum of n workers fits, and its error stays within the closed form. */

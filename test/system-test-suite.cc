@@ -358,8 +358,8 @@ struct SharedLinkTest
             transport->SetNics({nic});
             transport->SetMessageHandler(
                 [this](uint32_t, uint64_t, uint64_t bytes, Ptr<ByteBuffer>) {
-                    m_rdmaBytes += bytes;
-                    m_rdmaDone = Simulator::Now().GetSeconds();
+                    rdmaBytes += bytes;
+                    rdmaDone = Simulator::Now().GetSeconds();
                 });
             transports.push_back(transport);
         }
@@ -372,15 +372,15 @@ struct SharedLinkTest
         Simulator::Run();
         Simulator::Destroy();
         const double alone = BYTES / 12.5e9;
-        NS_TEST_EXPECT_MSG_EQ(m_rdmaBytes, BYTES, "RDMA message");
+        NS_TEST_EXPECT_MSG_EQ(rdmaBytes, BYTES, "RDMA message");
         // Each has at least half of the link while both send, so neither takes 2.3 times its time.
         NS_TEST_EXPECT_MSG_LT(tcp.seconds, 2.3 * alone, "TCP beside RDMA");
-        NS_TEST_EXPECT_MSG_LT(m_rdmaDone, 2.3 * alone, "RDMA beside TCP");
-        NS_TEST_EXPECT_MSG_GT(std::max(tcp.seconds, m_rdmaDone), 1.9 * alone, "they do share");
+        NS_TEST_EXPECT_MSG_LT(rdmaDone, 2.3 * alone, "RDMA beside TCP");
+        NS_TEST_EXPECT_MSG_GT(std::max(tcp.seconds, rdmaDone), 1.9 * alone, "they do share");
     }
 
-    uint64_t m_rdmaBytes{0};
-    double m_rdmaDone{0};
+    uint64_t rdmaBytes{0};
+    double rdmaDone{0};
 };
 
 /** Equal seeds give equal results to the last picosecond; another seed gives different ones. */

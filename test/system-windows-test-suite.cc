@@ -252,7 +252,6 @@ Compare(const Sights& actual, const Sights& expected, const std::string& what)
  * Random networks with RDMA messages, losses, ECN marks, pauses and DCQCN. Delays and rates are
  * such that no two frames arrive at a switch at the same picosecond, so even the order of
  * ns3::MapScheduler is the same.
- * @param seed of the network
  */
 struct RandomNetworkWindowsTest
 {
@@ -285,17 +284,17 @@ struct RandomNetworkWindowsTest
     {
         const ChosenOrder chosen(order);
         const auto random = CreateObject<UniformRandomVariable>();
-        random->SetStream(1000 + m_seed);
+        random->SetStream(1000 + seed);
         RdmaNetwork network(
             MakeTopology(*random),
             RdmaDcqcn::GetTypeId(),
             [this](RdmaNic& nic) {
-                nic.SetAttribute("Mtu", UintegerValue(m_seed % 2 ? 1001 : 4096));
-                nic.SetAttribute("AckInterval", UintegerValue(1 + m_seed % 17));
+                nic.SetAttribute("Mtu", UintegerValue(seed % 2 ? 1001 : 4096));
+                nic.SetAttribute("AckInterval", UintegerValue(1 + seed % 17));
             },
-            m_seed % 3 == 0 ? 0.002 : 0,
+            seed % 3 == 0 ? 0.002 : 0,
             100);
-        Observer observer(network.fabric, tapsHosts, m_seed % 4 == 1);
+        Observer observer(network.fabric, tapsHosts, seed % 4 == 1);
         const uint32_t hosts = network.fabric.hosts.GetN();
         for (uint32_t number = 16; number < 16 + 3 * hosts; number++)
         {
@@ -315,10 +314,10 @@ struct RandomNetworkWindowsTest
         Simulator::Run();
         observer.Sample(Time(0));
         Simulator::Run();
-        m_nodes = chosen.GetNNodes();
-        m_observed = m_seed % 4 == 1 ? 1 : 0;
-        m_switches = network.fabric.devicesOfSwitches.size();
-        m_hosts = hosts;
+        nodes = chosen.GetNNodes();
+        observed = seed % 4 == 1 ? 1 : 0;
+        switches = network.fabric.devicesOfSwitches.size();
+        hostCount = hosts;
         return observer.GetSights();
     }
 
@@ -327,25 +326,22 @@ struct RandomNetworkWindowsTest
         const Sights expected = Run(EventOrder::NS3_MAP, true);
         Compare(Run(EventOrder::NS3_BUCKET, true), expected, "bucket list");
         Compare(Run(EventOrder::IN_ORDER, true), expected, "in order");
-        NS_TEST_EXPECT_MSG_EQ(m_nodes, 0, "no windows");
+        NS_TEST_EXPECT_MSG_EQ(nodes, 0, "no windows");
         Compare(Run(EventOrder::WINDOWS, true), expected, "windows");
-        NS_TEST_EXPECT_MSG_EQ(m_nodes, m_switches - m_observed, "switches in windows");
+        NS_TEST_EXPECT_MSG_EQ(nodes, switches - observed, "switches in windows");
         const Sights withoutTaps = Run(EventOrder::NS3_MAP, false);
         Compare(Run(EventOrder::WINDOWS, false), withoutTaps, "hosts in windows");
-        NS_TEST_EXPECT_MSG_EQ(m_nodes, m_hosts + m_switches - m_observed, "with hosts");
+        NS_TEST_EXPECT_MSG_EQ(nodes, hostCount + switches - observed, "with hosts");
     }
 
-    uint32_t m_seed;
-    std::size_t m_nodes{0};
-    std::size_t m_observed{0};
-    std::size_t m_switches{0};
-    std::size_t m_hosts{0};
+    uint32_t seed; ///< of the network
+    std::size_t nodes{0};
+    std::size_t observed{0};
+    std::size_t switches{0};
+    std::size_t hostCount{0};
 };
 
-/**
- * Collectives over all transports, on regular topologies, with simultaneous events.
- * @param scenario the collective
- */
+/** Collectives over all transports, on regular topologies, with simultaneous events. */
 struct CollectiveWindowsTest
 {
     /** A cluster, and the collective that it runs. */
@@ -364,23 +360,19 @@ struct CollectiveWindowsTest
         const ChosenOrder chosen(order);
         Sights sights;
         {
-            const Cluster cluster(m_scenario.options);
+            const Cluster cluster(scenario.options);
             Observer observer(cluster.GetFabric(), tapsHosts, false);
             GuardedRun run(cluster);
             for (const bool real : {false, true})
             {
-                const auto result = MeasureCollective(cluster,
-                                                      run,
-                                                      m_scenario.operation,
-                                                      m_scenario.bytes,
-                                                      real,
-                                                      7);
+                const auto result =
+                    MeasureCollective(cluster, run, scenario.operation, scenario.bytes, real, 7);
                 observer.Sample(Time(0));
                 sights[real ? "second time" : "first time"] =
                     std::to_string(std::llround(result.seconds * 1e12)) + " ps";
             }
             sights.merge(observer.GetSights());
-            m_nodes = chosen.GetNNodes();
+            nodes = chosen.GetNNodes();
         }
         return sights;
     }
@@ -390,15 +382,15 @@ struct CollectiveWindowsTest
         const Sights expected = Run(EventOrder::NS3_BUCKET, true);
         Compare(Run(EventOrder::IN_ORDER, true), expected, "in order");
         Compare(Run(EventOrder::WINDOWS, true), expected, "windows");
-        const std::size_t switches = m_nodes;
-        NS_TEST_EXPECT_MSG_EQ((switches > 0), m_scenario.hasWindows, "switches with windows");
+        const std::size_t switches = nodes;
+        NS_TEST_EXPECT_MSG_EQ((switches > 0), scenario.hasWindows, "switches with windows");
         const Sights withoutTaps = Run(EventOrder::NS3_BUCKET, false);
         Compare(Run(EventOrder::WINDOWS, false), withoutTaps, "hosts in windows");
-        NS_TEST_EXPECT_MSG_EQ((m_nodes > switches), m_scenario.hostsHaveWindows, "hosts, too");
+        NS_TEST_EXPECT_MSG_EQ((nodes > switches), scenario.hostsHaveWindows, "hosts, too");
     }
 
-    Scenario m_scenario;
-    std::size_t m_nodes{0};
+    Scenario scenario; ///< the collective
+    std::size_t nodes{0};
 };
 
 std::vector<Case>

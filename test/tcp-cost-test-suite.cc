@@ -36,7 +36,7 @@ struct TcpCostTestCase
 
     void Sample(double before)
     {
-        m_most = std::max(m_most, GetHeapBytes() - before);
+        most = std::max(most, GetHeapBytes() - before);
         Simulator::Schedule(MicroSeconds(20), &TcpCostTestCase::Sample, this, before);
     }
 
@@ -51,12 +51,12 @@ struct TcpCostTestCase
             options.transport = "tcp";
             const Cluster cluster(options);
             GuardedRun run(cluster);
-            m_most = 0;
+            most = 0;
             Sample(GetHeapBytes());
             MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 8 << 20, false, 1);
             cost.eventsPerHop = static_cast<double>(Simulator::GetEventCount()) /
                                 static_cast<double>(cluster.GetFabric().GetPacketHops());
-            cost.bytes = m_most;
+            cost.bytes = most;
         }
         Simulator::Destroy();
         return cost;
@@ -74,7 +74,7 @@ struct TcpCostTestCase
         NS_TEST_EXPECT_MSG_LT(rails.bytes, 16 << 20, "heap of all ranks");
     }
 
-    double m_most{0}; // of the present run
+    double most{0}; // of the present run
 };
 
 const Suite g_suite("tcp-cost",

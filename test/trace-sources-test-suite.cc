@@ -193,17 +193,17 @@ struct TracePathsTestCase
 {
     void OnCollective(std::string path, const CollectiveRecord& record)
     {
-        m_collectives[path].push_back(record);
+        byPath[path].push_back(record);
     }
 
     void OnDone()
     {
-        m_done++;
+        done++;
     }
 
     void OnFinished(std::string, uint32_t)
     {
-        m_finished++;
+        finished++;
     }
 
     /** Looks up the objects of a path; notes the class if they have its sources. */
@@ -222,7 +222,7 @@ struct TracePathsTestCase
                                           matches.GetMatchedPath(i) << "/" << source);
                 }
             }
-            m_found.insert(name);
+            found.insert(name);
         }
     }
 
@@ -234,9 +234,9 @@ struct TracePathsTestCase
         task.Compute(MicroSeconds(1));
         TrainingJobHelper().Install(*cluster, std::make_shared<TrainingTask>(task));
         const auto paths = GetPaths();
-        m_collectives.clear();
-        m_done = 0;
-        m_finished = 0;
+        byPath.clear();
+        done = 0;
+        finished = 0;
         for (const auto& [name, path] : paths)
         {
             Check(name, path);
@@ -266,8 +266,8 @@ struct TracePathsTestCase
         Simulator::Stop(MilliSeconds(100));
         Simulator::Run();
         const std::string name = options.algorithm + "/" + options.transport + "/" + options.codec;
-        NS_TEST_EXPECT_MSG_EQ(m_done, options.ranks, name << ": the all-reduce is complete");
-        NS_TEST_EXPECT_MSG_EQ(m_finished, options.ranks, name << ": so is the job");
+        NS_TEST_EXPECT_MSG_EQ(done, options.ranks, name << ": the all-reduce is complete");
+        NS_TEST_EXPECT_MSG_EQ(finished, options.ranks, name << ": so is the job");
         // The communicator that was asked is the last one in the list of each node.
         for (uint32_t rank = 0; rank < options.ranks; rank++)
         {
@@ -277,7 +277,7 @@ struct TracePathsTestCase
             NS_TEST_EXPECT_MSG_EQ(list->Get(0), cluster->GetHostCommunicator(rank), "the first");
             NS_TEST_EXPECT_MSG_EQ(list->Get(last), cluster->GetCommunicator(rank), "the last");
             uint32_t records = 0;
-            for (const auto& [path, collectives] : m_collectives)
+            for (const auto& [path, collectives] : byPath)
             {
                 const std::string place = "/NodeList/" + std::to_string(node->GetId()) +
                                           "/$ns3::training::CommunicatorList/Communicators/" +
@@ -303,14 +303,14 @@ struct TracePathsTestCase
         }
         for (const auto& [name, path] : GetPaths())
         {
-            NS_TEST_EXPECT_MSG_EQ(m_found.count(name), 1, path << " leads to no object");
+            NS_TEST_EXPECT_MSG_EQ(found.count(name), 1, path << " leads to no object");
         }
     }
 
-    std::set<std::string> m_found; // classes whose path led to an object
-    std::map<std::string, std::vector<CollectiveRecord>> m_collectives; // by path
-    uint32_t m_done{0};
-    uint32_t m_finished{0};
+    std::set<std::string> found; // classes whose path led to an object
+    std::map<std::string, std::vector<CollectiveRecord>> byPath; // by path
+    uint32_t done{0};
+    uint32_t finished{0};
 };
 
 const Suite g_suite("trace-sources",

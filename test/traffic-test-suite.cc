@@ -91,16 +91,16 @@ struct FlowSizesTestCase
     {
         const std::string path = CreateTempDirFilename("sizes.txt");
         std::ofstream(path) << content;
-        m_read = 0;
-        return GetRefusal([&] { m_read = MakeSizes("file:path=" + path).GetMean(); });
+        read = 0;
+        return GetRefusal([&] { read = MakeSizes("file:path=" + path).GetMean(); });
     }
 
     void TestFiles()
     {
         NS_TEST_EXPECT_MSG_EQ(Read("0 0\n1000 50 # half\n\n10000 100\n"), "", "percent");
-        NS_TEST_EXPECT_MSG_EQ_TOL(m_read, 3000, 1e-9, "its mean");
+        NS_TEST_EXPECT_MSG_EQ_TOL(read, 3000, 1e-9, "its mean");
         NS_TEST_EXPECT_MSG_EQ(Read("500 1"), "", "one size");
-        NS_TEST_EXPECT_MSG_EQ(m_read, 500, "its mean");
+        NS_TEST_EXPECT_MSG_EQ(read, 500, "its mean");
         ExpectPart(Read("0 0\n1000 50\n"), "the last part is 50 (allowed: 1 or 100");
         ExpectPart(Read(""), "the last part is 0");
         ExpectPart(Read("0 0\n1000\n"), "sizes.txt:2: '1000' (allowed: a size");
@@ -111,7 +111,7 @@ struct FlowSizesTestCase
         ExpectPart(GetRefusal([] { MakeSizes("file:path=/nowhere"); }), "cannot be read");
     }
 
-    double m_read{0};
+    double read{0};
 };
 
 /** Flows from storage, all or a part of them. */

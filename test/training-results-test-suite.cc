@@ -306,14 +306,14 @@ struct ResultViewTestCase
     /** @param sql a query @param rows what it gives */
     void Expect(const std::string& sql, const std::vector<std::vector<std::string>>& rows)
     {
-        NS_TEST_EXPECT_MSG_EQ(ResultStore::Query(m_path, sql), rows, sql);
+        NS_TEST_EXPECT_MSG_EQ(ResultStore::Query(path, sql), rows, sql);
     }
 
     void Run()
     {
-        m_path = CreateTempDirFilename(MakeName("views.sqlite"));
+        path = CreateTempDirFilename(MakeName("views.sqlite"));
         {
-            ResultStore store(m_path, MakeRun());
+            ResultStore store(path, MakeRun());
             // Rank 1 is late with bucket 0, and must wait for its turn.
             store.AddCollective({0, 0, 0, "all-reduce", "ring", 8, 1, 3, 0, 1, "fc"});
             store.AddCollective({1, 0, 0, "all-reduce", "ring", 8, 1.5, 3.25, 0, 2, "fc"});
@@ -325,7 +325,7 @@ struct ResultViewTestCase
             store.AddLinkCounter({"spine1", 1, "leaf3", 9, 1, 0, 6, 0, 1.5, 0, 0, 0, 100, 1, 0.25});
             store.AddLinkCounter({"spine1", 2, "leaf4", 9, 1, 0, 1, 0, 0.5, 0, 0, 0, 100, 0.3, 0});
             store.Finish();
-            ResultStore quiet(m_path, MakeRun());
+            ResultStore quiet(path, MakeRun());
             quiet.AddLinkCounter({"host0", 0, "host1", 9, 1, 0, 0, 0, 0.5, 0, 0, 0, 100, 0.25, 0});
             quiet.Finish();
         }
@@ -340,21 +340,21 @@ struct ResultViewTestCase
         Expect("SELECT source, destination, time_s, rate_Gbps FROM slowest_message",
                {{"1", "0", "2.0", "5.0e-07"}, {"0", "1", "1.0", "1.0e-06"}, {"1", "2", "0.0", ""}});
         // As a file of a program that knew neither views nor turns.
-        SqliteDatabase(m_path, SqliteDatabase::Mode::WRITE)
+        SqliteDatabase(path, SqliteDatabase::Mode::WRITE)
             .Execute("DROP VIEW binding; DROP VIEW bucket_wait; DROP VIEW bucket; DROP TABLE "
                      "link_iteration;"
                      "ALTER TABLE collective DROP COLUMN turn_s");
-        ResultStore(m_path, MakeRun()).Finish();
+        ResultStore(path, MakeRun()).Finish();
         Expect("SELECT layers, wait_s, network_s FROM bucket_wait",
                {{"fc", "0.5", "1.75"}, {"a to b", "0.0", "2.5"}});
         Expect("SELECT count(*) FROM link_iteration", {{"0"}});
         // An older program does not name the new columns.
-        SqliteDatabase(m_path, SqliteDatabase::Mode::WRITE)
+        SqliteDatabase(path, SqliteDatabase::Mode::WRITE)
             .Execute("INSERT INTO message (run_id, source) VALUES (3, 1)");
         Expect("SELECT source, step FROM message WHERE run_id = 3", {{"1", "0"}});
     }
 
-    std::string m_path; ///< the file
+    std::string path; ///< the file
 };
 
 /** Stored values can be read back. */
@@ -363,17 +363,17 @@ struct ResultStoreTestCase
     /** @param sql a query @return its only value */
     std::string Get(const std::string& sql)
     {
-        const auto rows = ResultStore::Query(m_path, sql);
+        const auto rows = ResultStore::Query(path, sql);
         return rows.empty() ? "no row" : rows[0][0];
     }
 
     void Run()
     {
-        m_path = CreateTempDirFilename(MakeName("results.sqlite"));
-        ResultStore::Check(m_path);
-        NS_TEST_EXPECT_MSG_EQ(Exists(m_path), false, "checking creates nothing");
+        path = CreateTempDirFilename(MakeName("results.sqlite"));
+        ResultStore::Check(path);
+        NS_TEST_EXPECT_MSG_EQ(Exists(path), false, "checking creates nothing");
         {
-            ResultStore store(m_path, MakeRun());
+            ResultStore store(path, MakeRun());
             NS_TEST_EXPECT_MSG_EQ(store.GetRunId(), 1, "first run");
             NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA user_version"), "1", "version of the layout");
             NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA journal_mode"), "wal", "write-ahead log");
@@ -456,7 +456,7 @@ struct ResultStoreTestCase
                                                "0.5",
                                                "0.25"};
         const auto isEqual = [this](const std::string& table, const std::vector<std::string>& row) {
-            return ResultStore::Query(m_path, "SELECT * FROM " + table) ==
+            return ResultStore::Query(path, "SELECT * FROM " + table) ==
                    std::vector<std::vector<std::string>>{row};
         };
         NS_TEST_EXPECT_MSG_EQ(isEqual("iteration", iteration), true, "iteration");
@@ -483,7 +483,7 @@ struct ResultStoreTestCase
         NS_TEST_EXPECT_MSG_EQ(isEqual("codec_counter", coded), true, "codec_counter");
 
         {
-            ResultStore store(m_path, MakeRun());
+            ResultStore store(path, MakeRun());
             NS_TEST_EXPECT_MSG_EQ(store.GetRunId(), 2, "second run");
             store.AddLinkCounter({"host 0", 0, "switch 0", 1, 1, 0, 0, 0, 0, 0});
             store.Fail("rank 1 waits for 'it'");
@@ -498,7 +498,7 @@ struct ResultStoreTestCase
         const pid_t child = fork();
         if (child == 0)
         {
-            ResultStore store(m_path, MakeRun());
+            ResultStore store(path, MakeRun());
             store.AddIteration({});
             store.AddMessage({});
             std::raise(SIGKILL);
@@ -513,15 +513,15 @@ struct ResultStoreTestCase
         NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM iteration WHERE run_id = 3"),
                               "1",
                               "iterations of a killed run");
-        ResultStore(m_path, MakeRun()).Finish();
+        ResultStore(path, MakeRun()).Finish();
         NS_TEST_EXPECT_MSG_EQ(Get("SELECT state FROM run WHERE run_id = 4"), "finished", "goes on");
 
         // A file of a version that did not know a column.
         const std::string rows = Get("SELECT count(*) FROM iteration");
-        SqliteDatabase(m_path, SqliteDatabase::Mode::WRITE)
+        SqliteDatabase(path, SqliteDatabase::Mode::WRITE)
             .Execute("ALTER TABLE iteration DROP COLUMN straggler_time_s");
         {
-            ResultStore store(m_path, MakeRun());
+            ResultStore store(path, MakeRun());
             store.AddIteration(
                 {0, true, false, 0, 1, 1, 0.75, 0.125, 0.5, 0.25, 12.5, 0.375, 0.75, true});
             store.Finish();
@@ -535,7 +535,7 @@ struct ResultStoreTestCase
                               "new rows");
     }
 
-    std::string m_path; ///< the file
+    std::string path; ///< the file
 };
 
 /** Locks of other programs lose no rows. */

@@ -290,17 +290,17 @@ struct NothingTestCase
                               std::string::npos,
                               reason);
         NS_TEST_EXPECT_MSG_EQ_TOL(some.endS / all.endS, 1, 1e-3, reason);
-        m_hasDerivedCollectives = some.repetition->derivedCollectives > 0;
-        m_areEqual = some.endS == all.endS && some.cost.packetHops == all.cost.packetHops &&
-                     some.cost.skippedHops == all.cost.skippedHops;
+        hasDerivedCollectives = some.repetition->derivedCollectives > 0;
+        areEqual = some.endS == all.endS && some.cost.packetHops == all.cost.packetHops &&
+                   some.cost.skippedHops == all.cost.skippedHops;
     }
 
     /** Checks that collectives are not derived, either. */
     void CheckAll(const std::string& reason, const Change& change)
     {
         Check(reason, change);
-        NS_TEST_EXPECT_MSG_EQ(m_hasDerivedCollectives, false, reason);
-        NS_TEST_EXPECT_MSG_EQ(m_areEqual, true, reason);
+        NS_TEST_EXPECT_MSG_EQ(hasDerivedCollectives, false, reason);
+        NS_TEST_EXPECT_MSG_EQ(areEqual, true, reason);
     }
 
     void Run()
@@ -325,7 +325,7 @@ struct NothingTestCase
         CheckAll("--pcap",
                  [this](Options& options) { options.cluster.pcap = MakePath("capture"); });
         Check("only transport rdma", [](Options& options) { options.cluster.transport = "uec"; });
-        NS_TEST_EXPECT_MSG_EQ(m_hasDerivedCollectives, true, "about, as paths are drawn");
+        NS_TEST_EXPECT_MSG_EQ(hasDerivedCollectives, true, "about, as paths are drawn");
         Check("path choice spray", [](Options& options) { options.cluster.path = "spray"; });
         Check("atp", [](Options& options) { options.cluster.algorithm = "atp"; });
         Check("samples", [this](Options& options) {
@@ -339,8 +339,8 @@ struct NothingTestCase
         });
     }
 
-    bool m_hasDerivedCollectives{false}; // of the last check
-    bool m_areEqual{false};              // of the last check: end and packets
+    bool hasDerivedCollectives{false}; // of the last check
+    bool areEqual{false};              // of the last check: end and packets
 };
 
 /** @param options of a run whose iterations are the same from the first one on */

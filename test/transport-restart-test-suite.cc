@@ -22,10 +22,7 @@ using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-/**
- * After a restart messages of before do not arrive, whatever is on its way, and later ones do.
- * @param transport rdma, uec or tcp
- */
+/** After a restart messages of before do not arrive, whatever is on its way, and later ones do. */
 struct TransportRestartTestCase
 {
     static constexpr uint32_t RANKS = 3;
@@ -44,12 +41,12 @@ struct TransportRestartTestCase
 
     void Run(uint32_t restarts)
     {
-        m_received.clear();
+        received.clear();
         {
             ClusterOptions options;
             options.ranks = RANKS;
-            options.transport = m_transport;
-            options.queuePairs = m_transport == "rdma" ? 2 : 1;
+            options.transport = transport;
+            options.queuePairs = transport == "rdma" ? 2 : 1;
             Cluster cluster(options);
             NS_TEST_ASSERT_MSG_GT(cluster.GetMostRestarts(), 1000, "restarts");
             for (uint32_t rank = 0; rank < RANKS; rank++)
@@ -57,7 +54,7 @@ struct TransportRestartTestCase
                 cluster.GetTransport(rank)->SetMessageHandler(
                     [this, rank](uint32_t from, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer>) {
                         NS_TEST_EXPECT_MSG_EQ(tag, TAG, "tag");
-                        m_received.push_back({from * RANKS + rank, bytes});
+                        received.push_back({from * RANKS + rank, bytes});
                     });
             }
             for (uint32_t restart = 0; restart < restarts; restart++)
@@ -78,14 +75,14 @@ struct TransportRestartTestCase
             Simulator::Run();
         }
         Simulator::Destroy();
-        NS_TEST_EXPECT_MSG_EQ(m_received.size(),
+        NS_TEST_EXPECT_MSG_EQ(received.size(),
                               RANKS * (RANKS - 1),
                               "one message from each to each");
-        std::sort(m_received.begin(), m_received.end());
-        for (std::size_t i = 0; i < m_received.size(); i++)
+        std::sort(received.begin(), received.end());
+        for (std::size_t i = 0; i < received.size(); i++)
         {
-            NS_TEST_EXPECT_MSG_EQ(m_received[i].second, SHORT, "of the last life");
-            NS_TEST_EXPECT_MSG_EQ((i == 0 || m_received[i - 1].first < m_received[i].first),
+            NS_TEST_EXPECT_MSG_EQ(received[i].second, SHORT, "of the last life");
+            NS_TEST_EXPECT_MSG_EQ((i == 0 || received[i - 1].first < received[i].first),
                                   true,
                                   "once");
         }
@@ -105,8 +102,8 @@ struct TransportRestartTestCase
         }
     }
 
-    std::string m_transport;
-    std::vector<std::pair<uint32_t, uint64_t>> m_received{}; // pair of ranks, bytes
+    std::string transport;                                 ///< rdma, uec or tcp
+    std::vector<std::pair<uint32_t, uint64_t>> received{}; // pair of ranks, bytes
 };
 
 const Suite g_suite("transport-restart",

@@ -55,7 +55,7 @@ struct QuantizedJobTestCase
     {
         if (task.code)
         {
-            m_arrivals.push_back({rank, task, number, result});
+            arrivals.push_back({rank, task, number, result});
         }
     }
 
@@ -86,15 +86,15 @@ struct QuantizedJobTestCase
     /** Runs an iteration of a job. */
     void Run(uint32_t data, uint32_t near)
     {
-        m_arrivals.clear();
-        m_sent.clear();
+        arrivals.clear();
+        sentBytes.clear();
         const auto options = MakeOptions(CreateTempDirFilename("model.json"), data, near);
         const auto plan = options.model.MakePlan(data);
-        m_graph = std::make_shared<TransformerGraph>(plan, TransformerRates{1e14, 1e12});
-        m_check = CheckJob(plan, {1e14, 1e12}, options.cluster);
+        graph = std::make_shared<TransformerGraph>(plan, TransformerRates{1e14, 1e12});
+        check = CheckJob(plan, {1e14, 1e12}, options.cluster);
         const Cluster cluster(options.cluster);
-        std::vector<std::set<CollectiveOperation>> operations(m_graph->GetGroups().size());
-        const auto source = m_graph->MakeSource(0, 1);
+        std::vector<std::set<CollectiveOperation>> operations(graph->GetGroups().size());
+        const auto source = graph->MakeSource(0, 1);
         for (GraphTask task; source->Next(task); task = {})
         {
             if (task.kind == TaskKind::COLLECTIVE)
@@ -104,7 +104,7 @@ struct QuantizedJobTestCase
         }
         TrainingJobHelper helper;
         helper.SetAttribute("RealPayload", BooleanValue(true));
-        const auto applications = helper.Install(cluster, m_graph, operations, "");
+        const auto applications = helper.Install(cluster, graph, operations, "");
         TrainingJob job(data, 1, 0, 0.0);
         std::vector<Ptr<TrainingApplication>> ranks;
         for (uint32_t rank = 0; rank < data; rank++)
@@ -122,7 +122,7 @@ struct QuantizedJobTestCase
             {
                 groups[index]->TraceConnectWithoutContext(
                     "Send",
-                    MakeBoundCallback(&QuantizedJobTestCase::OnSend, &m_sent, index));
+                    MakeBoundCallback(&QuantizedJobTestCase::OnSend, &sentBytes, index));
             }
         }
         GuardedRun run(cluster);
@@ -140,20 +140,20 @@ struct QuantizedJobTestCase
                                                                           task.bytes,
                                                                           task.peer);
         };
-        const std::size_t count = m_arrivals.size();
+        const std::size_t count = arrivals.size();
         for (const std::size_t wrong : {count, std::size_t{0}, count / 2, count - 1})
         {
-            GraphChecker checker(m_graph, MakeGradientSource("hash"), SEED, schedules);
+            GraphChecker checker(graph, MakeGradientSource("hash"), SEED, schedules);
             std::size_t right = 0;
             for (std::size_t i = 0; i < count; i++)
             {
-                Tensor result = *m_arrivals[i].result;
+                Tensor result = *arrivals[i].result;
                 if (i == wrong)
                 {
                     float& last = result.values.back();
                     last = std::nextafter(last, 2 * std::fabs(last) + 1);
                 }
-                const Arrival& arrival = m_arrivals[i];
+                const Arrival& arrival = arrivals[i];
                 right += checker.Check(arrival.rank, arrival.task, arrival.number, result);
             }
             NS_TEST_EXPECT_MSG_EQ(right, count - (wrong < count ? 1 : 0), "but the wrong one");
@@ -171,7 +171,7 @@ struct QuantizedJobTestCase
 
     void CheckGather(const Arrival& arrival)
     {
-        const auto group = m_graph->GetGroup(arrival.task.groups, arrival.rank);
+        const auto group = graph->GetGroup(arrival.task.groups, arrival.rank);
         Numbers all;
         for (uint32_t member : group)
         {
@@ -191,7 +191,7 @@ struct QuantizedJobTestCase
 
     const Arrival* Find(uint32_t rank, PlanGroups groups, uint64_t index) const
     {
-        for (const Arrival& arrival : m_arrivals)
+        for (const Arrival& arrival : arrivals)
         {
             const bool isSame = arrival.rank == rank &&
                                 arrival.task.operation == CollectiveOperation::ALL_TO_ALL &&
@@ -216,7 +216,7 @@ struct QuantizedJobTestCase
     void AddPart(Sums& sums, const Sums& part, const Arrival& arrival)
     {
         const Coded coded = Quantize(part.numbers, 4, 96);
-        const auto size = m_graph->GetGroup(arrival.task.groups, arrival.rank).size();
+        const auto size = graph->GetGroup(arrival.task.groups, arrival.rank).size();
         NS_TEST_EXPECT_MSG_EQ(4 * size * coded.words.size(), arrival.task.bytes, "declared size");
         NS_TEST_EXPECT_MSG_EQ(IsClose(coded, part.numbers), true, "within half a step");
         Add(sums.numbers, coded.numbers);
@@ -251,7 +251,7 @@ struct QuantizedJobTestCase
     {
         if (near == 1)
         {
-            const uint64_t ranks = m_graph->GetGroup(across->task.groups, rank).size();
+            const uint64_t ranks = graph->GetGroup(across->task.groups, rank).size();
             return MakeExact(
                 MakeOwn(rank, across->task, across->number, ranks * across->task.code->count));
         }
@@ -304,20 +304,20 @@ struct QuantizedJobTestCase
     {
         std::map<uint32_t, uint64_t> declared; // by groups
         uint64_t all = 0;
-        for (const Arrival& arrival : m_arrivals)
+        for (const Arrival& arrival : arrivals)
         {
-            const auto size = m_graph->GetGroup(arrival.task.groups, 0).size();
+            const auto size = graph->GetGroup(arrival.task.groups, 0).size();
             const uint64_t bytes = arrival.task.bytes / size * (size - 1);
             declared[arrival.task.groups] += arrival.rank == 0 ? bytes : 0;
             all += arrival.rank == 0 ? bytes : 0;
         }
-        for (const auto& [groups, bytes] : m_sent)
+        for (const auto& [groups, bytes] : sentBytes)
         {
             NS_TEST_EXPECT_MSG_EQ(bytes, declared[groups], "bytes of groups " << groups);
         }
-        NS_TEST_EXPECT_MSG_EQ(m_sent.size(), declared.size(), "groups that communicate");
+        NS_TEST_EXPECT_MSG_EQ(sentBytes.size(), declared.size(), "groups that communicate");
         uint64_t checked = 0;
-        for (const CheckedGroup& group : m_check.groups)
+        for (const CheckedGroup& group : check.groups)
         {
             for (const CheckedCollective& each : group.collectives)
             {
@@ -333,7 +333,7 @@ struct QuantizedJobTestCase
         Simulator::Destroy();
         CheckBytes();
         uint64_t gathers = 0;
-        for (const Arrival& arrival : m_arrivals)
+        for (const Arrival& arrival : arrivals)
         {
             if (arrival.task.operation == CollectiveOperation::ALL_GATHER)
             {
@@ -345,7 +345,7 @@ struct QuantizedJobTestCase
         constexpr uint64_t UNITS = 3;
         NS_TEST_EXPECT_MSG_EQ(gathers, (near == 1 ? 1 : 2) * UNITS * data, "gathers");
         const uint64_t exchanges = (near > 1 ? 1 : 0) + (data > near ? 1 : 0);
-        NS_TEST_EXPECT_MSG_EQ(m_arrivals.size() - gathers, exchanges * UNITS * data, "exchanges");
+        NS_TEST_EXPECT_MSG_EQ(arrivals.size() - gathers, exchanges * UNITS * data, "exchanges");
         for (uint64_t unit = 0; unit < UNITS; unit++)
         {
             for (uint32_t rank = 0; rank < data; rank++)
@@ -363,10 +363,10 @@ struct QuantizedJobTestCase
         Check(4, 4);
     }
 
-    std::shared_ptr<const TransformerGraph> m_graph;
-    JobCheck m_check;
-    std::vector<Arrival> m_arrivals;
-    std::map<uint32_t, uint64_t> m_sent; // by rank 0, by groups
+    std::shared_ptr<const TransformerGraph> graph;
+    JobCheck check;
+    std::vector<Arrival> arrivals;
+    std::map<uint32_t, uint64_t> sentBytes; // by rank 0, by groups
 };
 
 TrainingRunOptions

@@ -129,16 +129,16 @@ struct GraphCheckerTestCase
     /** @return a checker of two ranks with a reduce-scatter of 4 numbers by hand */
     GraphChecker MakeChecker() const
     {
-        return {m_graph, m_source, SEED, [](uint32_t, const GraphTask&) {
+        return {job, source, SEED, [](uint32_t, const GraphTask&) {
                     return std::shared_ptr<const CollectiveSchedule>();
                 }};
     }
 
     void Run()
     {
-        m_source = MakeGradientSource("hash");
+        source = MakeGradientSource("hash");
         auto graph = std::make_shared<ListedGraph>("by hand", 2);
-        m_graph = graph;
+        job = graph;
         GraphTask receive;
         receive.kind = TaskKind::RECEIVE;
         receive.name = graph->AddName("activations");
@@ -149,7 +149,7 @@ struct GraphCheckerTestCase
         send.peer = 1;
         Tensor tensor;
         tensor.bytes = 16;
-        tensor.values = m_source->Make(GetGraphPlace(SEED, 0, send, 5), 4);
+        tensor.values = source->Make(GetGraphPlace(SEED, 0, send, 5), 4);
         GraphChecker checker = MakeChecker();
         NS_TEST_EXPECT_MSG_EQ(checker.Check(1, receive, 5, tensor), true, "the sender's numbers");
         NS_TEST_EXPECT_MSG_EQ(checker.GetMismatch(), "", "right");
@@ -172,8 +172,8 @@ struct GraphCheckerTestCase
         NS_TEST_EXPECT_MSG_EQ(MakeChecker().Check(1, receive, 5, tensor), false, "too short");
     }
 
-    std::shared_ptr<const GradientSource> m_source;
-    std::shared_ptr<const TaskGraph> m_graph;
+    std::shared_ptr<const GradientSource> source;
+    std::shared_ptr<const TaskGraph> job;
 };
 
 const Suite g_suite(
