@@ -258,7 +258,7 @@ const Suite g_suite("rdma-message",
                     Duration::QUICK,
                     {{"acknowledgement coalescing", TestRdmaAckInterval},
                      {"messages of all sizes in order", TestRdmaMessages},
-                     {"real payload, loss 0", [] { TestRdmaPayload(0); }},
+                     {"real payload, loss 0.000000", [] { TestRdmaPayload(0); }},
                      {"real payload, loss 0.010000", [] { TestRdmaPayload(0.01); }},
                      {"queue pairs made on demand, or refused", TestRdmaListener}});
 

@@ -229,7 +229,7 @@ MakeCases()
     for (const std::string kind : {"rdma", "tcp", "uec"})
     {
         cases.push_back(
-            {"messages over " + kind + " with loss 0", [kind] { TestMessagesArrive(kind, 0); }});
+            {"messages over " + kind + " with loss 0.000000", [kind] { TestMessagesArrive(kind, 0); }});
         cases.push_back({"messages over " + kind + " with loss 0.020000",
                          [kind] { TestMessagesArrive(kind, 0.02); }});
         cases.push_back(
