@@ -7,10 +7,14 @@
 #ifndef DISTRIBUTED_TRAINING_TEST_CASE_H
 #define DISTRIBUTED_TRAINING_TEST_CASE_H
 
+#include "printed-values.h"
+
 #include "ns3/test.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
+#include <iostream>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -41,6 +45,14 @@ struct Case
     std::string name;
     std::function<void()> run;
 };
+
+/** Runs a test that is a class. */
+template <typename Test>
+void
+RunTest()
+{
+    Test().Run();
+}
 
 /** A test while ns-3 runs it, with what NS_TEST_* and tests need of ns-3's class. */
 class RunningCase : public TestCase
@@ -93,9 +105,18 @@ class Suite : public TestSuite
           Type type = Type::UNIT)
         : TestSuite("distributed-training-" + name, type)
     {
+        // Set by ns3w: part of the name of a case that runs alone, or nothing, to list all.
+        const char* chosen = std::getenv("DISTRIBUTED_TRAINING_TEST_CASE");
         for (const Case& test : cases)
         {
-            AddTestCase(new RunningCase(test), duration);
+            if (chosen && !*chosen)
+            {
+                std::cout << GetName() << '\t' << test.name << '\n';
+            }
+            if (!chosen || test.name.find(chosen) != std::string::npos)
+            {
+                AddTestCase(new RunningCase(test), duration);
+            }
         }
     }
 };

@@ -155,18 +155,14 @@ DualHomed()
     }
     Compare(graph, "dual-homed");
     NS_TEST_EXPECT_MSG_EQ(MergeTwins(graph, 3).GetNodes(), 3, "two hosts and a leaf");
-    NS_TEST_EXPECT_MSG_EQ((FindTwins(graph, 0, 3) == std::vector<uint32_t>{0, 0, 0}),
-                          true,
-                          "hosts");
+    NS_TEST_EXPECT_MSG_EQ(FindTwins(graph, 0, 3), (std::vector<uint32_t>{0, 0, 0}), "hosts");
     graph.links[3].cost = 2;
-    NS_TEST_EXPECT_MSG_EQ((FindTwins(graph, 0, 3) == std::vector<uint32_t>{0, 1, 0}),
-                          true,
-                          "another cost");
+    NS_TEST_EXPECT_MSG_EQ(FindTwins(graph, 0, 3), (std::vector<uint32_t>{0, 1, 0}), "another cost");
     Compare(graph, "dual-homed with another cost");
     // A link between the leaves leads each to another peer.
     graph.links.push_back({3, 4, DataRate("100Gbps"), NanoSeconds(300)});
-    NS_TEST_EXPECT_MSG_EQ((FindTwins(graph, 3, 5) == std::vector<uint32_t>{3, 4}),
-                          true,
+    NS_TEST_EXPECT_MSG_EQ(FindTwins(graph, 3, 5),
+                          (std::vector<uint32_t>{3, 4}),
                           "leaves with a link");
     Compare(graph, "dual-homed with a link between leaves");
 }
