@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Doxygen looks at the comments of parameters only when it writes pages of its own.
+# Doxygen looks at the comments of parameters only when it writes pages of its own. Members of groups
+# would be linked to pages of these (from 1.9.8 on), which do not exist.
 _SETTINGS = """
 QUIET = YES
 GENERATE_HTML = YES
@@ -36,6 +37,7 @@ WARN_NO_PARAMDOC = YES
 WARN_FORMAT = "$file:$line: $text"
 OUTPUT_DIRECTORY = {output}
 INPUT = {headers}
+INPUT_FILTER = "sed -E 's/@ingroup +[a-z-]+|@[{{}}]//'"
 """
 
 # Directive of Breathe by kind of Doxygen.

@@ -56,7 +56,7 @@ struct JobPlan
     /** Fills in what follows from the graph: the summary and the members after it. */
     void Summarize();
 
-    /** @param without the loop, the steps of the optimizer, which others make */
+    /** Removes the steps of the optimizer, which others make. */
     void RemoveUpdate();
 
     /**

@@ -4,12 +4,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/algorithm-chooser.h"
 #include "ns3/algorithm-sweep.h"
 #include "ns3/collective-cost.h"
 #include "ns3/collective-planner.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-time-resolution.h"
@@ -17,16 +18,18 @@
 #include <algorithm>
 #include <cmath>
 
+namespace algorithm_choice_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 
 /// Transmission time of a byte at 100 Gbit/s, s.
 constexpr double BYTE = 8 / 100e9;
+
 /// Propagation delay of a link, s.
 constexpr double DELAY = 500e-9;
 
@@ -48,330 +51,275 @@ MakeRequest(Operation operation, uint32_t ranks, uint64_t bytes, const TopologyG
     return request;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-tests
- * Costs of schedules on topologies equal the closed forms of the alpha-beta model.
- */
-class CollectiveCostTest : public TestCase
+std::optional<CollectiveCost>
+Measure(const TopologyGraph& topology,
+        const std::vector<uint32_t>& hosts,
+        const NetworkCost& network,
+        Operation operation,
+        uint32_t segments)
 {
-  public:
-    CollectiveCostTest()
-        : TestCase("cost of a schedule")
-    {
-    }
+    CollectiveRequest request = MakeRequest(operation, 8, 0, &topology);
+    request.segments = segments;
+    return CollectiveCost::Measure(topology, hosts, network, BuildSchedule("ring", request));
+}
 
-  private:
-    void DoRun() override
-    {
-        NetworkCost network;
-        network.goodput = 0.8;
-        network.packetBytes = 1000;
-        network.headerBytes = 100;
-        network.messageSeconds = 3e-6;
-        const auto star = MakeTopology("single-switch", 8);
-        const auto ring = Measure(star, {}, network, Operation::ALL_REDUCE, 1);
-        NS_TEST_ASSERT_MSG_EQ(ring.has_value(), true, "small enough");
-        NS_TEST_EXPECT_MSG_EQ(ring->GetSteps(), 14, "steps of a ring");
-        // Long chunks: each packet is stored and forwarded once.
-        NS_TEST_EXPECT_MSG_EQ_TOL(ring->GetLatency(8000000),
-                                  14 * (2 * DELAY + 2 * 100 * BYTE + 1000 * BYTE + 3e-6),
-                                  1e-12,
-                                  "latency of a ring");
-        NS_TEST_EXPECT_MSG_EQ_TOL(ring->GetTransfer(8000000),
-                                  14 * 1000000 * BYTE / 0.8,
-                                  1e-12,
-                                  "transfer in a ring");
-        // Chunks of 5 bytes.
-        NS_TEST_EXPECT_MSG_EQ_TOL(ring->GetLatency(40),
-                                  14 * (2 * DELAY + 2 * 100 * BYTE + 5 * BYTE + 3e-6),
-                                  1e-12,
-                                  "latency of a ring of small chunks");
-        // A chain of 4 segments: 7 links, and 3 more segments after the first.
-        const auto chain = Measure(star, {}, network, Operation::BROADCAST, 4);
-        NS_TEST_EXPECT_MSG_EQ_TOL(chain->GetTransfer(8000000),
-                                  (7 + 3) * 2000000 * BYTE / 0.8,
-                                  1e-12,
-                                  "transfer in a chain");
-        NS_TEST_EXPECT_MSG_EQ_TOL(chain->GetLatency(8000000),
-                                  7 * (2 * DELAY + 2 * 100 * BYTE + 1000 * BYTE + 3e-6),
-                                  1e-12,
-                                  "latency of a chain");
-        // Four messages leave each leaf over two links, each message over one. With four links up
-        // and four down, one link is expected to carry all of them.
-        const auto leaves = MakeTopology("leaf-spine:leaves=2,spines=2,hosts-per-leaf=4", 8);
-        const std::vector<uint32_t> hosts{0, 4, 1, 5, 2, 6, 3, 7};
-        const auto hashed = Measure(leaves, hosts, network, Operation::SEND_RECEIVE, 1);
-        const double load = std::min(4.0, 2 + std::sqrt(2 * std::log(8)) * 1);
-        NS_TEST_EXPECT_MSG_EQ_TOL(hashed->GetTransfer(1000000),
-                                  load * 1000000 * BYTE / 0.8,
-                                  1e-12,
-                                  "one route for each message");
-        network.sprays = true;
-        const auto sprayed = Measure(leaves, hosts, network, Operation::SEND_RECEIVE, 1);
-        NS_TEST_EXPECT_MSG_EQ_TOL(sprayed->GetTransfer(1000000),
-                                  2 * 1000000 * BYTE / 0.8,
-                                  1e-12,
-                                  "all routes for each message");
-        // Ranks in order: one message leaves each leaf.
-        const auto inOrder = Measure(leaves, {}, network, Operation::SEND_RECEIVE, 1);
-        NS_TEST_EXPECT_MSG_EQ_TOL(inOrder->GetTransfer(1000000),
-                                  1000000 * BYTE / 0.8,
-                                  1e-12,
-                                  "neighbors on a leaf");
-    }
-
-    static std::optional<CollectiveCost> Measure(const TopologyGraph& topology,
-                                                 const std::vector<uint32_t>& hosts,
-                                                 const NetworkCost& network,
-                                                 Operation operation,
-                                                 uint32_t segments)
-    {
-        CollectiveRequest request = MakeRequest(operation, 8, 0, &topology);
-        request.segments = segments;
-        return CollectiveCost::Measure(topology, hosts, network, BuildSchedule("ring", request));
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * The choice is the cheapest algorithm, and planners use it.
- */
-class AlgorithmChoiceTest : public TestCase
+/** Costs of schedules on topologies equal the closed forms of the alpha-beta model. */
+void
+TestCollectiveCost()
 {
-  public:
-    AlgorithmChoiceTest()
-        : TestCase("choice of an algorithm")
-    {
-    }
+    NetworkCost network;
+    network.goodput = 0.8;
+    network.packetBytes = 1000;
+    network.headerBytes = 100;
+    network.messageSeconds = 3e-6;
+    const auto star = MakeTopology("single-switch", 8);
+    const auto ring = Measure(star, {}, network, Operation::ALL_REDUCE, 1);
+    NS_TEST_ASSERT_MSG_EQ(ring.has_value(), true, "small enough");
+    NS_TEST_EXPECT_MSG_EQ(ring->GetSteps(), 14, "steps of a ring");
+    // Long chunks: each packet is stored and forwarded once.
+    NS_TEST_EXPECT_MSG_EQ_TOL(ring->GetLatency(8000000),
+                              14 * (2 * DELAY + 2 * 100 * BYTE + 1000 * BYTE + 3e-6),
+                              1e-12,
+                              "latency of a ring");
+    NS_TEST_EXPECT_MSG_EQ_TOL(ring->GetTransfer(8000000),
+                              14 * 1000000 * BYTE / 0.8,
+                              1e-12,
+                              "transfer in a ring");
+    // Chunks of 5 bytes.
+    NS_TEST_EXPECT_MSG_EQ_TOL(ring->GetLatency(40),
+                              14 * (2 * DELAY + 2 * 100 * BYTE + 5 * BYTE + 3e-6),
+                              1e-12,
+                              "latency of a ring of small chunks");
+    // A chain of 4 segments: 7 links, and 3 more segments after the first.
+    const auto chain = Measure(star, {}, network, Operation::BROADCAST, 4);
+    NS_TEST_EXPECT_MSG_EQ_TOL(chain->GetTransfer(8000000),
+                              (7 + 3) * 2000000 * BYTE / 0.8,
+                              1e-12,
+                              "transfer in a chain");
+    NS_TEST_EXPECT_MSG_EQ_TOL(chain->GetLatency(8000000),
+                              7 * (2 * DELAY + 2 * 100 * BYTE + 1000 * BYTE + 3e-6),
+                              1e-12,
+                              "latency of a chain");
+    // Four messages leave each leaf over two links, each message over one. With four links up
+    // and four down, one link is expected to carry all of them.
+    const auto leaves = MakeTopology("leaf-spine:leaves=2,spines=2,hosts-per-leaf=4", 8);
+    const std::vector<uint32_t> hosts{0, 4, 1, 5, 2, 6, 3, 7};
+    const auto hashed = Measure(leaves, hosts, network, Operation::SEND_RECEIVE, 1);
+    const double load = std::min(4.0, 2 + std::sqrt(2 * std::log(8)) * 1);
+    NS_TEST_EXPECT_MSG_EQ_TOL(hashed->GetTransfer(1000000),
+                              load * 1000000 * BYTE / 0.8,
+                              1e-12,
+                              "one route for each message");
+    network.sprays = true;
+    const auto sprayed = Measure(leaves, hosts, network, Operation::SEND_RECEIVE, 1);
+    NS_TEST_EXPECT_MSG_EQ_TOL(sprayed->GetTransfer(1000000),
+                              2 * 1000000 * BYTE / 0.8,
+                              1e-12,
+                              "all routes for each message");
+    // Ranks in order: one message leaves each leaf.
+    const auto inOrder = Measure(leaves, {}, network, Operation::SEND_RECEIVE, 1);
+    NS_TEST_EXPECT_MSG_EQ_TOL(inOrder->GetTransfer(1000000),
+                              1000000 * BYTE / 0.8,
+                              1e-12,
+                              "neighbors on a leaf");
+}
 
-  private:
-    void DoRun() override
+/** @return expected time of an algorithm; infinite if it is not considered */
+double
+GetSeconds(const TopologyGraph& topology,
+           const NetworkCost& network,
+           const std::string& name,
+           const CollectiveRequest& request)
+{
+    try
     {
-        const NetworkCost network;
-        for (const std::string spec : {"single-switch", "torus:4x4", "fat-tree:k=4"})
+        const auto cost =
+            CollectiveCost::Measure(topology, {}, network, BuildSchedule(name, request));
+        return cost->GetLatency(request.bytes) + cost->GetTransfer(request.bytes);
+    }
+    catch (const ConfigurationError&)
+    {
+        return INFINITY;
+    }
+}
+
+/** The choice is the cheapest algorithm, and planners use it. */
+void
+TestAlgorithmChoice()
+{
+    const NetworkCost network;
+    for (const std::string spec : {"single-switch", "torus:4x4", "fat-tree:k=4"})
+    {
+        const auto topology = MakeTopology(spec, 16);
+        CollectivePlanner planner(network, MakeRequest(Operation::ALL_REDUCE, 16, 0, &topology));
+        AlgorithmChooser chooser(network);
+        for (uint64_t bytes : {uint64_t{64}, uint64_t{65536}, uint64_t{1} << 33})
         {
-            const auto topology = MakeTopology(spec, 16);
-            CollectivePlanner planner(network,
-                                      MakeRequest(Operation::ALL_REDUCE, 16, 0, &topology));
-            AlgorithmChooser chooser(network);
-            for (uint64_t bytes : {uint64_t{64}, uint64_t{65536}, uint64_t{1} << 33})
+            const auto request = MakeRequest(Operation::ALL_REDUCE, 16, bytes, &topology);
+            const AlgorithmChoice& choice = chooser.Choose(request);
+            const auto plan = planner.Get(Operation::ALL_REDUCE, bytes, 0);
+            NS_TEST_EXPECT_MSG_EQ(plan->algorithm, choice.name, spec << " " << bytes);
+            NS_TEST_EXPECT_MSG_EQ(planner.Explain(Operation::ALL_REDUCE, bytes, 0),
+                                  choice.reason,
+                                  spec << " " << bytes);
+            NS_TEST_EXPECT_MSG_EQ(choice.reason.find(choice.name + " for all-reduce of "),
+                                  0,
+                                  choice.reason);
+            const double least = GetSeconds(topology, network, choice.name, request);
+            for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())
             {
-                const auto request = MakeRequest(Operation::ALL_REDUCE, 16, bytes, &topology);
-                const AlgorithmChoice& choice = chooser.Choose(request);
-                const auto plan = planner.Get(Operation::ALL_REDUCE, bytes, 0);
-                NS_TEST_EXPECT_MSG_EQ(plan->algorithm, choice.name, spec << " " << bytes);
-                NS_TEST_EXPECT_MSG_EQ(planner.Explain(Operation::ALL_REDUCE, bytes, 0),
-                                      choice.reason,
-                                      spec << " " << bytes);
-                NS_TEST_EXPECT_MSG_EQ(choice.reason.find(choice.name + " for all-reduce of "),
-                                      0,
-                                      choice.reason);
-                const double least = GetSeconds(topology, network, choice.name, request);
-                for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())
-                {
-                    NS_TEST_EXPECT_MSG_GT_OR_EQ(GetSeconds(topology, network, name, request),
-                                                least,
-                                                name << " on " << spec << ", " << bytes);
-                }
+                NS_TEST_EXPECT_MSG_GT_OR_EQ(GetSeconds(topology, network, name, request),
+                                            least,
+                                            name << " on " << spec << ", " << bytes);
             }
         }
-        // Latency dominates for few bytes, bandwidth for many.
-        const auto star = MakeTopology("single-switch", 16);
-        AlgorithmChooser chooser(network);
-        const auto few =
-            BuildSchedule(chooser.Choose(MakeRequest(Operation::BROADCAST, 16, 8, &star)).name,
-                          MakeRequest(Operation::BROADCAST, 16, 8, &star));
-        NS_TEST_EXPECT_MSG_LT_OR_EQ(few.GetSteps(), 4, "few steps for few bytes");
-        NS_TEST_EXPECT_MSG_NE(
-            chooser.Choose(MakeRequest(Operation::BROADCAST, 16, 8, &star)).name,
-            chooser.Choose(MakeRequest(Operation::BROADCAST, 16, 1 << 28, &star)).name,
-            "another for many");
-        // A search that would take too long is skipped.
-        const auto large = MakeTopology("torus:9x9", 81);
-        const std::string name =
-            chooser.Choose(MakeRequest(Operation::ALL_GATHER, 81, 1 << 20, &large)).name;
-        NS_TEST_EXPECT_MSG_EQ(Registry<CollectiveAlgorithm>::Find(name).searches, false, name);
-        // One rank has nothing to do, whatever the algorithm.
-        const auto one = MakeTopology("single-switch", 1);
-        CollectivePlanner alone(network, MakeRequest(Operation::ALL_REDUCE, 1, 0, &one));
-        NS_TEST_EXPECT_MSG_EQ(alone.Get(Operation::ALL_REDUCE, 1000, 0)->GetSteps(), 0, "one rank");
-        CollectivePlanner given("ring", MakeRequest(Operation::ALL_REDUCE, 16, 0, &star));
-        NS_TEST_EXPECT_MSG_EQ(given.Explain(Operation::ALL_REDUCE, 1000, 0), "", "no choice");
     }
+    // Latency dominates for few bytes, bandwidth for many.
+    const auto star = MakeTopology("single-switch", 16);
+    AlgorithmChooser chooser(network);
+    const auto few =
+        BuildSchedule(chooser.Choose(MakeRequest(Operation::BROADCAST, 16, 8, &star)).name,
+                      MakeRequest(Operation::BROADCAST, 16, 8, &star));
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(few.GetSteps(), 4, "few steps for few bytes");
+    NS_TEST_EXPECT_MSG_NE(
+        chooser.Choose(MakeRequest(Operation::BROADCAST, 16, 8, &star)).name,
+        chooser.Choose(MakeRequest(Operation::BROADCAST, 16, 1 << 28, &star)).name,
+        "another for many");
+    // A search that would take too long is skipped.
+    const auto large = MakeTopology("torus:9x9", 81);
+    const std::string name =
+        chooser.Choose(MakeRequest(Operation::ALL_GATHER, 81, 1 << 20, &large)).name;
+    NS_TEST_EXPECT_MSG_EQ(Registry<CollectiveAlgorithm>::Find(name).searches, false, name);
+    // One rank has nothing to do, whatever the algorithm.
+    const auto one = MakeTopology("single-switch", 1);
+    CollectivePlanner alone(network, MakeRequest(Operation::ALL_REDUCE, 1, 0, &one));
+    NS_TEST_EXPECT_MSG_EQ(alone.Get(Operation::ALL_REDUCE, 1000, 0)->GetSteps(), 0, "one rank");
+    CollectivePlanner given("ring", MakeRequest(Operation::ALL_REDUCE, 16, 0, &star));
+    NS_TEST_EXPECT_MSG_EQ(given.Explain(Operation::ALL_REDUCE, 1000, 0), "", "no choice");
+}
 
-    /** @return expected time of an algorithm; infinite if it is not considered */
-    static double GetSeconds(const TopologyGraph& topology,
-                             const NetworkCost& network,
-                             const std::string& name,
-                             const CollectiveRequest& request)
+void
+Check(const std::string& topology, Operation operation)
+{
+    ClusterOptions options;
+    options.ranks = 12;
+    options.topology = topology;
+    SweepRequest request;
+    request.operation = operation;
+    request.sizes = {48, 100000};
+    request.warmup = 0;
+    uint32_t rows = 0;
+    const auto sweep =
+        SweepAlgorithms(options, request, [&](const Cluster&, const CollectiveMeasurement&) {
+            rows++;
+        });
+    const std::string what = topology + ", " + training::GetName(operation);
+    for (const CollectiveMeasurement& row : sweep.rows)
     {
-        try
-        {
-            const auto cost =
-                CollectiveCost::Measure(topology, {}, network, BuildSchedule(name, request));
-            return cost->GetLatency(request.bytes) + cost->GetTransfer(request.bytes);
-        }
-        catch (const ConfigurationError&)
-        {
-            return INFINITY;
-        }
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(row.lowerBound,
+                                    row.seconds,
+                                    what << ", " << row.algorithm << ", " << row.bytes);
+        NS_TEST_EXPECT_MSG_EQ(row.verified, true, what << ", " << row.algorithm);
     }
-};
+    NS_TEST_EXPECT_MSG_EQ(rows, sweep.rows.size(), "each row is reported");
+    NS_TEST_EXPECT_MSG_EQ(rows / 2 + sweep.unfit.size(),
+                          Registry<CollectiveAlgorithm>::All().size(),
+                          "each algorithm fits or not");
+    for (uint64_t bytes : request.sizes)
+    {
+        const auto* fastest = sweep.FindFastest(bytes);
+        const auto* chosen = sweep.Find(bytes, sweep.choices.at(bytes));
+        NS_TEST_ASSERT_MSG_EQ((fastest && chosen), true, "measured");
+        NS_TEST_EXPECT_MSG_LT(chosen->seconds,
+                              2.5 * fastest->seconds,
+                              what << ", " << bytes << ": " << chosen->algorithm << " in place of "
+                                   << fastest->algorithm);
+    }
+}
 
 /**
- * @ingroup distributed-training-tests
  * No algorithm beats the lower bound, on any topology, for any operation. The choice is close to
  * the fastest.
  */
-class NothingBeatsItsBoundTest : public TestCase
+void
+TestNothingBeatsItsBound()
 {
-  public:
-    NothingBeatsItsBoundTest()
-        : TestCase("nothing beats its lower bound")
+    UsePicoseconds();
+    for (const std::string topology : {"single-switch",
+                                       "torus:3x4",
+                                       "mesh:4x3",
+                                       "ring",
+                                       "leaf-spine:leaves=3,spines=2",
+                                       "fat-tree:k=4",
+                                       "bigraph:m=2,n=8",
+                                       "dragonfly:a=4,p=2,h=1",
+                                       "rail-optimized:servers=3,gpus=4"})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        for (const std::string topology : {"single-switch",
-                                           "torus:3x4",
-                                           "mesh:4x3",
-                                           "ring",
-                                           "leaf-spine:leaves=3,spines=2",
-                                           "fat-tree:k=4",
-                                           "bigraph:m=2,n=8",
-                                           "dragonfly:a=4,p=2,h=1",
-                                           "rail-optimized:servers=3,gpus=4"})
+        for (Operation operation : GetCollectiveOperations())
         {
-            for (Operation operation : GetCollectiveOperations())
-            {
-                Check(topology, operation);
-            }
+            Check(topology, operation);
         }
     }
+}
 
-    void Check(const std::string& topology, Operation operation)
-    {
-        ClusterOptions options;
-        options.ranks = 12;
-        options.topology = topology;
-        SweepRequest request;
-        request.operation = operation;
-        request.sizes = {48, 100000};
-        request.warmup = 0;
-        uint32_t rows = 0;
-        const auto sweep =
-            SweepAlgorithms(options, request, [&](const Cluster&, const CollectiveMeasurement&) {
-                rows++;
-            });
-        const std::string what = topology + ", " + training::GetName(operation);
-        for (const CollectiveMeasurement& row : sweep.rows)
-        {
-            NS_TEST_EXPECT_MSG_LT_OR_EQ(row.lowerBound,
-                                        row.seconds,
-                                        what << ", " << row.algorithm << ", " << row.bytes);
-            NS_TEST_EXPECT_MSG_EQ(row.verified, true, what << ", " << row.algorithm);
-        }
-        NS_TEST_EXPECT_MSG_EQ(rows, sweep.rows.size(), "each row is reported");
-        NS_TEST_EXPECT_MSG_EQ(rows / 2 + sweep.unfit.size(),
-                              Registry<CollectiveAlgorithm>::All().size(),
-                              "each algorithm fits or not");
-        for (uint64_t bytes : request.sizes)
-        {
-            const auto* fastest = sweep.FindFastest(bytes);
-            const auto* chosen = sweep.Find(bytes, sweep.choices.at(bytes));
-            NS_TEST_ASSERT_MSG_EQ((fastest && chosen), true, "measured");
-            NS_TEST_EXPECT_MSG_LT(chosen->seconds,
-                                  2.5 * fastest->seconds,
-                                  what << ", " << bytes << ": " << chosen->algorithm
-                                       << " in place of " << fastest->algorithm);
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * A sweep refuses options that no algorithm supports, and carries real payload.
- */
-class SweepTest : public TestCase
+std::string
+GetRefusal(const ClusterOptions& options, const SweepRequest& request)
 {
-  public:
-    SweepTest()
-        : TestCase("sweep over algorithms")
+    try
     {
+        SweepAlgorithms(options, request, nullptr);
     }
-
-  private:
-    void DoRun() override
+    catch (const ConfigurationError& error)
     {
-        UsePicoseconds();
-        ClusterOptions options;
-        options.ranks = 6;
-        SweepRequest request;
-        request.sizes = {6000};
-        request.real = true;
-        const auto sweep = SweepAlgorithms(options, request, nullptr);
-        for (const CollectiveMeasurement& row : sweep.rows)
-        {
-            NS_TEST_EXPECT_MSG_EQ(row.mismatch, "", row.algorithm);
-        }
-        NS_TEST_EXPECT_MSG_EQ(sweep.unfit.count("ring"), 0, "a ring fits");
-        NS_TEST_EXPECT_MSG_EQ(sweep.unfit.count("hdrm"), 1, "HDRM needs a BiGraph");
-        NS_TEST_EXPECT_MSG_GT(sweep.cost.packetHops, 1000, "of all simulations");
-        // Only the last algorithm of the sweep.
-        options.algorithm = sweep.rows.back().algorithm;
-        {
-            const Cluster cluster(options);
-            GuardedRun run(cluster);
-            MeasureCollective(cluster, run, request.operation, 6000, true, 1);
-            const auto row = MeasureCollective(cluster, run, request.operation, 6000, true, 1);
-            NS_TEST_EXPECT_MSG_EQ(row.seconds, sweep.rows.back().seconds, "as on its own");
-        }
-        Simulator::Destroy();
-        options.mtu = 1;
-        NS_TEST_EXPECT_MSG_EQ(GetRefusal(options, request),
-                              "mtu 1 (allowed: 256 to 9000 bytes; 0: automatic)",
-                              "wrong for all");
-        options.mtu = 0;
-        options.schedule = "x.json";
-        NS_TEST_EXPECT_MSG_EQ(GetRefusal(options, request),
-                              "--sweep with --schedule=x.json (allowed: without)",
-                              "a schedule");
+        return error.what();
     }
+    return "";
+}
 
-    static std::string GetRefusal(const ClusterOptions& options, const SweepRequest& request)
-    {
-        try
-        {
-            SweepAlgorithms(options, request, nullptr);
-        }
-        catch (const ConfigurationError& error)
-        {
-            return error.what();
-        }
-        return "";
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * The suite of choices among algorithms.
- */
-class AlgorithmChoiceTestSuite : public TestSuite
+/** A sweep refuses options that no algorithm supports, and carries real payload. */
+void
+TestSweep()
 {
-  public:
-    AlgorithmChoiceTestSuite()
-        : TestSuite("distributed-training-algorithm-choice", TestSuite::Type::UNIT)
+    UsePicoseconds();
+    ClusterOptions options;
+    options.ranks = 6;
+    SweepRequest request;
+    request.sizes = {6000};
+    request.real = true;
+    const auto sweep = SweepAlgorithms(options, request, nullptr);
+    for (const CollectiveMeasurement& row : sweep.rows)
     {
-        AddTestCase(new CollectiveCostTest);
-        AddTestCase(new AlgorithmChoiceTest);
-        AddTestCase(new NothingBeatsItsBoundTest);
-        AddTestCase(new SweepTest);
+        NS_TEST_EXPECT_MSG_EQ(row.mismatch, "", row.algorithm);
     }
-};
+    NS_TEST_EXPECT_MSG_EQ(sweep.unfit.count("ring"), 0, "a ring fits");
+    NS_TEST_EXPECT_MSG_EQ(sweep.unfit.count("hdrm"), 1, "HDRM needs a BiGraph");
+    NS_TEST_EXPECT_MSG_GT(sweep.cost.packetHops, 1000, "of all simulations");
+    // Only the last algorithm of the sweep.
+    options.algorithm = sweep.rows.back().algorithm;
+    {
+        const Cluster cluster(options);
+        GuardedRun run(cluster);
+        MeasureCollective(cluster, run, request.operation, 6000, true, 1);
+        const auto row = MeasureCollective(cluster, run, request.operation, 6000, true, 1);
+        NS_TEST_EXPECT_MSG_EQ(row.seconds, sweep.rows.back().seconds, "as on its own");
+    }
+    Simulator::Destroy();
+    options.mtu = 1;
+    NS_TEST_EXPECT_MSG_EQ(GetRefusal(options, request),
+                          "mtu 1 (allowed: 256 to 9000 bytes; 0: automatic)",
+                          "wrong for all");
+    options.mtu = 0;
+    options.schedule = "x.json";
+    NS_TEST_EXPECT_MSG_EQ(GetRefusal(options, request),
+                          "--sweep with --schedule=x.json (allowed: without)",
+                          "a schedule");
+}
 
-static AlgorithmChoiceTestSuite g_algorithmChoiceTestSuite; ///< registers the suite
+const Suite g_suite("algorithm-choice",
+                    Duration::QUICK,
+                    {{"cost of a schedule", TestCollectiveCost},
+                     {"choice of an algorithm", TestAlgorithmChoice},
+                     {"nothing beats its lower bound", TestNothingBeatsItsBound},
+                     {"sweep over algorithms", TestSweep}});
+
+} // namespace algorithm_choice_test

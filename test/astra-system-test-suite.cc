@@ -5,13 +5,13 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/astra-system.h"
 #include "ns3/collective-algorithm.h"
 #include "ns3/nstime.h"
 #include "ns3/program-options.h"
 #include "ns3/schedule-verifier.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 
 #include <cstdint>
@@ -22,17 +22,12 @@
 #include <utility>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-astra-system-tests Tests of the system layer of ASTRA-sim 2
- */
+namespace astra_system_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 using Operation = CollectiveOperation;
 
@@ -82,153 +77,123 @@ CountParts(const CollectiveSchedule& schedule)
     return parts;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-astra-system-tests
- * The algorithm per-dimension.
- */
-class PerDimensionTestCase : public RefusalTest
+/** Expects schedules to be right, for all operations that have a key. */
+void
+ExpectRight(const std::string& names, const std::string& sizes, uint32_t ranks)
 {
-  public:
-    PerDimensionTestCase()
-        : RefusalTest("an algorithm for each dimension")
+    for (const std::string more :
+         {"", ",splits=3", ",splits=4,active=2", ",optimization=baseline,splits=2,active=9"})
     {
-    }
-
-  private:
-    /** Expects schedules to be right, for all operations that have a key. */
-    void ExpectRight(const std::string& names, const std::string& sizes, uint32_t ranks)
-    {
-        for (const std::string more :
-             {"", ",splits=3", ",splits=4,active=2", ",optimization=baseline,splits=2,active=9"})
+        for (const Operation operation : {Operation::ALL_REDUCE,
+                                          Operation::REDUCE_SCATTER,
+                                          Operation::ALL_GATHER,
+                                          Operation::ALL_TO_ALL,
+                                          Operation::ALL_TO_ALL_V})
         {
-            for (const Operation operation : {Operation::ALL_REDUCE,
-                                              Operation::REDUCE_SCATTER,
-                                              Operation::ALL_GATHER,
-                                              Operation::ALL_TO_ALL,
-                                              Operation::ALL_TO_ALL_V})
-            {
-                const bool isAllToAll =
-                    operation == Operation::ALL_TO_ALL || operation == Operation::ALL_TO_ALL_V;
-                const std::string key = isAllToAll ? "all-to-all" : training::GetName(operation);
-                const std::string spec =
-                    "per-dimension:" + key + "=" + names + ",sizes=" + sizes + more;
-                NS_TEST_EXPECT_MSG_EQ(VerifySchedule(Plan(spec, operation, ranks)),
-                                      "",
-                                      training::GetName(operation) << " " << spec);
-            }
+            const bool isAllToAll =
+                operation == Operation::ALL_TO_ALL || operation == Operation::ALL_TO_ALL_V;
+            const std::string key = isAllToAll ? "all-to-all" : training::GetName(operation);
+            const std::string spec =
+                "per-dimension:" + key + "=" + names + ",sizes=" + sizes + more;
+            NS_TEST_EXPECT_MSG_EQ(VerifySchedule(Plan(spec, operation, ranks)),
+                                  "",
+                                  training::GetName(operation) << " " << spec);
         }
     }
+}
 
-    void ExpectSame(const std::string& one,
-                    const std::string& other,
-                    Operation operation,
-                    const std::string& topology)
-    {
-        const bool areEqual = CountParts(Plan(one, operation, 24, topology)) ==
-                              CountParts(Plan(other, operation, 24, topology));
-        NS_TEST_EXPECT_MSG_EQ(areEqual, true, one << " sends as " << other);
-    }
-
-    void DoRun() override
-    {
-        ExpectRight("ring+direct", "3x5", 15);
-        ExpectRight("direct:window=2+ring+ring", "2x3x4", 24);
-        ExpectRight("ring", "auto", 7);
-        ExpectRight("direct+ring", "1x6", 6);
-        for (const std::string names : {"rabenseifner+double-binary-tree",
-                                        "bidirectional-ring+hou",
-                                        "circulant+recursive-doubling"})
-        {
-            for (const std::string sizes : {"4x8", "3x5", "8x2"})
-            {
-                const uint32_t ranks = sizes == "4x8" ? 32 : sizes == "3x5" ? 15 : 16;
-                const std::string spec =
-                    "per-dimension:splits=2,all-reduce=" + names + ",sizes=" + sizes;
-                NS_TEST_EXPECT_MSG_EQ(VerifySchedule(Plan(spec, Operation::ALL_REDUCE, ranks)),
-                                      "",
-                                      spec);
-            }
-        }
-        // The same messages as algorithms that are written for one purpose
-        const std::string torus = "torus:2x3x4";
-        const std::string rings = "ring+ring+ring";
-        ExpectSame("per-dimension:all-reduce=" + rings,
-                   "hierarchical",
-                   Operation::ALL_REDUCE,
-                   torus);
-        ExpectSame("per-dimension:all-gather=" + rings,
-                   "hierarchical",
-                   Operation::ALL_GATHER,
-                   torus);
-        ExpectSame("per-dimension:all-reduce=" + rings + ",optimization=baseline,splits=2",
-                   "dimension-wise",
-                   Operation::ALL_REDUCE,
-                   torus);
-        ExpectSame("per-dimension:all-to-all=" + rings,
-                   "hierarchical-all-to-all:along=ring",
-                   Operation::ALL_TO_ALL,
-                   torus);
-        ExpectSame("per-dimension:all-to-all=direct+direct+direct",
-                   "hierarchical-all-to-all",
-                   Operation::ALL_TO_ALL,
-                   torus);
-        ExpectSame("per-dimension:all-reduce=ring", "ring", Operation::ALL_REDUCE, torus);
-        ExpectSame("per-dimension:all-reduce=ring", "ring", Operation::BARRIER, torus);
-        ExpectSame("per-dimension:all-reduce=ring", "ring", Operation::SEND_RECEIVE, torus);
-        // A group that is not the whole runs a ring.
-        const auto some =
-            Plan("per-dimension:all-reduce=direct+direct", Operation::ALL_REDUCE, 5, torus);
-        NS_TEST_EXPECT_MSG_EQ(CountParts(some).size(), 5, "a ring of five");
-        // A rank begins with as many splits as are active: each begins with a message to the next.
-        for (uint32_t active = 1; active <= 5; active++)
-        {
-            const auto schedule =
-                Plan("per-dimension:all-gather=ring+ring,sizes=2x3,splits=4,active=" +
-                         std::to_string(active),
-                     Operation::ALL_GATHER,
-                     6);
-            uint32_t sends = 0;
-            for (uint32_t root : schedule.GetRoots(0))
-            {
-                sends += schedule.Get(0, root).kind == ScheduleAction::Kind::SEND ? 1 : 0;
-            }
-            NS_TEST_EXPECT_MSG_EQ(sends, std::min(active, 4U), "active splits");
-        }
-        Refuse("per-dimension", "(allowed: with an algorithm, such as all-reduce=ring+direct)");
-        Refuse("per-dimension:all-reduce=per-dimension", "collective algorithms with +");
-        Refuse("per-dimension:all-reduce=ring+", "collective algorithms with +");
-        Refuse("per-dimension:all-reduce=ring,sizes=4x", "sizes such as 4x8");
-        Refuse("per-dimension:all-reduce=ring+ring,sizes=2x4",
-               "24 ranks in dimensions of 8 (allowed: one algorithm for each dimension");
-        Refuse("per-dimension:all-reduce=ring+ring", "all-reduce by 2 algorithms in 3 dimensions");
-        Refuse("per-dimension:all-reduce=double-binary-tree+ring+ring",
-               "dimension 0: the algorithm 'double-binary-tree' has no reduce-scatter");
-        Refuse("per-dimension:all-reduce=ring+swing+ring",
-               "dimension 1: swing: 3 ranks (allowed: ");
-    }
-
-    void Refuse(const std::string& algorithm, const std::string& part)
-    {
-        ExpectPart(GetRefusal([&] { Plan(algorithm, Operation::ALL_REDUCE, 24, "torus:2x3x4"); }),
-                   part);
-    }
-};
-
-/**
- * @ingroup distributed-training-astra-system-tests
- * Files of the system layer.
- */
-class AstraSystemTestCase : public RefusalTest
+void
+ExpectSame(const std::string& one,
+           const std::string& other,
+           Operation operation,
+           const std::string& topology)
 {
-  public:
-    AstraSystemTestCase()
-        : RefusalTest("system files of ASTRA-sim 2 set options of collectives and hosts")
-    {
-    }
+    const bool areEqual = CountParts(Plan(one, operation, 24, topology)) ==
+                          CountParts(Plan(other, operation, 24, topology));
+    NS_TEST_EXPECT_MSG_EQ(areEqual, true, one << " sends as " << other);
+}
 
-  private:
+void
+Refuse(const std::string& algorithm, const std::string& part)
+{
+    ExpectPart(GetRefusal([&] { Plan(algorithm, Operation::ALL_REDUCE, 24, "torus:2x3x4"); }),
+               part);
+}
+
+void
+TestPerDimension()
+{
+    ExpectRight("ring+direct", "3x5", 15);
+    ExpectRight("direct:window=2+ring+ring", "2x3x4", 24);
+    ExpectRight("ring", "auto", 7);
+    ExpectRight("direct+ring", "1x6", 6);
+    for (const std::string names : {"rabenseifner+double-binary-tree",
+                                    "bidirectional-ring+hou",
+                                    "circulant+recursive-doubling"})
+    {
+        for (const std::string sizes : {"4x8", "3x5", "8x2"})
+        {
+            const uint32_t ranks = sizes == "4x8" ? 32 : sizes == "3x5" ? 15 : 16;
+            const std::string spec =
+                "per-dimension:splits=2,all-reduce=" + names + ",sizes=" + sizes;
+            NS_TEST_EXPECT_MSG_EQ(VerifySchedule(Plan(spec, Operation::ALL_REDUCE, ranks)),
+                                  "",
+                                  spec);
+        }
+    }
+    // The same messages as algorithms that are written for one purpose
+    const std::string torus = "torus:2x3x4";
+    const std::string rings = "ring+ring+ring";
+    ExpectSame("per-dimension:all-reduce=" + rings, "hierarchical", Operation::ALL_REDUCE, torus);
+    ExpectSame("per-dimension:all-gather=" + rings, "hierarchical", Operation::ALL_GATHER, torus);
+    ExpectSame("per-dimension:all-reduce=" + rings + ",optimization=baseline,splits=2",
+               "dimension-wise",
+               Operation::ALL_REDUCE,
+               torus);
+    ExpectSame("per-dimension:all-to-all=" + rings,
+               "hierarchical-all-to-all:along=ring",
+               Operation::ALL_TO_ALL,
+               torus);
+    ExpectSame("per-dimension:all-to-all=direct+direct+direct",
+               "hierarchical-all-to-all",
+               Operation::ALL_TO_ALL,
+               torus);
+    ExpectSame("per-dimension:all-reduce=ring", "ring", Operation::ALL_REDUCE, torus);
+    ExpectSame("per-dimension:all-reduce=ring", "ring", Operation::BARRIER, torus);
+    ExpectSame("per-dimension:all-reduce=ring", "ring", Operation::SEND_RECEIVE, torus);
+    // A group that is not the whole runs a ring.
+    const auto some =
+        Plan("per-dimension:all-reduce=direct+direct", Operation::ALL_REDUCE, 5, torus);
+    NS_TEST_EXPECT_MSG_EQ(CountParts(some).size(), 5, "a ring of five");
+    // A rank begins with as many splits as are active: each begins with a message to the next.
+    for (uint32_t active = 1; active <= 5; active++)
+    {
+        const auto schedule = Plan("per-dimension:all-gather=ring+ring,sizes=2x3,splits=4,active=" +
+                                       std::to_string(active),
+                                   Operation::ALL_GATHER,
+                                   6);
+        uint32_t sends = 0;
+        for (uint32_t root : schedule.GetRoots(0))
+        {
+            sends += schedule.Get(0, root).kind == ScheduleAction::Kind::SEND ? 1 : 0;
+        }
+        NS_TEST_EXPECT_MSG_EQ(sends, std::min(active, 4U), "active splits");
+    }
+    Refuse("per-dimension", "(allowed: with an algorithm, such as all-reduce=ring+direct)");
+    Refuse("per-dimension:all-reduce=per-dimension", "collective algorithms with +");
+    Refuse("per-dimension:all-reduce=ring+", "collective algorithms with +");
+    Refuse("per-dimension:all-reduce=ring,sizes=4x", "sizes such as 4x8");
+    Refuse("per-dimension:all-reduce=ring+ring,sizes=2x4",
+           "24 ranks in dimensions of 8 (allowed: one algorithm for each dimension");
+    Refuse("per-dimension:all-reduce=ring+ring", "all-reduce by 2 algorithms in 3 dimensions");
+    Refuse("per-dimension:all-reduce=double-binary-tree+ring+ring",
+           "dimension 0: the algorithm 'double-binary-tree' has no reduce-scatter");
+    Refuse("per-dimension:all-reduce=ring+swing+ring", "dimension 1: swing: 3 ranks (allowed: ");
+}
+
+/** Files of the system layer. */
+struct AstraSystemTestCase
+{
     std::string Write(const std::string& text)
     {
         const std::string path = CreateTempDirFilename("system.json");
@@ -252,7 +217,7 @@ class AstraSystemTestCase : public RefusalTest
         ExpectPart(GetRefusal([&] { ReadAstraSystem(Write(text), true); }), part);
     }
 
-    void DoRun() override
+    void Run()
     {
         // inputs/system/analytical/hgx_h100_32gpu.json of astra-sim/astra-sim
         const std::string hgx = Write(R"({
@@ -354,19 +319,10 @@ class AstraSystemTestCase : public RefusalTest
     }
 };
 
-/**
- * @ingroup distributed-training-astra-system-tests
- * The suite.
- */
-class AstraSystemTestSuite : public TestSuite
-{
-  public:
-    AstraSystemTestSuite()
-        : TestSuite("distributed-training-astra-system", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new PerDimensionTestCase);
-        AddTestCase(new AstraSystemTestCase);
-    }
-};
+const Suite g_suite("astra-system",
+                    Duration::QUICK,
+                    {{"an algorithm for each dimension", TestPerDimension},
+                     {"system files of ASTRA-sim 2 set options of collectives and hosts",
+                      RunTest<AstraSystemTestCase>}});
 
-static AstraSystemTestSuite g_astraSystemTestSuite; ///< registers the suite
+} // namespace astra_system_test

@@ -5,6 +5,7 @@
  */
 
 #include "fabric-test-common.h"
+#include "test-case.h"
 
 #include "ns3/atp-server.h"
 #include "ns3/atp-slots.h"
@@ -13,7 +14,6 @@
 #include "ns3/boolean.h"
 #include "ns3/contribution-check.h"
 #include "ns3/number-format.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/wire-bytes.h"
@@ -24,12 +24,12 @@
 #include <string>
 #include <vector>
 
+namespace atp_server_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 constexpr uint32_t ELEMENTS = 2;
 constexpr uint32_t WINDOW = 4;
@@ -128,213 +128,166 @@ class Bench
     Fabric m_fabric;
 };
 
-} // namespace
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * Contributions in any combination make the correct sum once.
- */
-class AtpServerSumTest : public TestCase
+/** Contributions in any combination make the correct sum once. */
+void
+TestAtpServerSum()
 {
-  public:
-    AtpServerSumTest()
-        : TestCase("parts that fit, overlap, come late, or come again")
-    {
-    }
+    Bench bench;
+    const auto& counters = bench.server->GetCounters();
+    bench.Send(0, 15);
+    NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 1, "complete by switches");
+    NS_TEST_EXPECT_MSG_EQ(bench.results[0].bits, 1111, "as it came");
+    NS_TEST_EXPECT_MSG_EQ(+bench.results[0].header.slot, 17, "of its slot");
 
-  private:
-    void DoRun() override
-    {
-        Bench bench;
-        const auto& counters = bench.server->GetCounters();
-        bench.Send(0, 15);
-        NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 1, "complete by switches");
-        NS_TEST_EXPECT_MSG_EQ(bench.results[0].bits, 1111, "as it came");
-        NS_TEST_EXPECT_MSG_EQ(+bench.results[0].header.slot, 17, "of its slot");
+    bench.Send(1, 4);
+    bench.Send(1, 4);  // again
+    bench.Send(1, 6);  // includes rank 2 again
+    bench.Send(1, 14); // the whole rack, again with rank 2
+    bench.Send(1, 1);
+    NS_TEST_EXPECT_MSG_EQ(counters.duplicates, 3, "none of these is added");
+    NS_TEST_EXPECT_MSG_EQ(bench.results.size(), 1, "two are missing");
+    bench.Send(1, 10);
+    NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 2, "complete");
+    NS_TEST_EXPECT_MSG_EQ(bench.results[1].bits, 1111, "each once");
 
-        bench.Send(1, 4);
-        bench.Send(1, 4);  // again
-        bench.Send(1, 6);  // includes rank 2 again
-        bench.Send(1, 14); // the whole rack, again with rank 2
-        bench.Send(1, 1);
-        NS_TEST_EXPECT_MSG_EQ(counters.duplicates, 3, "none of these is added");
-        NS_TEST_EXPECT_MSG_EQ(bench.results.size(), 1, "two are missing");
-        bench.Send(1, 10);
-        NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 2, "complete");
-        NS_TEST_EXPECT_MSG_EQ(bench.results[1].bits, 1111, "each once");
+    bench.Send(2, 2);
+    bench.Send(2, 15);
+    NS_TEST_EXPECT_MSG_EQ(bench.results.back().bits, 1111, "the whole in place of a part");
+    bench.Send(2, 8);
+    NS_TEST_EXPECT_MSG_EQ(bench.results.size(), 4, "who asks is answered");
+    NS_TEST_EXPECT_MSG_EQ(bench.results.back().bits, 1111, "with the same");
+    NS_TEST_EXPECT_MSG_EQ(counters.answers, 1, "again");
 
-        bench.Send(2, 2);
-        bench.Send(2, 15);
-        NS_TEST_EXPECT_MSG_EQ(bench.results.back().bits, 1111, "the whole in place of a part");
-        bench.Send(2, 8);
-        NS_TEST_EXPECT_MSG_EQ(bench.results.size(), 4, "who asks is answered");
-        NS_TEST_EXPECT_MSG_EQ(bench.results.back().bits, 1111, "with the same");
-        NS_TEST_EXPECT_MSG_EQ(counters.answers, 1, "again");
+    // Packet 8 reuses the entry of packet 0, two windows earlier.
+    bench.Send(8, 1, [](AtpHeader& header) { header.congested = true; });
+    bench.Send(0, 15);
+    NS_TEST_EXPECT_MSG_EQ(counters.stale, 1, "nobody waits for it");
+    bench.Send(8, 14, [](AtpHeader& header) { header.contested = true; });
+    NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 5, "complete");
+    NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.congested, true, "marks are told");
+    NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.contested, true, "and contention");
+    bench.Send(3, 15);
+    NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.congested, false, "of this packet");
 
-        // Packet 8 reuses the entry of packet 0, two windows earlier.
-        bench.Send(8, 1, [](AtpHeader& header) { header.congested = true; });
-        bench.Send(0, 15);
-        NS_TEST_EXPECT_MSG_EQ(counters.stale, 1, "nobody waits for it");
-        bench.Send(8, 14, [](AtpHeader& header) { header.contested = true; });
-        NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 5, "complete");
-        NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.congested, true, "marks are told");
-        NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.contested, true, "and contention");
-        bench.Send(3, 15);
-        NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.congested, false, "of this packet");
+    // A collision gets a replacement slot, the same in each answer.
+    bench.Send(4, 1, [](AtpHeader& header) { header.collision = true; });
+    bench.Send(4, 14, [](AtpHeader& header) { header.collision = true; });
+    const AtpHeader told = bench.results.back().header;
+    NS_TEST_EXPECT_MSG_EQ(told.collision, true, "told");
+    NS_TEST_EXPECT_MSG_NE(told.newSlot, 17, "another");
+    NS_TEST_EXPECT_MSG_EQ(counters.remapped, 1, "once");
+    bench.Send(4, 1);
+    NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.newSlot, told.newSlot, "the same");
+    NS_TEST_EXPECT_MSG_EQ(counters.results, 6, "sums");
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+}
 
-        // A collision gets a replacement slot, the same in each answer.
-        bench.Send(4, 1, [](AtpHeader& header) { header.collision = true; });
-        bench.Send(4, 14, [](AtpHeader& header) { header.collision = true; });
-        const AtpHeader told = bench.results.back().header;
-        NS_TEST_EXPECT_MSG_EQ(told.collision, true, "told");
-        NS_TEST_EXPECT_MSG_NE(told.newSlot, 17, "another");
-        NS_TEST_EXPECT_MSG_EQ(counters.remapped, 1, "once");
-        bench.Send(4, 1);
-        NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.newSlot, told.newSlot, "the same");
-        NS_TEST_EXPECT_MSG_EQ(counters.results, 6, "sums");
-        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
-    }
-};
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * Overflowing sums and values out of range use floats.
- */
-class AtpServerFloatTest : public TestCase
+void
+SendFloats(Bench& bench, uint32_t packet)
 {
-  public:
-    AtpServerFloatTest()
-        : TestCase("sums of floats")
+    for (uint32_t rank : {3, 0, 2, 2, 1})
     {
+        bench.Send(packet, 1U << rank, [](AtpHeader& header) { header.overflow = true; });
     }
+}
 
-  private:
-    void SendFloats(Bench& bench, uint32_t packet)
-    {
-        for (uint32_t rank : {3, 0, 2, 2, 1})
-        {
-            bench.Send(packet, 1U << rank, [](AtpHeader& header) { header.overflow = true; });
-        }
-    }
-
-    void DoRun() override
-    {
-        Bench bench;
-        const auto& counters = bench.server->GetCounters();
-        bench.Send(0, 14);
-        SendFloats(bench, 0);
-        NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 2, "a wish and a result");
-        NS_TEST_EXPECT_MSG_EQ(bench.results[0].header.overflow, true, "for floats");
-        NS_TEST_EXPECT_MSG_EQ(bench.results[0].header.resend, false, "not to free slots");
-        NS_TEST_EXPECT_MSG_EQ(bench.results[1].header.overflow, true, "are floats");
-        NS_TEST_EXPECT_MSG_EQ(bench.results[1].header.resend, true, "and final");
-        NS_TEST_EXPECT_MSG_EQ(ToFloat(bench.results[1].bits), 1113.0F, "each once");
-        NS_TEST_EXPECT_MSG_EQ(counters.floats, 1, "counted");
-
-        // Saturated in a switch, or at the server.
-        bench.saturates = true;
-        bench.Send(1, 15);
-        NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 3, "a wish");
-        NS_TEST_EXPECT_MSG_EQ(bench.results[2].header.resend, false, "no result");
-        // A worker that missed the request sends integers again.
-        bench.Send(1, 2, [](AtpHeader& header) { header.resend = true; });
-        NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 4, "is told again");
-        NS_TEST_EXPECT_MSG_EQ(bench.results[3].header.resend, false, "a wish");
-        SendFloats(bench, 1);
-        NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 5, "a result");
-        NS_TEST_EXPECT_MSG_EQ(ToFloat(bench.results[4].bits), 1113.0F, "each once");
-        bench.Send(2, 1);
-        bench.saturates = false;
-        bench.Send(2, 14);
-        NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.overflow, true, "one saturated part");
-        NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.resend, false, "makes a wish");
-    }
-};
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * Slots: one per window position, and replacements.
- */
-class AtpSlotsTest : public TestCase
+/** Overflowing sums and values out of range use floats. */
+void
+TestAtpServerFloat()
 {
-  public:
-    AtpSlotsTest()
-        : TestCase("slots of packets")
-    {
-    }
+    Bench bench;
+    const auto& counters = bench.server->GetCounters();
+    bench.Send(0, 14);
+    SendFloats(bench, 0);
+    NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 2, "a wish and a result");
+    NS_TEST_EXPECT_MSG_EQ(bench.results[0].header.overflow, true, "for floats");
+    NS_TEST_EXPECT_MSG_EQ(bench.results[0].header.resend, false, "not to free slots");
+    NS_TEST_EXPECT_MSG_EQ(bench.results[1].header.overflow, true, "are floats");
+    NS_TEST_EXPECT_MSG_EQ(bench.results[1].header.resend, true, "and final");
+    NS_TEST_EXPECT_MSG_EQ(ToFloat(bench.results[1].bits), 1113.0F, "each once");
+    NS_TEST_EXPECT_MSG_EQ(counters.floats, 1, "counted");
 
-  private:
-    void DoRun() override
+    // Saturated in a switch, or at the server.
+    bench.saturates = true;
+    bench.Send(1, 15);
+    NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 3, "a wish");
+    NS_TEST_EXPECT_MSG_EQ(bench.results[2].header.resend, false, "no result");
+    // A worker that missed the request sends integers again.
+    bench.Send(1, 2, [](AtpHeader& header) { header.resend = true; });
+    NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 4, "is told again");
+    NS_TEST_EXPECT_MSG_EQ(bench.results[3].header.resend, false, "a wish");
+    SendFloats(bench, 1);
+    NS_TEST_ASSERT_MSG_EQ(bench.results.size(), 5, "a result");
+    NS_TEST_EXPECT_MSG_EQ(ToFloat(bench.results[4].bits), 1113.0F, "each once");
+    bench.Send(2, 1);
+    bench.saturates = false;
+    bench.Send(2, 14);
+    NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.overflow, true, "one saturated part");
+    NS_TEST_EXPECT_MSG_EQ(bench.results.back().header.resend, false, "makes a wish");
+}
+
+/** Slots: one per window position, and replacements. */
+void
+TestAtpSlots()
+{
+    for (const uint32_t slots : {100, 101, 1000, 20000})
     {
-        for (const uint32_t slots : {100, 101, 1000, 20000})
-        {
-            AtpSlots mine;
-            mine.Reset(1, 100, slots);
-            std::set<uint16_t> used;
-            for (uint64_t packet = 0; packet < 100; packet++)
-            {
-                used.insert(mine.Get(packet));
-                NS_TEST_EXPECT_MSG_LT(mine.Get(packet), slots, "in range");
-                NS_TEST_EXPECT_MSG_EQ(mine.Get(packet), mine.Get(packet + 100), "by place");
-            }
-            NS_TEST_EXPECT_MSG_EQ(used.size(), 100, "no two the same");
-            if (slots < 1000)
-            {
-                continue;
-            }
-            for (uint32_t i = 0; i < 50; i++)
-            {
-                const uint16_t old = mine.Get(i);
-                const uint16_t slot = mine.Choose(old, i % 3, 3);
-                NS_TEST_EXPECT_MSG_EQ(used.insert(slot).second, true, "a free one");
-                NS_TEST_EXPECT_MSG_EQ(slot % 3, i % 3, "of this server");
-                used.erase(old);
-                mine.Set(i + 100, slot);
-                NS_TEST_EXPECT_MSG_EQ(mine.Get(i), slot, "from now on");
-            }
-        }
         AtpSlots mine;
-        AtpSlots others;
-        mine.Reset(1, 100, 20000);
-        others.Reset(2, 100, 20000);
-        uint32_t same = 0;
+        mine.Reset(1, 100, slots);
+        std::set<uint16_t> used;
         for (uint64_t packet = 0; packet < 100; packet++)
         {
-            same += mine.Get(packet) == others.Get(packet);
+            used.insert(mine.Get(packet));
+            NS_TEST_EXPECT_MSG_LT(mine.Get(packet), slots, "in range");
+            NS_TEST_EXPECT_MSG_EQ(mine.Get(packet), mine.Get(packet + 100), "by place");
         }
-        NS_TEST_EXPECT_MSG_LT(same, 3, "jobs have different ones");
-        mine.Reset(1, 100, 30); // more window positions than slots: shared
-        NS_TEST_EXPECT_MSG_EQ(mine.Choose(5, 0, 1), 5, "there is no other");
+        NS_TEST_EXPECT_MSG_EQ(used.size(), 100, "no two the same");
+        if (slots < 1000)
+        {
+            continue;
+        }
+        for (uint32_t i = 0; i < 50; i++)
+        {
+            const uint16_t old = mine.Get(i);
+            const uint16_t slot = mine.Choose(old, i % 3, 3);
+            NS_TEST_EXPECT_MSG_EQ(used.insert(slot).second, true, "a free one");
+            NS_TEST_EXPECT_MSG_EQ(slot % 3, i % 3, "of this server");
+            used.erase(old);
+            mine.Set(i + 100, slot);
+            NS_TEST_EXPECT_MSG_EQ(mine.Get(i), slot, "from now on");
+        }
     }
-};
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * Windows, round by round, against the published rules.
- */
-class AtpWindowTest : public TestCase
-{
-  public:
-    AtpWindowTest()
-        : TestCase("windows by marks and contention")
+    AtpSlots mine;
+    AtpSlots others;
+    mine.Reset(1, 100, 20000);
+    others.Reset(2, 100, 20000);
+    uint32_t same = 0;
+    for (uint64_t packet = 0; packet < 100; packet++)
     {
+        same += mine.Get(packet) == others.Get(packet);
     }
+    NS_TEST_EXPECT_MSG_LT(same, 3, "jobs have different ones");
+    mine.Reset(1, 100, 30); // more window positions than slots: shared
+    NS_TEST_EXPECT_MSG_EQ(mine.Choose(5, 0, 1), 5, "there is no other");
+}
 
-  private:
+/** Windows, round by round, against the published rules. */
+struct AtpWindowTest
+{
     /** One round of results, some of them marked, contested, or late. */
     void Round(AtpWindow& window, uint32_t marked, uint32_t contested, uint32_t late = 0)
     {
         const uint32_t results = window.GetPackets();
         for (uint32_t i = 0; i < results; i++)
         {
-            m_now += i == results - late ? 20000001 : 0;
-            window.OnResult(m_now, i < marked, i < contested);
+            now += i == results - late ? 20000001 : 0;
+            window.OnResult(now, i < marked, i < contested);
         }
-        m_base += results;
-        window.OnProgress(m_now, m_base, m_base);
+        base += results;
+        window.OnProgress(now, base, base);
     }
 
-    void DoRun() override
+    void Run()
     {
         AtpWindow window;
         window.Reset(AtpWindow::Control::FIXED, 100, 1, 308, 0);
@@ -342,7 +295,7 @@ class AtpWindowTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(window.GetPackets(), 100, "fixed");
         NS_TEST_EXPECT_MSG_EQ(window.GetSlots(), 100, "fixed");
 
-        m_base = 0;
+        base = 0;
         window.Reset(AtpWindow::Control::ECN, 100, 1, 308, 0);
         for (const uint32_t expected : {50, 25, 12, 6, 3, 1, 1})
         {
@@ -360,7 +313,7 @@ class AtpWindowTest : public TestCase
         }
 
         // A2TP: marks cut the window by half their smoothed fraction.
-        m_base = 0;
+        base = 0;
         window.Reset(AtpWindow::Control::A2TP, 160, 1, 309, 20000000);
         Round(window, 80, 0);
         NS_TEST_EXPECT_MSG_EQ(window.GetPackets(), 155, "160 (1 - 1/8 * 1/2 / 2)");
@@ -374,8 +327,8 @@ class AtpWindowTest : public TestCase
         double slots[2];
         for (const bool isLate : {false, true})
         {
-            m_base = 0;
-            m_now = 0;
+            base = 0;
+            now = 0;
             window.Reset(AtpWindow::Control::A2TP, 1000, 1, 309, 20000000);
             double gamma = 0;
             double beta = 0;
@@ -397,23 +350,15 @@ class AtpWindowTest : public TestCase
         NS_TEST_EXPECT_MSG_LT(slots[1], slots[0], "who is late gives more");
     }
 
-    int64_t m_now{0};
-    uint64_t m_base{0};
+    int64_t now{0};
+    uint64_t base{0};
 };
 
-/** @ingroup distributed-training-innetwork-tests ATP's server, slots and windows. */
-class AtpServerTestSuite : public TestSuite
-{
-  public:
-    AtpServerTestSuite()
-        : TestSuite("distributed-training-atp-server", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new AtpServerSumTest);
-        AddTestCase(new AtpServerFloatTest);
-        AddTestCase(new AtpSlotsTest);
-        AddTestCase(new AtpWindowTest);
-    }
-};
+const Suite g_suite("atp-server",
+                    Duration::QUICK,
+                    {{"parts that fit, overlap, come late, or come again", TestAtpServerSum},
+                     {"sums of floats", TestAtpServerFloat},
+                     {"slots of packets", TestAtpSlots},
+                     {"windows by marks and contention", RunTest<AtpWindowTest>}});
 
-/// The suite, registered.
-static AtpServerTestSuite g_atpServerTestSuite;
+} // namespace atp_server_test

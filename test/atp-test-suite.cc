@@ -6,6 +6,7 @@
 
 #include "fabric-test-common.h"
 #include "innetwork-test-common.h"
+#include "test-case.h"
 
 #include "ns3/atp-communicator.h"
 #include "ns3/atp-helper.h"
@@ -15,7 +16,6 @@
 #include "ns3/guarded-run.h"
 #include "ns3/nic-program.h"
 #include "ns3/run-warnings.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-program.h"
@@ -30,12 +30,12 @@
 #include <string>
 #include <vector>
 
+namespace atp_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
@@ -90,102 +90,81 @@ CountOccupied(const Cluster& cluster)
     return count;
 }
 
-} // namespace
+void
+Check(const ClusterOptions& options, uint64_t count, const std::string& what)
+{
+    Trial trial(options, count, true);
+    const uint32_t times = 2;
+    NS_TEST_EXPECT_MSG_EQ(trial.Run(times), "", what);
+    NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, what << ": exact");
+    NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
+    const uint64_t packets = (count + 61) / 62;
+    const AtpCounters counters = GetCounters(*trial.cluster);
+    NS_TEST_EXPECT_MSG_EQ(counters.refused, 0, what << ": all frames are known");
+    for (const auto& worker : trial.cluster->GetInNetworkCommunicators())
+    {
+        NS_TEST_EXPECT_MSG_EQ(worker->GetCounters().received, times * packets, what);
+    }
+    const KeyValues values = Choose<InNetworkSystem>(options.algorithm).values;
+    if (options.loss == 0 && options.faults.empty() &&
+        values.GetCount("slots") >= values.GetCount("window"))
+    {
+        NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, what << ": nothing again");
+        NS_TEST_EXPECT_MSG_EQ(counters.collisions, 0, what << ": each place has its slot");
+        NS_TEST_EXPECT_MSG_EQ(CountOccupied(*trial.cluster), 0, what << ": all slots freed");
+    }
+}
 
 /**
- * @ingroup distributed-training-innetwork-tests
  * Sums of integers are exact under any impairment, even with fewer slots than packets in flight.
  * Servers verify that each sum contains each contribution once.
  */
-class AtpExactTest : public TestCase
+void
+TestAtpExact()
 {
-  public:
-    AtpExactTest()
-        : TestCase("integers are exact under loss, duplication, reordering and collisions")
+    const Default integers("AtpCommunicator::DataType", "int32");
+    const Default verify("AtpProgram::Verify", "true");
+    const Default verifyServer("AtpServer::Verify", "true");
+    const Default timeout("AtpCommunicator::InitialTimeout", "1ms");
+    for (uint32_t ranks : {2, 3, 8, 16})
     {
-    }
-
-  private:
-    void Check(const ClusterOptions& options, uint64_t count, const std::string& what)
-    {
-        Trial trial(options, count, true);
-        const uint32_t times = 2;
-        NS_TEST_EXPECT_MSG_EQ(trial.Run(times), "", what);
-        NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, what << ": exact");
-        NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
-        const uint64_t packets = (count + 61) / 62;
-        const AtpCounters counters = GetCounters(*trial.cluster);
-        NS_TEST_EXPECT_MSG_EQ(counters.refused, 0, what << ": all frames are known");
-        for (const auto& worker : trial.cluster->GetInNetworkCommunicators())
+        for (double loss : {0.0, 0.001, 0.01, 0.05})
         {
-            NS_TEST_EXPECT_MSG_EQ(worker->GetCounters().received, times * packets, what);
-        }
-        const KeyValues values = Choose<InNetworkSystem>(options.algorithm).values;
-        if (options.loss == 0 && options.faults.empty() &&
-            values.GetCount("slots") >= values.GetCount("window"))
-        {
-            NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, what << ": nothing again");
-            NS_TEST_EXPECT_MSG_EQ(counters.collisions, 0, what << ": each place has its slot");
-            NS_TEST_EXPECT_MSG_EQ(CountOccupied(*trial.cluster), 0, what << ": all slots freed");
-        }
-    }
-
-    void DoRun() override
-    {
-        const Default integers("AtpCommunicator::DataType", "int32");
-        const Default verify("AtpProgram::Verify", "true");
-        const Default verifyServer("AtpServer::Verify", "true");
-        const Default timeout("AtpCommunicator::InitialTimeout", "1ms");
-        for (uint32_t ranks : {2, 3, 8, 16})
-        {
-            for (double loss : {0.0, 0.001, 0.01, 0.05})
+            for (const std::string topology :
+                 {"single-switch", "single-switch:hosts=17", "leaf-spine:leaves=3,spines=2"})
             {
-                for (const std::string topology :
-                     {"single-switch", "single-switch:hosts=17", "leaf-spine:leaves=3,spines=2"})
-                {
-                    ClusterOptions options = MakeOptions(ranks, topology);
-                    options.loss = loss;
-                    const std::string what = std::to_string(ranks) + " ranks, loss " +
-                                             std::to_string(loss) + ", " + topology;
-                    Check(options, 15000 + ranks, what);
-                    SetKey(options, "slots", 30);
-                    Check(options, 10000, what + ", few slots");
-                    options.faults = DoubleAndDelay();
-                    Check(options, 10000, what + ", few slots, duplicates, reordering");
-                    SetKey(options, "slots", 2000);
-                    Check(options, 10000, what + ", duplicates, reordering");
-                }
+                ClusterOptions options = MakeOptions(ranks, topology);
+                options.loss = loss;
+                const std::string what = std::to_string(ranks) + " ranks, loss " +
+                                         std::to_string(loss) + ", " + topology;
+                Check(options, 15000 + ranks, what);
+                SetKey(options, "slots", 30);
+                Check(options, 10000, what + ", few slots");
+                options.faults = DoubleAndDelay();
+                Check(options, 10000, what + ", few slots, duplicates, reordering");
+                SetKey(options, "slots", 2000);
+                Check(options, 10000, what + ", duplicates, reordering");
             }
         }
-        // Servers in several racks, one of them without workers; switches with a single host.
-        const Default servers("AtpCommunicator::ParameterServers", "1,8,3");
-        for (const std::string topology :
-             {"leaf-spine:leaves=4,spines=2,hosts-per-leaf=3", "fat-tree:k=4", "torus:3x3"})
-        {
-            ClusterOptions options = MakeOptions(8, topology);
-            Check(options, 10000, topology);
-            options.path = topology == "torus:3x3" ? "ecmp" : "spray";
-            options.loss = 0.01;
-            SetKey(options, "slots", 110);
-            options.faults = DoubleAndDelay();
-            Check(options, 10000, topology + ", loss, duplicates, reordering");
-        }
     }
-};
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * Any single frame, and any two frames, lost or duplicated.
- */
-class AtpEveryLossTest : public TestCase
-{
-  public:
-    AtpEveryLossTest()
-        : TestCase("whichever frames are lost or doubled, sums are exact")
+    // Servers in several racks, one of them without workers; switches with a single host.
+    const Default servers("AtpCommunicator::ParameterServers", "1,8,3");
+    for (const std::string topology :
+         {"leaf-spine:leaves=4,spines=2,hosts-per-leaf=3", "fat-tree:k=4", "torus:3x3"})
     {
+        ClusterOptions options = MakeOptions(8, topology);
+        Check(options, 10000, topology);
+        options.path = topology == "torus:3x3" ? "ecmp" : "spray";
+        options.loss = 0.01;
+        SetKey(options, "slots", 110);
+        options.faults = DoubleAndDelay();
+        Check(options, 10000, topology + ", loss, duplicates, reordering");
     }
+}
 
-  private:
+/** Any single frame, and any two frames, lost or duplicated. */
+struct AtpEveryLossTest
+{
     /** Indices of the hosts' sent and received frames to drop or duplicate. */
     struct Plan
     {
@@ -272,7 +251,7 @@ class AtpEveryLossTest : public TestCase
         return plan.count;
     }
 
-    void DoRun() override
+    void Run()
     {
         const Default integers("AtpCommunicator::DataType", "int32");
         const Default verify("AtpProgram::Verify", "true");
@@ -304,177 +283,143 @@ class AtpEveryLossTest : public TestCase
     }
 };
 
+/** The use of floats depends on which contributions of either sign are added first. */
+void
+CheckPartsThatSaturate()
+{
+    const Default scale("AtpCommunicator::ScalingFactor", "1e9");
+    uint32_t integers = 0;
+    uint32_t floats = 0;
+    for (uint32_t large = 1; large < 5; large++)
+    {
+        Trial trial(MakeOptions(5, "single-switch:hosts=6"), 1000, false);
+        trial.inputs[0][500] = 1.6F;
+        trial.inputs[large][500] = 1.6F;
+        trial.inputs[large % 4 + 1][500] = -1.6F;
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", large);
+        NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, large);
+        const auto sum = trial.cluster->GetInNetworkCommunicators()[0]->GetSum(trial.inputs);
+        (trial.tensors[0]->values == sum ? integers : floats)++;
+    }
+    NS_TEST_EXPECT_MSG_GT(integers, 0, "sums that have come as integers");
+    NS_TEST_EXPECT_MSG_GT(floats, 0, "and as floats");
+}
+
 /**
- * @ingroup distributed-training-innetwork-tests
  * Float32 sums: the same bits at all ranks, within the closed-form error bound. Values and sums out
  * of range are added as floats.
  */
-class AtpFloatTest : public InNetworkTest
+void
+TestAtpFloat()
 {
-  public:
-    AtpFloatTest()
-        : InNetworkTest(
-              "float32 sums are within the bound of their error; what does not fit goes as floats")
+    const Default verify("AtpProgram::Verify", "true");
+    const Default verifyServer("AtpServer::Verify", "true");
+    const Default timeout("AtpCommunicator::InitialTimeout", "1ms");
+    for (uint32_t ranks : {2, 5, 16})
     {
-    }
-
-  private:
-    /** The use of floats depends on which contributions of either sign are added first. */
-    void CheckPartsThatSaturate()
-    {
-        const Default scale("AtpCommunicator::ScalingFactor", "1e9");
-        uint32_t integers = 0;
-        uint32_t floats = 0;
-        for (uint32_t large = 1; large < 5; large++)
+        for (uint64_t count : {1, 61, 62, 63, 20001})
         {
-            Trial trial(MakeOptions(5, "single-switch:hosts=6"), 1000, false);
-            trial.inputs[0][500] = 1.6F;
-            trial.inputs[large][500] = 1.6F;
-            trial.inputs[large % 4 + 1][500] = -1.6F;
-            NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", large);
-            NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, large);
-            const auto sum = trial.cluster->GetInNetworkCommunicators()[0]->GetSum(trial.inputs);
-            (trial.tensors[0]->values == sum ? integers : floats)++;
-        }
-        NS_TEST_EXPECT_MSG_GT(integers, 0, "sums that have come as integers");
-        NS_TEST_EXPECT_MSG_GT(floats, 0, "and as floats");
-    }
-
-    void DoRun() override
-    {
-        const Default verify("AtpProgram::Verify", "true");
-        const Default verifyServer("AtpServer::Verify", "true");
-        const Default timeout("AtpCommunicator::InitialTimeout", "1ms");
-        for (uint32_t ranks : {2, 5, 16})
-        {
-            for (uint64_t count : {1, 61, 62, 63, 20001})
+            for (double loss : {0.0, 0.01})
             {
-                for (double loss : {0.0, 0.01})
-                {
-                    ClusterOptions options = MakeOptions(ranks, "leaf-spine:leaves=3,spines=1");
-                    options.loss = loss;
-                    SetKey(options, "elements-per-packet", count == 20001 ? 32 : 62);
-                    Trial trial(options, count, false);
-                    const std::string what =
-                        std::to_string(ranks) + " ranks, " + std::to_string(count) + " numbers";
-                    NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
-                    NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, what);
-                    const double bound =
-                        trial.cluster->GetInNetworkCommunicators()[0]->GetErrorBound();
-                    NS_TEST_EXPECT_MSG_GT_OR_EQ(bound, ranks * 0.5e-6, what);
-                    NS_TEST_EXPECT_MSG_LT_OR_EQ(trial.GetError(), bound, what);
-                }
-            }
-        }
-        const float infinite = std::numeric_limits<float>::infinity();
-        for (double loss : {0.0, 0.02})
-        {
-            ClusterOptions options = MakeOptions(16, "leaf-spine:leaves=3,spines=1");
-            options.loss = loss;
-            Trial trial(options, 5000, false);
-            trial.inputs[3][70] = 213.5F;    // more than LargestValue
-            trial.inputs[4][700] = infinite; // not an integer
-            trial.inputs[5][1000] = -1e30F;  // out of range
-            for (auto& input : trial.inputs) // each value fits, the sum does not
-            {
-                input[2000] = 200;
-                input[3000] = -200;
-            }
-            NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", "floats");
-            NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, "the same bits");
-            NS_TEST_EXPECT_MSG_EQ(trial.tensors[0]->values[700], infinite, "infinity");
-            NS_TEST_EXPECT_MSG_EQ(trial.tensors[1]->values[2000], 3200, "beyond the range");
-            NS_TEST_EXPECT_MSG_EQ(trial.tensors[2]->values[3000], -3200, "below it");
-            NS_TEST_EXPECT_MSG_GT(GetCounters(*trial.cluster).saturated, 0, "in a switch");
-            NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, "by the network");
-        }
-        CheckPartsThatSaturate();
-        const Default integers("AtpCommunicator::DataType", "int32");
-        for (const float wrong : {0.5F, 2147483648.0F})
-        {
-            Trial trial(MakeOptions(2), 100, true);
-            trial.inputs[1][50] = wrong;
-            ExpectPart(trial.Run(), "rank 1: a value is no 32-bit integer");
-        }
-        Trial overflow(MakeOptions(2), 100, true);
-        overflow.inputs[0][70] = overflow.inputs[1][70] = 1 << 30;
-        ExpectPart(overflow.Run(), "the sum of packet 1 of atp job 0 overflows 32 bits");
-    }
-};
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * A switch that restarts in the middle of a tensor; servers and workers that fail.
- */
-class AtpFailureTest : public InNetworkTest
-{
-  public:
-    AtpFailureTest()
-        : InNetworkTest("a switch restarts, a server or a worker stops")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms");
-        const Default initial("AtpCommunicator::InitialTimeout", "1ms");
-        const Default verify("AtpServer::Verify", "true");
-        const Default verifySwitch("AtpProgram::Verify", "true");
-        for (uint32_t at = 5; at <= 245; at += 30)
-        {
-            for (const std::string topology :
-                 {"single-switch:hosts=5", "leaf-spine:leaves=2,spines=1"})
-            {
-                ClusterOptions options = MakeOptions(4, topology);
-                options.loss = at % 2 ? 0.001 : 0;
-                Trial trial(Restart(options, at, 3), 200000, false);
-                const std::string what = topology + ", " + std::to_string(at) + " us";
+                ClusterOptions options = MakeOptions(ranks, "leaf-spine:leaves=3,spines=1");
+                options.loss = loss;
+                SetKey(options, "elements-per-packet", count == 20001 ? 32 : 62);
+                Trial trial(options, count, false);
+                const std::string what =
+                    std::to_string(ranks) + " ranks, " + std::to_string(count) + " numbers";
                 NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
-                // Workers and servers keep their state: retransmissions restore what the switch
-                // lost.
-                NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
                 NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, what);
-                NS_TEST_EXPECT_MSG_GT(trial.CountResent(), 0, what << ": sent again");
+                const double bound = trial.cluster->GetInNetworkCommunicators()[0]->GetErrorBound();
+                NS_TEST_EXPECT_MSG_GT_OR_EQ(bound, ranks * 0.5e-6, what);
+                NS_TEST_EXPECT_MSG_LT_OR_EQ(trial.GetError(), bound, what);
             }
         }
-
-        ClusterOptions options = MakeOptions(4, "single-switch:hosts=5");
-        options.faults = {"host4:down,from=30us"}; // the server
-        {
-            Trial trial(options, 200000, false);
-            NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", "the hosts go on");
-            NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 4, "all of them");
-            NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, "the tensor is intact");
-            ExpectPart(FormatFallback(*trial.cluster), "has had no result of packet");
-        }
-        {
-            const Default error("InNetworkCommunicator::OnFailure", "error");
-            Trial trial(options, 200000, false);
-            const std::string text = trial.Run();
-            ExpectPart(text, "has had no result of packet");
-            ExpectPart(text, "of atp");
-        }
-        for (const std::string host : {"host2", "host3"}) // a worker; a worker with the server
-        {
-            CheckDeadWorker(MakeOptions(4), host);
-        }
     }
-};
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * Jobs that share slots: T10 by conservation, exact sums, and shares of slots and links.
- */
-class AtpJobsTest : public InNetworkTest
-{
-  public:
-    AtpJobsTest()
-        : InNetworkTest("jobs share few slots: every contribution is in one frame to a server")
+    const float infinite = std::numeric_limits<float>::infinity();
+    for (double loss : {0.0, 0.02})
     {
+        ClusterOptions options = MakeOptions(16, "leaf-spine:leaves=3,spines=1");
+        options.loss = loss;
+        Trial trial(options, 5000, false);
+        trial.inputs[3][70] = 213.5F;    // more than LargestValue
+        trial.inputs[4][700] = infinite; // not an integer
+        trial.inputs[5][1000] = -1e30F;  // out of range
+        for (auto& input : trial.inputs) // each value fits, the sum does not
+        {
+            input[2000] = 200;
+            input[3000] = -200;
+        }
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", "floats");
+        NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, "the same bits");
+        NS_TEST_EXPECT_MSG_EQ(trial.tensors[0]->values[700], infinite, "infinity");
+        NS_TEST_EXPECT_MSG_EQ(trial.tensors[1]->values[2000], 3200, "beyond the range");
+        NS_TEST_EXPECT_MSG_EQ(trial.tensors[2]->values[3000], -3200, "below it");
+        NS_TEST_EXPECT_MSG_GT(GetCounters(*trial.cluster).saturated, 0, "in a switch");
+        NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, "by the network");
+    }
+    CheckPartsThatSaturate();
+    const Default integers("AtpCommunicator::DataType", "int32");
+    for (const float wrong : {0.5F, 2147483648.0F})
+    {
+        Trial trial(MakeOptions(2), 100, true);
+        trial.inputs[1][50] = wrong;
+        ExpectPart(trial.Run(), "rank 1: a value is no 32-bit integer");
+    }
+    Trial overflow(MakeOptions(2), 100, true);
+    overflow.inputs[0][70] = overflow.inputs[1][70] = 1 << 30;
+    ExpectPart(overflow.Run(), "the sum of packet 1 of atp job 0 overflows 32 bits");
+}
+
+/** A switch that restarts in the middle of a tensor; servers and workers that fail. */
+void
+TestAtpFailure()
+{
+    const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms");
+    const Default initial("AtpCommunicator::InitialTimeout", "1ms");
+    const Default verify("AtpServer::Verify", "true");
+    const Default verifySwitch("AtpProgram::Verify", "true");
+    for (uint32_t at = 5; at <= 245; at += 30)
+    {
+        for (const std::string topology : {"single-switch:hosts=5", "leaf-spine:leaves=2,spines=1"})
+        {
+            ClusterOptions options = MakeOptions(4, topology);
+            options.loss = at % 2 ? 0.001 : 0;
+            Trial trial(Restart(options, at, 3), 200000, false);
+            const std::string what = topology + ", " + std::to_string(at) + " us";
+            NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
+            // Workers and servers keep their state: retransmissions restore what the switch
+            // lost.
+            NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
+            NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, what);
+            NS_TEST_EXPECT_MSG_GT(trial.CountResent(), 0, what << ": sent again");
+        }
     }
 
-  private:
+    ClusterOptions options = MakeOptions(4, "single-switch:hosts=5");
+    options.faults = {"host4:down,from=30us"}; // the server
+    {
+        Trial trial(options, 200000, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", "the hosts go on");
+        NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 4, "all of them");
+        NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, "the tensor is intact");
+        ExpectPart(FormatFallback(*trial.cluster), "has had no result of packet");
+    }
+    {
+        const Default error("InNetworkCommunicator::OnFailure", "error");
+        Trial trial(options, 200000, false);
+        const std::string text = trial.Run();
+        ExpectPart(text, "has had no result of packet");
+        ExpectPart(text, "of atp");
+    }
+    for (const std::string host : {"host2", "host3"}) // a worker; a worker with the server
+    {
+        CheckDeadWorker(MakeOptions(4), host);
+    }
+}
+
+/** Jobs that share slots: T10 by conservation, exact sums, and shares of slots and links. */
+struct AtpJobsTest
+{
     /** Two jobs, each of four workers and a server, sum 400 packets on one switch. */
     void Run(uint32_t slots, double loss)
     {
@@ -483,18 +428,18 @@ class AtpJobsTest : public InNetworkTest
         const Default verify("AtpProgram::Verify", "true");
         const Default verifyServer("AtpServer::Verify", "true");
         constexpr uint64_t COUNT = 62 * 400;
-        m_fabric = FabricHelper().Install(
+        fabric = FabricHelper().Install(
             BuildTopology("single-switch", 10, DataRate("100Gbps"), MicroSeconds(1)));
-        LoseFrames(m_fabric, loss);
-        m_helper = std::make_unique<AtpHelper>();
-        m_helper->SetProgramAttribute("Slots", UintegerValue(slots));
+        LoseFrames(fabric, loss);
+        shared = std::make_unique<AtpHelper>();
+        shared->SetProgramAttribute("Slots", UintegerValue(slots));
         for (uint32_t number : {0, 1})
         {
-            auto& job = m_jobs[number];
+            auto& job = jobs[number];
             job = {};
             std::vector<uint32_t> endpoints(4);
             std::iota(endpoints.begin(), endpoints.end(), 5 * number);
-            job.Add(*m_helper, m_fabric, endpoints, 50, std::vector<uint32_t>{5 * number + 4});
+            job.Add(*shared, fabric, endpoints, 50, std::vector<uint32_t>{5 * number + 4});
             for (const auto& worker : job.workers)
             {
                 worker->SetAttribute("JobPriority", UintegerValue(number));
@@ -505,22 +450,22 @@ class AtpJobsTest : public InNetworkTest
         for (uint32_t number : {0, 1})
         {
             const std::string what = std::to_string(slots) + " slots";
-            NS_TEST_EXPECT_MSG_EQ(m_jobs[number].done.size(), 4, what << ": all ranks");
+            NS_TEST_EXPECT_MSG_EQ(jobs[number].done.size(), 4, what << ": all ranks");
             const float sum = 4000.0F * number + 6;
-            NS_TEST_EXPECT_MSG_EQ((m_jobs[number].GetRange() == std::pair(sum, sum)),
-                                  true,
+            NS_TEST_EXPECT_MSG_EQ(jobs[number].GetRange(),
+                                  std::pair(sum, sum),
                                   what << ": the sum everywhere");
         }
     }
 
     void End()
     {
-        m_helper.reset();
-        for (auto& job : m_jobs)
+        shared.reset();
+        for (auto& job : jobs)
         {
             job = {};
         }
-        m_fabric = Fabric();
+        fabric = Fabric();
         Simulator::Destroy();
     }
 
@@ -530,7 +475,7 @@ class AtpJobsTest : public InNetworkTest
         // Retransmissions only after timeouts.
         const Default threshold("AtpCommunicator::ReorderingThreshold", "0");
         Run(slots, 0);
-        const AtpHelper& helper = *m_helper;
+        const AtpHelper& helper = *shared;
         const std::string what = std::to_string(slots) + " slots";
         const AtpCounters& counters = helper.GetProgram(0)->GetCounters();
         uint64_t sent = 0;
@@ -538,7 +483,7 @@ class AtpJobsTest : public InNetworkTest
         uint64_t parts = 0;
         for (uint32_t number : {0, 1})
         {
-            const auto& job = m_jobs[number];
+            const auto& job = jobs[number];
             for (const auto& worker : job.workers)
             {
                 sent += worker->GetCounters().sent;
@@ -574,11 +519,11 @@ class AtpJobsTest : public InNetworkTest
     {
         Run(slots, 0.02);
         const std::string what = std::to_string(slots) + " slots, losses";
-        NS_TEST_EXPECT_MSG_GT(m_helper->GetProgram(0)->GetCounters().preempted, 0, what);
+        NS_TEST_EXPECT_MSG_GT(shared->GetProgram(0)->GetCounters().preempted, 0, what);
         End();
     }
 
-    void DoRun() override
+    void Run()
     {
         for (uint32_t slots : {5, 40, 60, 100, 20000})
         {
@@ -626,32 +571,21 @@ class AtpJobsTest : public InNetworkTest
         }
     }
 
-    Fabric m_fabric;
-    std::unique_ptr<AtpHelper> m_helper;
-    Job<AtpCommunicator> m_jobs[2];
+    Fabric fabric;
+    std::unique_ptr<AtpHelper> shared;
+    Job<AtpCommunicator> jobs[2];
 };
 
-/**
- * @ingroup distributed-training-innetwork-tests
- * Closed forms of the time of an all-reduce.
- */
-class AtpTimeTest : public InNetworkTest
+struct AtpTimeTest
 {
-  public:
-    AtpTimeTest()
-        : InNetworkTest("rates are those of the closed forms, within 2 %")
-    {
-    }
-
-  private:
     /** @return million elements per second and rank */
     double GetRate(ClusterOptions options, uint64_t count)
     {
         options.algorithm = "atp";
-        return InNetworkTest::GetRate(options, count);
+        return ns3::training::tests::GetRate(options, count);
     }
 
-    void DoRun() override
+    void Run()
     {
         // T9: 62 elements take 332 bytes on the line, independent of the number of workers.
         const double bound = 62 * 100e3 / (332 * 8);
@@ -681,141 +615,103 @@ class AtpTimeTest : public InNetworkTest
     }
 };
 
-/**
- * @ingroup distributed-training-innetwork-tests
- * The purposes of congestion windows, A2TP's windows for stragglers, and ESA's priorities.
- */
-class AtpSharingTest : public TestCase
+/** The purposes of congestion windows, A2TP's windows for stragglers, and ESA's priorities. */
+void
+TestAtpSharing()
 {
-  public:
-    AtpSharingTest()
-        : TestCase("windows, stragglers and priorities")
+    AtpScenario scenario;
+    scenario.duration = MilliSeconds(4);
+    scenario.warmup = MilliSeconds(1);
+    scenario.slots = 200;
+    scenario.window = 400;
     {
+        const Default preemption("AtpProgram::Preemption", "true");
+        const AtpResult equal = MeasureAtpJobs(scenario);
+        NS_TEST_EXPECT_MSG_EQ(equal.program.preempted, 0, "equal priorities");
+        NS_TEST_EXPECT_MSG_EQ_TOL(equal.jobs[0].goodput / equal.jobs[1].goodput, 1, 0.1, "fair");
+        scenario.priorities = {1, 0};
+        const AtpResult higher = MeasureAtpJobs(scenario);
+        NS_TEST_EXPECT_MSG_GT(higher.program.preempted, 0, "a higher one takes slots");
+        NS_TEST_EXPECT_MSG_GT(higher.jobs[0].occupancy, 2 * higher.jobs[1].occupancy, "more");
+        NS_TEST_EXPECT_MSG_GT(higher.jobs[0].goodput, 1.1 * equal.jobs[0].goodput, "faster");
+        scenario.priorities.clear();
     }
-
-  private:
-    void DoRun() override
+    // All packets go to the server: marks keep the queue short enough to avoid spurious
+    // retransmissions.
+    scenario = AtpScenario();
+    scenario.jobs = 1;
+    scenario.workers = 8;
+    scenario.slots = 1;
+    scenario.duration = MilliSeconds(6);
+    scenario.warmup = MilliSeconds(3);
+    const double bound = 62 * 32 / (332.0 * 8) * 100 / scenario.workers;
     {
-        AtpScenario scenario;
-        scenario.duration = MilliSeconds(4);
-        scenario.warmup = MilliSeconds(1);
-        scenario.slots = 200;
-        scenario.window = 400;
-        {
-            const Default preemption("AtpProgram::Preemption", "true");
-            const AtpResult equal = MeasureAtpJobs(scenario);
-            NS_TEST_EXPECT_MSG_EQ(equal.program.preempted, 0, "equal priorities");
-            NS_TEST_EXPECT_MSG_EQ_TOL(equal.jobs[0].goodput / equal.jobs[1].goodput,
-                                      1,
-                                      0.1,
-                                      "fair");
-            scenario.priorities = {1, 0};
-            const AtpResult higher = MeasureAtpJobs(scenario);
-            NS_TEST_EXPECT_MSG_GT(higher.program.preempted, 0, "a higher one takes slots");
-            NS_TEST_EXPECT_MSG_GT(higher.jobs[0].occupancy, 2 * higher.jobs[1].occupancy, "more");
-            NS_TEST_EXPECT_MSG_GT(higher.jobs[0].goodput, 1.1 * equal.jobs[0].goodput, "faster");
-            scenario.priorities.clear();
-        }
-        // All packets go to the server: marks keep the queue short enough to avoid spurious
-        // retransmissions.
-        scenario = AtpScenario();
-        scenario.jobs = 1;
-        scenario.workers = 8;
-        scenario.slots = 1;
-        scenario.duration = MilliSeconds(6);
-        scenario.warmup = MilliSeconds(3);
-        const double bound = 62 * 32 / (332.0 * 8) * 100 / scenario.workers;
-        {
-            const Default fixed("AtpCommunicator::WindowControl", "fixed");
-            const AtpResult result = MeasureAtpJobs(scenario);
-            NS_TEST_EXPECT_MSG_LT(result.jobs[0].goodput, 0.7 * bound, "timeouts in the queue");
-        }
-        const AtpResult ecn = MeasureAtpJobs(scenario);
-        NS_TEST_EXPECT_MSG_EQ_TOL(ecn.jobs[0].goodput, bound, 0.02 * bound, "the server's link");
-
-        // T11: the sample of A2TP's release: 450 slots, 9 threads of 50 packets, and 8 times 10
-        // Gbit/s of background traffic at a worker of the second job.
-        scenario = AtpScenario();
-        scenario.slots = 450;
-        scenario.window = 450;
-        scenario.duration = MilliSeconds(12);
-        scenario.background = DataRate("80Gbps");
-        const Default threads("AtpCommunicator::Threads", "9");
-        // Hosts of the released client reach 50 Gbit/s.
-        const Default cost("AtpCommunicator::PacketCost", "350ns");
-        const AtpResult atp = MeasureAtpJobs(scenario);
-        const Default windows("AtpCommunicator::WindowControl", "a2tp");
-        const AtpResult a2tp = MeasureAtpJobs(scenario);
-        NS_TEST_EXPECT_MSG_EQ_TOL(a2tp.jobs[0].goodput, 50, 10, "job A");
-        NS_TEST_EXPECT_MSG_EQ_TOL(a2tp.jobs[1].goodput, 15.5, 3.1, "job B, which straggles");
-        NS_TEST_EXPECT_MSG_LT(a2tp.jobs[1].occupancy, 0.1, "job B takes few slots");
-        NS_TEST_EXPECT_MSG_GT(a2tp.jobs[0].occupancy, 1.5 * a2tp.jobs[1].occupancy, "job A more");
-        NS_TEST_EXPECT_MSG_LT(a2tp.program.collisions, atp.program.collisions / 2, "collisions");
-        NS_TEST_EXPECT_MSG_GT(a2tp.jobs[0].goodput, 0.98 * atp.jobs[0].goodput, "job A keeps");
-        NS_TEST_EXPECT_MSG_GT(a2tp.jobs[1].goodput, atp.jobs[1].goodput, "job B gains");
+        const Default fixed("AtpCommunicator::WindowControl", "fixed");
+        const AtpResult result = MeasureAtpJobs(scenario);
+        NS_TEST_EXPECT_MSG_LT(result.jobs[0].goodput, 0.7 * bound, "timeouts in the queue");
     }
-};
+    const AtpResult ecn = MeasureAtpJobs(scenario);
+    NS_TEST_EXPECT_MSG_EQ_TOL(ecn.jobs[0].goodput, bound, 0.02 * bound, "the server's link");
 
-/**
- * @ingroup distributed-training-innetwork-tests
- * A window that limits the rate, and slots that are taken, are reported.
- */
-class AtpLimitTest : public InNetworkTest
+    // T11: the sample of A2TP's release: 450 slots, 9 threads of 50 packets, and 8 times 10
+    // Gbit/s of background traffic at a worker of the second job.
+    scenario = AtpScenario();
+    scenario.slots = 450;
+    scenario.window = 450;
+    scenario.duration = MilliSeconds(12);
+    scenario.background = DataRate("80Gbps");
+    const Default threads("AtpCommunicator::Threads", "9");
+    // Hosts of the released client reach 50 Gbit/s.
+    const Default cost("AtpCommunicator::PacketCost", "350ns");
+    const AtpResult atp = MeasureAtpJobs(scenario);
+    const Default windows("AtpCommunicator::WindowControl", "a2tp");
+    const AtpResult a2tp = MeasureAtpJobs(scenario);
+    NS_TEST_EXPECT_MSG_EQ_TOL(a2tp.jobs[0].goodput, 50, 10, "job A");
+    NS_TEST_EXPECT_MSG_EQ_TOL(a2tp.jobs[1].goodput, 15.5, 3.1, "job B, which straggles");
+    NS_TEST_EXPECT_MSG_LT(a2tp.jobs[1].occupancy, 0.1, "job B takes few slots");
+    NS_TEST_EXPECT_MSG_GT(a2tp.jobs[0].occupancy, 1.5 * a2tp.jobs[1].occupancy, "job A more");
+    NS_TEST_EXPECT_MSG_LT(a2tp.program.collisions, atp.program.collisions / 2, "collisions");
+    NS_TEST_EXPECT_MSG_GT(a2tp.jobs[0].goodput, 0.98 * atp.jobs[0].goodput, "job A keeps");
+    NS_TEST_EXPECT_MSG_GT(a2tp.jobs[1].goodput, atp.jobs[1].goodput, "job B gains");
+}
+
+std::string
+Measure(const ClusterOptions& options)
 {
-  public:
-    AtpLimitTest()
-        : InNetworkTest("a warning names the window or the slots that limit the rate")
-    {
-    }
+    Trial trial(options, 1 << 20, true, false);
+    NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", options.algorithm);
+    const auto warnings = GetWarnings(*trial.cluster);
+    return warnings.empty() ? "" : warnings[0];
+}
 
-  private:
-    std::string Measure(const ClusterOptions& options)
-    {
-        Trial trial(options, 1 << 20, true, false);
-        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", options.algorithm);
-        const auto warnings = GetWarnings(*trial.cluster);
-        return warnings.empty() ? "" : warnings[0];
-    }
-
-    void DoRun() override
-    {
-        ClusterOptions options = MakeOptions(4, "single-switch:hosts=5"); // one for the server
-        SetKey(options, "window", 400);
-        NS_TEST_EXPECT_MSG_EQ(Measure(options), "", "a large window");
-        SetKey(options, "window", 16);
-        std::string warning = Measure(options);
-        ExpectPart(warning, "window=16 limits atp to ");
-        for (uint32_t attempt = 0; attempt < 4 && !warning.empty(); attempt++)
-        {
-            const std::size_t begin = warning.rfind('=') + 1;
-            SetKey(options,
-                   "window",
-                   warning.substr(begin, warning.find(" or more", begin) - begin));
-            warning = Measure(options);
-        }
-        NS_TEST_EXPECT_MSG_EQ(warning, "", "a window that is large enough");
-        SetKey(options, "slots", 8);
-        ExpectPart(Measure(options), " % of the results of atp, as slots of the switches were");
-        // The line of the server's host carries all data twice, whatever the window.
-        ClusterOptions shared = MakeOptions(4);
-        SetKey(shared, "window", 400);
-        NS_TEST_EXPECT_MSG_EQ(Measure(shared), "", "not the window");
-    }
-};
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * Ranks that start further apart than the timeout: packets of the first ones go to the server.
- */
-class AtpSkewTest : public TestCase
+/** A window that limits the rate, and slots that are taken, are reported. */
+void
+TestAtpLimit()
 {
-  public:
-    AtpSkewTest()
-        : TestCase("ranks that begin late")
+    ClusterOptions options = MakeOptions(4, "single-switch:hosts=5"); // one for the server
+    SetKey(options, "window", 400);
+    NS_TEST_EXPECT_MSG_EQ(Measure(options), "", "a large window");
+    SetKey(options, "window", 16);
+    std::string warning = Measure(options);
+    ExpectPart(warning, "window=16 limits atp to ");
+    for (uint32_t attempt = 0; attempt < 4 && !warning.empty(); attempt++)
     {
+        const std::size_t begin = warning.rfind('=') + 1;
+        SetKey(options, "window", warning.substr(begin, warning.find(" or more", begin) - begin));
+        warning = Measure(options);
     }
+    NS_TEST_EXPECT_MSG_EQ(warning, "", "a window that is large enough");
+    SetKey(options, "slots", 8);
+    ExpectPart(Measure(options), " % of the results of atp, as slots of the switches were");
+    // The line of the server's host carries all data twice, whatever the window.
+    ClusterOptions shared = MakeOptions(4);
+    SetKey(shared, "window", 400);
+    NS_TEST_EXPECT_MSG_EQ(Measure(shared), "", "not the window");
+}
 
-  private:
+/** Ranks that start further apart than the timeout: packets of the first ones go to the server. */
+struct AtpSkewTest
+{
     static void Start(AtpSkewTest* self, Ptr<Communicator> communicator, Ptr<Tensor> tensor)
     {
         communicator->AllReduce(tensor, MakeBoundCallback(&AtpSkewTest::OnDone, self));
@@ -823,10 +719,10 @@ class AtpSkewTest : public TestCase
 
     static void OnDone(AtpSkewTest* self)
     {
-        self->m_done++;
+        self->done++;
     }
 
-    void DoRun() override
+    void Run()
     {
         const Default integers("AtpCommunicator::DataType", "int32");
         const Default verify("AtpProgram::Verify", "true");
@@ -838,7 +734,7 @@ class AtpSkewTest : public TestCase
                  {"single-switch:hosts=6", "leaf-spine:leaves=3,spines=2"})
             {
                 Trial trial(MakeOptions(5, topology), 20000, true);
-                m_done = 0;
+                done = 0;
                 for (uint32_t rank = 0; rank < 5; rank++)
                 {
                     Simulator::Schedule(MicroSeconds(700 * (rank * 3 % 5)),
@@ -848,7 +744,7 @@ class AtpSkewTest : public TestCase
                                         trial.tensors[rank]);
                 }
                 Simulator::Run();
-                NS_TEST_EXPECT_MSG_EQ(m_done, 5, topology << ": all ranks");
+                NS_TEST_EXPECT_MSG_EQ(done, 5, topology << ": all ranks");
                 NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, topology << ": exact");
                 NS_TEST_EXPECT_MSG_EQ((trial.CountResent() == 0), patient, topology);
                 NS_TEST_EXPECT_MSG_EQ(CountOccupied(*trial.cluster), 0, topology << ": all free");
@@ -856,86 +752,67 @@ class AtpSkewTest : public TestCase
         }
     }
 
-    uint32_t m_done{0};
+    uint32_t done{0};
 };
 
-/**
- * @ingroup distributed-training-innetwork-tests
- * Named refusals of invalid requests.
- */
-class AtpOptionsTest : public InNetworkTest
+/** Named refusals of invalid requests. */
+void
+TestAtpOptions()
 {
-  public:
-    AtpOptionsTest()
-        : InNetworkTest("options that do not fit are refused")
+    ClusterOptions options = MakeOptions(4);
+    NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "these are fine");
+    options.algorithm = "atp";
+    NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "as are the defaults");
+    SetKey(options, "framing", "udp");
+    ExpectRefusal(options, "in-network aggregation 'atp:framing=udp': 'framing=udp' (allowed: ");
+    options = MakeOptions(4);
+    SetKey(options, "elements-per-packet", 66);
+    ExpectRefusal(options, "'elements-per-packet=66' (allowed: elements-per-packet=2 to 64, ");
+    SetKey(options, "elements-per-packet", 33);
+    ExpectRefusal(options, "33 elements per packet (allowed: even numbers up to 64)");
+    ExpectChoice(MakeOptions(4), "AtpCommunicator::DataType", "float32, int32");
+    ExpectChoice(MakeOptions(4), "AtpCommunicator::WindowControl", "fixed, ecn, a2tp");
+    options = MakeOptions(33);
+    ExpectRefusal(options, "atp job 0 has 33 workers at a switch (allowed: up to 32)");
+    options = MakeOptions(34, "leaf-spine:leaves=34,spines=1,hosts-per-leaf=1");
+    ExpectRefusal(options, "34 racks and workers at the switch of its server (allowed: up to 32)");
+    options = MakeOptions(64, "leaf-spine:leaves=4,spines=1");
+    NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "racks of 16 fit");
+    for (const std::string servers : {"4", "1,1", "x", ""})
     {
+        const Default wrong("AtpCommunicator::ParameterServers", servers);
+        ExpectRefusal(MakeOptions(4),
+                      "AtpCommunicator::ParameterServers=" + servers + " (allowed: ");
     }
-
-  private:
-    void DoRun() override
     {
-        ClusterOptions options = MakeOptions(4);
-        NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "these are fine");
-        options.algorithm = "atp";
-        NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "as are the defaults");
-        SetKey(options, "framing", "udp");
-        ExpectRefusal(options,
-                      "in-network aggregation 'atp:framing=udp': 'framing=udp' (allowed: ");
-        options = MakeOptions(4);
-        SetKey(options, "elements-per-packet", 66);
-        ExpectRefusal(options, "'elements-per-packet=66' (allowed: elements-per-packet=2 to 64, ");
-        SetKey(options, "elements-per-packet", 33);
-        ExpectRefusal(options, "33 elements per packet (allowed: even numbers up to 64)");
-        ExpectChoice(MakeOptions(4), "AtpCommunicator::DataType", "float32, int32");
-        ExpectChoice(MakeOptions(4), "AtpCommunicator::WindowControl", "fixed, ecn, a2tp");
-        options = MakeOptions(33);
-        ExpectRefusal(options, "atp job 0 has 33 workers at a switch (allowed: up to 32)");
-        options = MakeOptions(34, "leaf-spine:leaves=34,spines=1,hosts-per-leaf=1");
-        ExpectRefusal(options,
-                      "34 racks and workers at the switch of its server (allowed: up to 32)");
-        options = MakeOptions(64, "leaf-spine:leaves=4,spines=1");
-        NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "racks of 16 fit");
-        for (const std::string servers : {"4", "1,1", "x", ""})
-        {
-            const Default wrong("AtpCommunicator::ParameterServers", servers);
-            ExpectRefusal(MakeOptions(4),
-                          "AtpCommunicator::ParameterServers=" + servers + " (allowed: ");
-        }
-        {
-            const Default wrong("AtpCommunicator::ParameterServers", "0,1,2,3,4");
-            ExpectRefusal(MakeOptions(5), "(allowed: 1 to 4 hosts)");
-        }
-        UsePicoseconds();
-        Fabric fabric = FabricHelper().Install(
-            BuildTopology("single-switch", 4, DataRate("100Gbps"), MicroSeconds(1)));
-        AtpHelper helper;
-        Job<AtpCommunicator> job;
-        job.Add(helper, fabric, {0, 1}, 0);
-        const Default windows("AtpCommunicator::WindowControl", "a2tp");
-        ExpectPart(GetRefusal([&]() { job.Add(helper, fabric, {2, 3}, 0); }), "switches without");
-        Simulator::Destroy();
+        const Default wrong("AtpCommunicator::ParameterServers", "0,1,2,3,4");
+        ExpectRefusal(MakeOptions(5), "(allowed: 1 to 4 hosts)");
     }
-};
+    UsePicoseconds();
+    Fabric fabric = FabricHelper().Install(
+        BuildTopology("single-switch", 4, DataRate("100Gbps"), MicroSeconds(1)));
+    AtpHelper helper;
+    Job<AtpCommunicator> job;
+    job.Add(helper, fabric, {0, 1}, 0);
+    const Default windows("AtpCommunicator::WindowControl", "a2tp");
+    ExpectPart(GetRefusal([&]() { job.Add(helper, fabric, {2, 3}, 0); }), "switches without");
+    Simulator::Destroy();
+}
 
-/** @ingroup distributed-training-innetwork-tests ATP, end to end. */
-class AtpTestSuite : public TestSuite
-{
-  public:
-    AtpTestSuite()
-        : TestSuite("distributed-training-atp", TestSuite::Type::SYSTEM)
-    {
-        AddTestCase(new AtpExactTest);
-        AddTestCase(new AtpEveryLossTest);
-        AddTestCase(new AtpFloatTest);
-        AddTestCase(new AtpFailureTest);
-        AddTestCase(new AtpJobsTest);
-        AddTestCase(new AtpTimeTest);
-        AddTestCase(new AtpSharingTest);
-        AddTestCase(new AtpLimitTest);
-        AddTestCase(new AtpSkewTest);
-        AddTestCase(new AtpOptionsTest);
-    }
-};
+const Suite g_suite(
+    "atp",
+    Duration::QUICK,
+    {{"integers are exact under loss, duplication, reordering and collisions", TestAtpExact},
+     {"whichever frames are lost or doubled, sums are exact", RunTest<AtpEveryLossTest>},
+     {"float32 sums are within the bound of their error; what does not fit goes as floats",
+      TestAtpFloat},
+     {"a switch restarts, a server or a worker stops", TestAtpFailure},
+     {"jobs share few slots: every contribution is in one frame to a server", RunTest<AtpJobsTest>},
+     {"rates are those of the closed forms, within 2 %", RunTest<AtpTimeTest>},
+     {"windows, stragglers and priorities", TestAtpSharing},
+     {"a warning names the window or the slots that limit the rate", TestAtpLimit},
+     {"ranks that begin late", RunTest<AtpSkewTest>},
+     {"options that do not fit are refused", TestAtpOptions}},
+    TestSuite::Type::SYSTEM);
 
-/// The suite, registered.
-static AtpTestSuite g_atpTestSuite;
+} // namespace atp_test

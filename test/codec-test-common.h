@@ -10,7 +10,6 @@
 #include "refusal-test-common.h"
 
 #include "ns3/gradient-codec.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,6 +6,7 @@
 
 #include "coded-test-common.h"
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/algorithm-sweep.h"
 #include "ns3/codec-engine.h"
@@ -16,7 +17,6 @@
 #include "ns3/message-coding.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-run.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uec-connection.h"
@@ -28,12 +28,12 @@
 #include <string>
 #include <vector>
 
+namespace coded_collectives_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 /// Four chunks of 1,048,576 numbers.
 constexpr uint64_t BYTES = 16 << 20;
@@ -92,105 +92,76 @@ GetLineBytes(const std::string& transport, uint32_t mtu, double ratio)
     return 82 + 4 * std::ceil(mtu / ratio / 4) + (66 + 20) / 16.;
 }
 
-} // namespace
+void
+Check(const std::string& transport, uint32_t mtu, double ratio, uint32_t lanes, double tolerance)
+{
+    ClusterOptions options = MakeOptions(4,
+                                         transport,
+                                         "inceptionn:ratio=" + std::to_string(ratio) +
+                                             ",lanes=" + std::to_string(lanes));
+    options.mtu = mtu;
+    const double payload = transport == "tcp" ? mtu - 40 : mtu;
+    const double line = GetLineBytes(transport, mtu, ratio) / payload * 8 / 10e9;
+    const double engine = 8 / (32 * lanes * 100e6);
+    const double packet = 2 * std::max(line, engine) * payload;
+    const double expected =
+        1.5 * BYTES * std::max(line, engine) + 6 * (2 * 500e-9 + 2 * 100e-9 + packet);
+    const CodedResult result = Measure(options, BYTES, false);
+    const std::string what = transport + ", mtu " + std::to_string(mtu) + ", ratio " +
+                             std::to_string(ratio) + ", lanes " + std::to_string(lanes);
+    NS_TEST_EXPECT_MSG_LT(result.row.seconds / expected, 1 + tolerance, what);
+    NS_TEST_EXPECT_MSG_GT(result.row.seconds / expected, 0.99, what);
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(result.row.efficiency, 1, what << ": the bound is one");
+    NS_TEST_EXPECT_MSG_GT(result.row.efficiency, 0.9 / (1 + tolerance), what << ": and close by");
+    NS_TEST_EXPECT_MSG_EQ(result.figures.isDeclared, true, "the ratio is an input");
+    if (transport == "rdma")
+    {
+        NS_TEST_EXPECT_MSG_EQ_TOL(result.figures.counters.GetRatio() / ratio, 1, 0.015, what);
+    }
+}
 
 /**
- * @ingroup distributed-training-tests
- *
  * A ring of 4 ranks with a declared ratio r, against the closed form of M bytes, payload p and
  * headers h of a packet, and the engine's rate R of uncoded bytes: T = 1.5 M max((h + p / r) / (p
  * B), 1 / R), and for each of the 6 steps two links, the engines and a packet.
  */
-class ClosedFormTest : public TestCase
+void
+TestClosedForm()
 {
-  public:
-    ClosedFormTest()
-        : TestCase("a ring with engines takes the time of its coded packets, or of the engine")
+    // 64 lanes keep up with each ratio.
+    for (const double ratio : {2., 4., 5.6, 8., 15.})
     {
+        Check("rdma", 1024, ratio, 64, 0.01);
+        Check("rdma", 4096, ratio, 64, 0.02);
     }
-
-  private:
-    void Check(const std::string& transport,
-               uint32_t mtu,
-               double ratio,
-               uint32_t lanes,
-               double tolerance)
+    for (const uint32_t lanes : {2, 8, 16})
     {
-        ClusterOptions options = MakeOptions(4,
-                                             transport,
-                                             "inceptionn:ratio=" + std::to_string(ratio) +
-                                                 ",lanes=" + std::to_string(lanes));
-        options.mtu = mtu;
-        const double payload = transport == "tcp" ? mtu - 40 : mtu;
-        const double line = GetLineBytes(transport, mtu, ratio) / payload * 8 / 10e9;
-        const double engine = 8 / (32 * lanes * 100e6);
-        const double packet = 2 * std::max(line, engine) * payload;
-        const double expected =
-            1.5 * BYTES * std::max(line, engine) + 6 * (2 * 500e-9 + 2 * 100e-9 + packet);
-        const CodedResult result = Measure(options, BYTES, false);
-        const std::string what = transport + ", mtu " + std::to_string(mtu) + ", ratio " +
-                                 std::to_string(ratio) + ", lanes " + std::to_string(lanes);
-        NS_TEST_EXPECT_MSG_LT(result.row.seconds / expected, 1 + tolerance, what);
-        NS_TEST_EXPECT_MSG_GT(result.row.seconds / expected, 0.99, what);
-        NS_TEST_EXPECT_MSG_LT_OR_EQ(result.row.efficiency, 1, what << ": the bound is one");
-        NS_TEST_EXPECT_MSG_GT(result.row.efficiency,
-                              0.9 / (1 + tolerance),
-                              what << ": and close by");
-        NS_TEST_EXPECT_MSG_EQ(result.figures.isDeclared, true, "the ratio is an input");
-        if (transport == "rdma")
-        {
-            NS_TEST_EXPECT_MSG_EQ_TOL(result.figures.counters.GetRatio() / ratio, 1, 0.015, what);
-        }
+        Check("rdma", 4096, 15, lanes, 0.02);
     }
-
-    void DoRun() override
+    // Acknowledgements are not in the closed form.
+    for (const double ratio : {1.5, 4., 8.})
     {
-        // 64 lanes keep up with each ratio.
-        for (const double ratio : {2., 4., 5.6, 8., 15.})
-        {
-            Check("rdma", 1024, ratio, 64, 0.01);
-            Check("rdma", 4096, ratio, 64, 0.02);
-        }
-        for (const uint32_t lanes : {2, 8, 16})
-        {
-            Check("rdma", 4096, 15, lanes, 0.02);
-        }
-        // Acknowledgements are not in the closed form.
-        for (const double ratio : {1.5, 4., 8.})
-        {
-            Check("uec", 4096, ratio, 64, 0.06);
-        }
-        Check("uec", 1024, 4, 64, 0.1);
-        Check("uec", 4096, 15, 2, 0.03);
-        // Engines that add have as many adders as coded lines need.
-        for (const double ratio : {1., 2., 4., 8.})
-        {
-            ClusterOptions options =
-                MakeOptions(4, "rdma", "inceptionn:ratio=" + std::to_string(ratio));
-            options.algorithm = "nic-ring";
-            const double efficiency = Measure(options, BYTES, false).row.efficiency;
-            NS_TEST_EXPECT_MSG_GT(efficiency, 0.9, "nic-ring, ratio " << ratio);
-            NS_TEST_EXPECT_MSG_LT_OR_EQ(efficiency, 1, "nic-ring, ratio " << ratio);
-        }
-        Check("tcp", 1500, 5.6, 64, 0.15);
-        Check("tcp", 9000, 4, 64, 0.15);
-        Check("tcp", 1500, 15, 8, 0.15);
+        Check("uec", 4096, ratio, 64, 0.06);
     }
-};
+    Check("uec", 1024, 4, 64, 0.1);
+    Check("uec", 4096, 15, 2, 0.03);
+    // Engines that add have as many adders as coded lines need.
+    for (const double ratio : {1., 2., 4., 8.})
+    {
+        ClusterOptions options =
+            MakeOptions(4, "rdma", "inceptionn:ratio=" + std::to_string(ratio));
+        options.algorithm = "nic-ring";
+        const double efficiency = Measure(options, BYTES, false).row.efficiency;
+        NS_TEST_EXPECT_MSG_GT(efficiency, 0.9, "nic-ring, ratio " << ratio);
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(efficiency, 1, "nic-ring, ratio " << ratio);
+    }
+    Check("tcp", 1500, 5.6, 64, 0.15);
+    Check("tcp", 9000, 4, 64, 0.15);
+    Check("tcp", 1500, 15, 8, 0.15);
+}
 
-/**
- * @ingroup distributed-training-tests
- * Each codec with each collective, transport and loss: exact, or refused for a reason.
- */
-class EveryCombinationTest : public RefusalTest
+struct EveryCombinationTest
 {
-  public:
-    EveryCombinationTest()
-        : RefusalTest("every codec, collective, transport and loss is exact or refused")
-    {
-    }
-
-  private:
     /** @return why the combination is refused; empty if it is not */
     static std::string GetReason(const std::string& codec,
                                  const std::string& algorithm,
@@ -229,7 +200,7 @@ class EveryCombinationTest : public RefusalTest
         NS_TEST_EXPECT_MSG_GT(result.figures.counters.codedPackets, 0, what << ": coded");
     }
 
-    void DoRun() override
+    void Run()
     {
         for (const std::string codec : {"fp16",
                                         "bf16",
@@ -263,19 +234,9 @@ class EveryCombinationTest : public RefusalTest
     }
 };
 
-/**
- * @ingroup distributed-training-tests
- * Sums of real numbers equal the reference bit for bit, whatever carries them.
- */
-class ExactSumsTest : public TestCase
+/** Sums of real numbers equal the reference bit for bit, whatever carries them. */
+struct ExactSumsTest
 {
-  public:
-    ExactSumsTest()
-        : TestCase("coded sums are those of the reference, bit for bit")
-    {
-    }
-
-  private:
     void Check(const ClusterOptions& options, uint64_t bytes)
     {
         const std::string what = options.nic + ", " + options.transport + ", " + options.algorithm +
@@ -333,7 +294,7 @@ class ExactSumsTest : public TestCase
         }
     }
 
-    void DoRun() override
+    void Run()
     {
         for (const std::string transport : {"rdma", "uec", "tcp"})
         {
@@ -397,20 +358,11 @@ class ExactSumsTest : public TestCase
 };
 
 /**
- * @ingroup distributed-training-tests
- *
  * Incast over Ultra Ethernet: switches trim coded packets, windows and credits count what is on the
  * line, and sums are exact.
  */
-class TrimmedCodesTest : public TestCase
+struct TrimmedCodesTest
 {
-  public:
-    TrimmedCodesTest()
-        : TestCase("coded packets of Ultra Ethernet that are trimmed are sent again")
-    {
-    }
-
-  private:
     void Check(const std::string& control)
     {
         ClusterOptions options = MakeOptions(8, "uec", "inceptionn:variant=bounded,lanes=64");
@@ -447,7 +399,7 @@ class TrimmedCodesTest : public TestCase
         Simulator::Destroy();
     }
 
-    void DoRun() override
+    void Run()
     {
         Check("nscc");
         Check("rccc");
@@ -455,320 +407,256 @@ class TrimmedCodesTest : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-tests
- * A frame of Ultra Ethernet on its way: marked, coded, serialized, parsed, trimmed, restored.
- */
-class UecCodeTest : public TestCase
+Frame*
+MakeRequest(const std::vector<float>& values, uint32_t offset)
 {
-  public:
-    UecCodeTest()
-        : TestCase("an engine codes marked frames of Ultra Ethernet, and trimming removes the code")
-    {
-    }
+    UecHeader header;
+    header.psn = 17;
+    header.flags = static_cast<uint8_t>(offset == 0 ? UEC_FIRST : UEC_LAST);
+    header.request.bytes = 8192;
+    header.request.offset = offset;
+    header.request.payload = static_cast<uint32_t>(4 * values.size());
+    Frame* frame = Frame::Make(header);
+    frame->payloadBytes = header.request.payload;
+    frame->bytes = GetUecFrameBytes(frame->payloadBytes, false);
+    frame->source = 1;
+    frame->destination = 2;
+    frame->priority = 1;
+    frame->ecn = Ecn::ECT;
+    frame->payload = Create<ByteBuffer>();
+    const auto* const bytes = reinterpret_cast<const uint8_t*>(values.data());
+    frame->payload->bytes.assign(bytes, bytes + frame->payloadBytes);
+    return frame;
+}
 
-  private:
-    static Frame* MakeRequest(const std::vector<float>& values, uint32_t offset)
-    {
-        UecHeader header;
-        header.psn = 17;
-        header.flags = static_cast<uint8_t>(offset == 0 ? UEC_FIRST : UEC_LAST);
-        header.request.bytes = 8192;
-        header.request.offset = offset;
-        header.request.payload = static_cast<uint32_t>(4 * values.size());
-        Frame* frame = Frame::Make(header);
-        frame->payloadBytes = header.request.payload;
-        frame->bytes = GetUecFrameBytes(frame->payloadBytes, false);
-        frame->source = 1;
-        frame->destination = 2;
-        frame->priority = 1;
-        frame->ecn = Ecn::ECT;
-        frame->payload = Create<ByteBuffer>();
-        const auto* const bytes = reinterpret_cast<const uint8_t*>(values.data());
-        frame->payload->bytes.assign(bytes, bytes + frame->payloadBytes);
-        return frame;
-    }
-
-    void DoRun() override
-    {
-        UsePicoseconds();
-        auto engine = CreateObject<CodecEngine>();
-        std::vector<float> values(1024, 0.0001F);
-        values[3] = 0.3F;
-        for (const uint32_t offset : {0, 4096})
-        {
-            Frame* frame = MakeRequest(values, offset);
-            const uint32_t before = frame->bytes;
-            engine->OnSend(*frame);
-            NS_TEST_EXPECT_MSG_EQ(IsCoded(*frame), false, "without a mark");
-            SetTypeOfService(*frame, GRADIENT_TYPE_OF_SERVICE);
-            engine->OnSend(*frame);
-            NS_TEST_ASSERT_MSG_EQ(IsCoded(*frame), true, "with a mark");
-            // 2 bits each, and 16 bits of one; all bytes are of use.
-            NS_TEST_EXPECT_MSG_EQ(frame->payloadBytes, 1024 / 4 + 2, "bytes of the code");
-            NS_TEST_EXPECT_MSG_EQ(frame->bytes,
-                                  GetUecFrameBytes(frame->payloadBytes, false),
-                                  "as long as the code");
-            const auto packet = ToPacket(*frame);
-            uint8_t ip[20];
-            packet->CreateFragment(14, sizeof(ip))->CopyData(ip, sizeof(ip));
-            NS_TEST_EXPECT_MSG_EQ(static_cast<uint32_t>(ip[1] & 0xfc), 0x28, "type of service");
-            NS_TEST_EXPECT_MSG_EQ((ip[4] << 8 | ip[5]), 4096 << 2, "size without code");
-            NS_TEST_EXPECT_MSG_EQ((ip[2] << 8 | ip[3]) + 18U, frame->bytes, "IPv4 length");
-            const auto parsed = FromPacket(*packet);
-            NS_TEST_ASSERT_MSG_EQ(parsed.error, "", "it is read");
-            NS_TEST_EXPECT_MSG_EQ(parsed.frame->As<UecHeader>().request.payload, 4096, "plain");
-
-            Frame* cut = frame->Clone();
-            NS_TEST_ASSERT_MSG_EQ(WireFormat::Find(UecHeader::PROTOCOL).trim(*cut, true), true, "");
-            NS_TEST_EXPECT_MSG_EQ(IsCoded(*cut), false, "no code is left");
-            engine->OnReceive(*cut);
-            NS_TEST_EXPECT_MSG_EQ(cut->payloadBytes, 0, "nothing to restore");
-            NS_TEST_EXPECT_MSG_EQ(cut->bytes, UEC_TRIMMED_BYTES, "the size of a header");
-            Frame::Free(cut);
-
-            engine->OnReceive(*parsed.frame);
-            NS_TEST_EXPECT_MSG_EQ(parsed.frame->payloadBytes, 4096, "restored");
-            NS_TEST_EXPECT_MSG_EQ(parsed.frame->bytes, before, "restored");
-            NS_TEST_EXPECT_MSG_EQ(GetSavedBytes(*parsed.frame), 4096 - 258, "told to the host");
-            Frame::Free(parsed.frame);
-            Frame::Free(frame);
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * Only gradients are marked: messages that copy, and engines that look for another mark.
- */
-class MarkedMessagesTest : public RefusalTest
+/** A frame of Ultra Ethernet on its way: marked, coded, serialized, parsed, trimmed, restored. */
+void
+TestUecCode()
 {
-  public:
-    MarkedMessagesTest()
-        : RefusalTest("engines code marked messages, and no others")
+    UsePicoseconds();
+    auto engine = CreateObject<CodecEngine>();
+    std::vector<float> values(1024, 0.0001F);
+    values[3] = 0.3F;
+    for (const uint32_t offset : {0, 4096})
     {
-    }
+        Frame* frame = MakeRequest(values, offset);
+        const uint32_t before = frame->bytes;
+        engine->OnSend(*frame);
+        NS_TEST_EXPECT_MSG_EQ(IsCoded(*frame), false, "without a mark");
+        SetTypeOfService(*frame, GRADIENT_TYPE_OF_SERVICE);
+        engine->OnSend(*frame);
+        NS_TEST_ASSERT_MSG_EQ(IsCoded(*frame), true, "with a mark");
+        // 2 bits each, and 16 bits of one; all bytes are of use.
+        NS_TEST_EXPECT_MSG_EQ(frame->payloadBytes, 1024 / 4 + 2, "bytes of the code");
+        NS_TEST_EXPECT_MSG_EQ(frame->bytes,
+                              GetUecFrameBytes(frame->payloadBytes, false),
+                              "as long as the code");
+        const auto packet = ToPacket(*frame);
+        uint8_t ip[20];
+        packet->CreateFragment(14, sizeof(ip))->CopyData(ip, sizeof(ip));
+        NS_TEST_EXPECT_MSG_EQ(static_cast<uint32_t>(ip[1] & 0xfc), 0x28, "type of service");
+        NS_TEST_EXPECT_MSG_EQ((ip[4] << 8 | ip[5]), 4096 << 2, "size without code");
+        NS_TEST_EXPECT_MSG_EQ((ip[2] << 8 | ip[3]) + 18U, frame->bytes, "IPv4 length");
+        const auto parsed = FromPacket(*packet);
+        NS_TEST_ASSERT_MSG_EQ(parsed.error, "", "it is read");
+        NS_TEST_EXPECT_MSG_EQ(parsed.frame->As<UecHeader>().request.payload, 4096, "plain");
 
-  private:
-    void DoRun() override
+        Frame* cut = frame->Clone();
+        NS_TEST_ASSERT_MSG_EQ(WireFormat::Find(UecHeader::PROTOCOL).trim(*cut, true), true, "");
+        NS_TEST_EXPECT_MSG_EQ(IsCoded(*cut), false, "no code is left");
+        engine->OnReceive(*cut);
+        NS_TEST_EXPECT_MSG_EQ(cut->payloadBytes, 0, "nothing to restore");
+        NS_TEST_EXPECT_MSG_EQ(cut->bytes, UEC_TRIMMED_BYTES, "the size of a header");
+        Frame::Free(cut);
+
+        engine->OnReceive(*parsed.frame);
+        NS_TEST_EXPECT_MSG_EQ(parsed.frame->payloadBytes, 4096, "restored");
+        NS_TEST_EXPECT_MSG_EQ(parsed.frame->bytes, before, "restored");
+        NS_TEST_EXPECT_MSG_EQ(GetSavedBytes(*parsed.frame), 4096 - 258, "told to the host");
+        Frame::Free(parsed.frame);
+        Frame::Free(frame);
+    }
+}
+
+/** Only gradients are marked: messages that copy, and engines that look for another mark. */
+void
+TestMarkedMessages()
+{
+    using Operation = CollectiveOperation;
+    const auto measure =
+        [](const std::string& transport, const std::string& nic, Operation operation) {
+            return Measure(MakeOptions(4, transport, nic), 40004, true, operation);
+        };
+    for (const std::string transport : {"rdma", "uec", "tcp"})
     {
-        using Operation = CollectiveOperation;
-        const auto measure =
-            [](const std::string& transport, const std::string& nic, Operation operation) {
-                return Measure(MakeOptions(4, transport, nic), 40004, true, operation);
-            };
-        for (const std::string transport : {"rdma", "uec", "tcp"})
+        // Weights are copied, and stay as they are.
+        for (const auto operation :
+             {Operation::ALL_GATHER, Operation::BROADCAST, Operation::ALL_TO_ALL})
         {
-            // Weights are copied, and stay as they are.
-            for (const auto operation :
-                 {Operation::ALL_GATHER, Operation::BROADCAST, Operation::ALL_TO_ALL})
-            {
-                const auto plain = measure(transport, "inceptionn", operation);
-                NS_TEST_EXPECT_MSG_EQ(plain.row.mismatch, "", transport);
-                NS_TEST_EXPECT_MSG_EQ(plain.figures.counters.codedPackets, 0, transport);
-                NS_TEST_EXPECT_MSG_EQ(plain.figures.counters.bypassedPackets, 0, transport);
-                ExpectPart(plain.figures.Format(), "warning: nothing was coded");
-                const auto coded = measure(transport, "inceptionn:copies=true", operation);
-                NS_TEST_EXPECT_MSG_EQ(coded.row.mismatch, "", transport);
-                NS_TEST_EXPECT_MSG_GT(coded.figures.counters.codedPackets, 0, transport);
-            }
-            // Engine and hosts disagree, or agree on another mark.
-            const auto other = measure(transport, "inceptionn:tos=44", Operation::ALL_REDUCE);
-            NS_TEST_EXPECT_MSG_EQ(other.row.mismatch, "", transport << ": exact, as not coded");
-            NS_TEST_EXPECT_MSG_EQ(other.figures.counters.codedPackets, 0, transport);
-            ExpectPart(other.figures.Format(), "warning: nothing was coded");
-            ClusterOptions options = MakeOptions(4, transport, "inceptionn:tos=44");
-            options.attributes["ns3::training::ScheduledCommunicator::GradientTos"] = "44";
-            const auto same = Measure(options, 40004, true);
-            NS_TEST_EXPECT_MSG_EQ(same.row.mismatch, "", transport);
-            NS_TEST_EXPECT_MSG_GT(same.figures.counters.codedPackets, 0, transport);
+            const auto plain = measure(transport, "inceptionn", operation);
+            NS_TEST_EXPECT_MSG_EQ(plain.row.mismatch, "", transport);
+            NS_TEST_EXPECT_MSG_EQ(plain.figures.counters.codedPackets, 0, transport);
+            NS_TEST_EXPECT_MSG_EQ(plain.figures.counters.bypassedPackets, 0, transport);
+            ExpectPart(plain.figures.Format(), "warning: nothing was coded");
+            const auto coded = measure(transport, "inceptionn:copies=true", operation);
+            NS_TEST_EXPECT_MSG_EQ(coded.row.mismatch, "", transport);
+            NS_TEST_EXPECT_MSG_GT(coded.figures.counters.codedPackets, 0, transport);
         }
-        for (const std::string value : {"0", "256", "x"})
-        {
-            ExpectPart(GetRefusal([&] {
-                           const Cluster cluster(MakeOptions(4, "rdma", "inceptionn:tos=" + value));
-                       }),
-                       "'tos=" + value + "' (allowed: ");
-            Simulator::Destroy();
-        }
-        ExpectPart(
-            GetRefusal([] { const Cluster cluster(MakeOptions(4, "rdma", "inceptionn:tos=41")); }),
-            "with type of service 41 (allowed: multiples of 4");
+        // Engine and hosts disagree, or agree on another mark.
+        const auto other = measure(transport, "inceptionn:tos=44", Operation::ALL_REDUCE);
+        NS_TEST_EXPECT_MSG_EQ(other.row.mismatch, "", transport << ": exact, as not coded");
+        NS_TEST_EXPECT_MSG_EQ(other.figures.counters.codedPackets, 0, transport);
+        ExpectPart(other.figures.Format(), "warning: nothing was coded");
+        ClusterOptions options = MakeOptions(4, transport, "inceptionn:tos=44");
+        options.attributes["ns3::training::ScheduledCommunicator::GradientTos"] = "44";
+        const auto same = Measure(options, 40004, true);
+        NS_TEST_EXPECT_MSG_EQ(same.row.mismatch, "", transport);
+        NS_TEST_EXPECT_MSG_GT(same.figures.counters.codedPackets, 0, transport);
+    }
+    for (const std::string value : {"0", "256", "x"})
+    {
+        ExpectPart(GetRefusal([&] {
+                       const Cluster cluster(MakeOptions(4, "rdma", "inceptionn:tos=" + value));
+                   }),
+                   "'tos=" + value + "' (allowed: ");
         Simulator::Destroy();
     }
-};
+    ExpectPart(
+        GetRefusal([] { const Cluster cluster(MakeOptions(4, "rdma", "inceptionn:tos=41")); }),
+        "with type of service 41 (allowed: multiples of 4");
+    Simulator::Destroy();
+}
 
 /**
- * @ingroup distributed-training-tests
  * The algorithm that `auto` chooses with engines in NICs is the fastest of all by measurement, or
  * within 2 % of it, of small vectors 10 %.
  */
-class CodedChoiceTest : public TestCase
+void
+TestCodedChoice()
 {
-  public:
-    CodedChoiceTest()
-        : TestCase("auto knows the rate, the latency and the codes of engines")
+    UsePicoseconds();
+    for (const std::string topology : {"single-switch", "torus:4x4", "fat-tree:k=4"})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        for (const std::string topology : {"single-switch", "torus:4x4", "fat-tree:k=4"})
+        for (const std::string nic : {"inceptionn:ratio=8,lanes=128", "inceptionn:ratio=8,lanes=4"})
         {
-            for (const std::string nic :
-                 {"inceptionn:ratio=8,lanes=128", "inceptionn:ratio=8,lanes=4"})
+            ClusterOptions options = MakeOptions(16, "rdma", nic);
+            options.rate = DataRate("100Gbps");
+            options.topology = topology;
+            SweepRequest request;
+            request.sizes = {64 << 10, 4 << 20};
+            const auto sweep = SweepAlgorithms(options, request, nullptr);
+            for (const uint64_t bytes : request.sizes)
             {
-                ClusterOptions options = MakeOptions(16, "rdma", nic);
-                options.rate = DataRate("100Gbps");
-                options.topology = topology;
-                SweepRequest request;
-                request.sizes = {64 << 10, 4 << 20};
-                const auto sweep = SweepAlgorithms(options, request, nullptr);
-                for (const uint64_t bytes : request.sizes)
-                {
-                    const std::string& choice = sweep.choices.at(bytes);
-                    const CollectiveMeasurement* chosen = sweep.Find(bytes, choice);
-                    const CollectiveMeasurement* fastest = sweep.FindFastest(bytes);
-                    const std::string what = topology + ", " + nic + ", " + std::to_string(bytes) +
-                                             " bytes: " + choice + ", fastest " +
-                                             fastest->algorithm;
-                    NS_TEST_ASSERT_MSG_NE(chosen, nullptr, what);
-                    // Small packets on busy lines are where the model of costs is coarse.
-                    const double slack = bytes > 1 << 20 ? 1.02 : 1.1;
-                    NS_TEST_EXPECT_MSG_LT_OR_EQ(chosen->seconds, slack * fastest->seconds, what);
-                }
+                const std::string& choice = sweep.choices.at(bytes);
+                const CollectiveMeasurement* chosen = sweep.Find(bytes, choice);
+                const CollectiveMeasurement* fastest = sweep.FindFastest(bytes);
+                const std::string what = topology + ", " + nic + ", " + std::to_string(bytes) +
+                                         " bytes: " + choice + ", fastest " + fastest->algorithm;
+                NS_TEST_ASSERT_MSG_NE(chosen, nullptr, what);
+                // Small packets on busy lines are where the model of costs is coarse.
+                const double slack = bytes > 1 << 20 ? 1.02 : 1.1;
+                NS_TEST_EXPECT_MSG_LT_OR_EQ(chosen->seconds, slack * fastest->seconds, what);
             }
         }
     }
-};
+}
 
 /**
- * @ingroup distributed-training-tests
  * The owner of a sum keeps it uncoded: replicas drift, and the output says so; owner=coded mends
  * it. The bound that a variant is named by does not hold for each.
  */
-class DriftTest : public RefusalTest
+void
+TestDrift()
 {
-  public:
-    DriftTest()
-        : RefusalTest("replicas that drift, and bounds that do not hold, are reported")
+    const auto measure = [](const std::string& nic) {
+        return Measure(MakeOptions(4, "rdma", nic), 4 * 100003, true).figures;
+    };
+    const NicFigures plain = measure("inceptionn");
+    NS_TEST_EXPECT_MSG_GT(plain.errors->driftedElements, 10000, "many elements");
+    NS_TEST_EXPECT_MSG_GT(plain.errors->largestDrift, 0, "differ");
+    NS_TEST_EXPECT_MSG_LT(plain.errors->largestDrift, std::ldexp(1, -7), "by a coding");
+    ExpectPart(plain.Format(), "warning: the ranks' sums differ in ");
+    ExpectPart(plain.Format(), "does not hold");
+    const NicFigures coded = measure("inceptionn:owner=coded");
+    NS_TEST_EXPECT_MSG_EQ(coded.errors->driftedElements, 0, "mended");
+    NS_TEST_EXPECT_MSG_EQ(coded.Format().find("warning"), std::string::npos, "and not said");
+    const NicFigures bounded = measure("inceptionn:variant=bounded");
+    NS_TEST_EXPECT_MSG_EQ(bounded.Format().find("does not hold"), std::string::npos, "holds");
+    uint64_t numbers = 0;
+    for (const CodecClass& each : plain.counters.classes)
     {
+        numbers += each.count;
     }
+    // Each rank sends 6 chunks.
+    NS_TEST_EXPECT_MSG_EQ(numbers, 6 * 100003, "each number on the line has a class");
+}
 
-  private:
-    void DoRun() override
-    {
-        const auto measure = [](const std::string& nic) {
-            return Measure(MakeOptions(4, "rdma", nic), 4 * 100003, true).figures;
-        };
-        const NicFigures plain = measure("inceptionn");
-        NS_TEST_EXPECT_MSG_GT(plain.errors->driftedElements, 10000, "many elements");
-        NS_TEST_EXPECT_MSG_GT(plain.errors->largestDrift, 0, "differ");
-        NS_TEST_EXPECT_MSG_LT(plain.errors->largestDrift, std::ldexp(1, -7), "by a coding");
-        ExpectPart(plain.Format(), "warning: the ranks' sums differ in ");
-        ExpectPart(plain.Format(), "does not hold");
-        const NicFigures coded = measure("inceptionn:owner=coded");
-        NS_TEST_EXPECT_MSG_EQ(coded.errors->driftedElements, 0, "mended");
-        NS_TEST_EXPECT_MSG_EQ(coded.Format().find("warning"), std::string::npos, "and not said");
-        const NicFigures bounded = measure("inceptionn:variant=bounded");
-        NS_TEST_EXPECT_MSG_EQ(bounded.Format().find("does not hold"), std::string::npos, "holds");
-        uint64_t numbers = 0;
-        for (const CodecClass& each : plain.counters.classes)
-        {
-            numbers += each.count;
-        }
-        // Each rank sends 6 chunks.
-        NS_TEST_EXPECT_MSG_EQ(numbers, 6 * 100003, "each number on the line has a class");
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * What cannot work is refused before the simulation, with the reason.
- */
-class RefusedEnginesTest : public RefusalTest
+void
+Expect(const ClusterOptions& options, const std::string& part)
 {
-  public:
-    RefusedEnginesTest()
-        : RefusalTest("engines that cannot work are refused")
-    {
-    }
+    ExpectPart(GetRefusal([&] { const Cluster cluster(options); }), part);
+    Simulator::Destroy();
+}
 
-  private:
-    void Expect(const ClusterOptions& options, const std::string& part)
-    {
-        ExpectPart(GetRefusal([&] { const Cluster cluster(options); }), part);
+/** What cannot work is refused before the simulation, with the reason. */
+void
+TestRefusedEngines()
+{
+    Expect(MakeOptions(4, "rdma", "nonsense"), "nic nonsense (allowed: none, or a codec: ");
+    Expect(MakeOptions(4, "rdma", "inceptionn:lanes=0"), "'lanes=0' (allowed: ");
+    ClusterOptions options = MakeOptions(4, "rdma", "inceptionn");
+    options.mtu = 1001;
+    Expect(options, "with mtu 1001 (allowed: a multiple of 4");
+    Expect(MakeOptions(4, "tcp", "block-float"), "(allowed: with rdma or uec and whole");
+    Expect(MakeOptions(4, "tcp", "natural"), "with random numbers (allowed: with rdma or uec");
+    options = MakeOptions(4, "rdma", "fp16");
+    options.algorithm = "nic-ring:number-format=float16";
+    Expect(options, "with number-format of 16 bits in nic-ring:number-format=float16 (allowed:");
+    options = MakeOptions(4, "rdma", "block-float");
+    options.mtu = 1000;
+    Expect(options, "with mtu 1000 (allowed: a multiple of ");
+    Expect(MakeOptions(4, "rdma", "top-k"), "(allowed: codecs of single packets");
+    options = MakeOptions(4, "tcp", "inceptionn");
+    options.algorithm = "nic-ring";
+    Expect(options, "with collective nic-ring over tcp (allowed: rdma or uec, or ");
+    options = MakeOptions(4, "rdma", "inceptionn");
+    options.algorithm = "switchml";
+    Expect(options, "with collective switchml (allowed: collectives of hosts");
+    options = MakeOptions(4, "rdma", "inceptionn");
+    options.hostModel = "nccl";
+    Expect(options, "with host model nccl (allowed: ");
+    options = MakeOptions(4, "tcp", "inceptionn");
+    options.attributes["ns3::TcpSocket::SegmentSize"] = "1001";
+    Expect(options, "SegmentSize=1001 with nic inceptionn (allowed: a multiple of 4)");
+
+    const auto expect = [&](const std::string& nic,
+                            bool isReal,
+                            CollectiveOperation operation,
+                            const std::string& part) {
+        ExpectPart(
+            GetRefusal([&] { Measure(MakeOptions(4, "rdma", nic), 4096, isReal, operation); }),
+            part);
         Simulator::Destroy();
-    }
+    };
+    using Operation = CollectiveOperation;
+    expect("inceptionn", false, Operation::ALL_REDUCE, "with payload virtual (allowed: ");
+    expect("inceptionn:ratio=4", true, Operation::ALL_REDUCE, "with payload real (allowed: ");
+}
 
-    void DoRun() override
-    {
-        Expect(MakeOptions(4, "rdma", "nonsense"), "nic nonsense (allowed: none, or a codec: ");
-        Expect(MakeOptions(4, "rdma", "inceptionn:lanes=0"), "'lanes=0' (allowed: ");
-        ClusterOptions options = MakeOptions(4, "rdma", "inceptionn");
-        options.mtu = 1001;
-        Expect(options, "with mtu 1001 (allowed: a multiple of 4");
-        Expect(MakeOptions(4, "tcp", "block-float"), "(allowed: with rdma or uec and whole");
-        Expect(MakeOptions(4, "tcp", "natural"), "with random numbers (allowed: with rdma or uec");
-        options = MakeOptions(4, "rdma", "fp16");
-        options.algorithm = "nic-ring:number-format=float16";
-        Expect(options,
-               "with number-format of 16 bits in nic-ring:number-format=float16 (allowed:");
-        options = MakeOptions(4, "rdma", "block-float");
-        options.mtu = 1000;
-        Expect(options, "with mtu 1000 (allowed: a multiple of ");
-        Expect(MakeOptions(4, "rdma", "top-k"), "(allowed: codecs of single packets");
-        options = MakeOptions(4, "tcp", "inceptionn");
-        options.algorithm = "nic-ring";
-        Expect(options, "with collective nic-ring over tcp (allowed: rdma or uec, or ");
-        options = MakeOptions(4, "rdma", "inceptionn");
-        options.algorithm = "switchml";
-        Expect(options, "with collective switchml (allowed: collectives of hosts");
-        options = MakeOptions(4, "rdma", "inceptionn");
-        options.hostModel = "nccl";
-        Expect(options, "with host model nccl (allowed: ");
-        options = MakeOptions(4, "tcp", "inceptionn");
-        options.attributes["ns3::TcpSocket::SegmentSize"] = "1001";
-        Expect(options, "SegmentSize=1001 with nic inceptionn (allowed: a multiple of 4)");
+const Suite g_suite(
+    "coded-collectives",
+    Duration::QUICK,
+    {{"a ring with engines takes the time of its coded packets, or of the engine", TestClosedForm},
+     {"every codec, collective, transport and loss is exact or refused",
+      RunTest<EveryCombinationTest>},
+     {"coded sums are those of the reference, bit for bit", RunTest<ExactSumsTest>},
+     {"coded packets of Ultra Ethernet that are trimmed are sent again", RunTest<TrimmedCodesTest>},
+     {"an engine codes marked frames of Ultra Ethernet, and trimming removes the code",
+      TestUecCode},
+     {"engines code marked messages, and no others", TestMarkedMessages},
+     {"auto knows the rate, the latency and the codes of engines", TestCodedChoice},
+     {"replicas that drift, and bounds that do not hold, are reported", TestDrift},
+     {"engines that cannot work are refused", TestRefusedEngines}},
+    TestSuite::Type::SYSTEM);
 
-        const auto expect = [&](const std::string& nic,
-                                bool isReal,
-                                CollectiveOperation operation,
-                                const std::string& part) {
-            ExpectPart(
-                GetRefusal([&] { Measure(MakeOptions(4, "rdma", nic), 4096, isReal, operation); }),
-                part);
-            Simulator::Destroy();
-        };
-        using Operation = CollectiveOperation;
-        expect("inceptionn", false, Operation::ALL_REDUCE, "with payload virtual (allowed: ");
-        expect("inceptionn:ratio=4", true, Operation::ALL_REDUCE, "with payload real (allowed: ");
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * The suite of collectives over engines in NICs.
- */
-class CodedCollectivesTestSuite : public TestSuite
-{
-  public:
-    CodedCollectivesTestSuite()
-        : TestSuite("distributed-training-coded-collectives", TestSuite::Type::SYSTEM)
-    {
-        AddTestCase(new ClosedFormTest);
-        AddTestCase(new EveryCombinationTest);
-        AddTestCase(new ExactSumsTest);
-        AddTestCase(new TrimmedCodesTest);
-        AddTestCase(new UecCodeTest);
-        AddTestCase(new MarkedMessagesTest);
-        AddTestCase(new CodedChoiceTest);
-        AddTestCase(new DriftTest);
-        AddTestCase(new RefusedEnginesTest);
-    }
-};
-
-/// The suite, registered.
-static CodedCollectivesTestSuite g_codedCollectivesTestSuite;
+} // namespace coded_collectives_test

@@ -6,6 +6,7 @@
 
 #include "coded-test-common.h"
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/codec-figures.h"
 #include "ns3/collective-measurement.h"
@@ -23,17 +24,12 @@
 #include <string>
 #include <vector>
 
+namespace coded_gradients_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-coded-gradients-tests Tests of codecs at hosts
- */
-
-namespace
-{
 
 /** @return a cluster of so many ranks with links of 10 Gbit/s */
 ClusterOptions
@@ -81,239 +77,193 @@ Describe(const ClusterOptions& options, uint64_t bytes)
            std::to_string(options.loss);
 }
 
-} // namespace
+void
+Check(const ClusterOptions& options, uint64_t bytes)
+{
+    const std::string what = Describe(options, bytes);
+    const Coded result = Measure(options, bytes, true);
+    NS_TEST_EXPECT_MSG_EQ(result.row.mismatch, "", what);
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(result.row.efficiency, 1, what << ": the bound is one");
+    const auto& errors = result.figures.errors;
+    NS_TEST_ASSERT_MSG_EQ(errors.has_value(), true, what << ": errors are measured");
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(errors->largestError, errors->bound, what << ": its bound");
+    if (result.figures.place == "bucket")
+    {
+        NS_TEST_EXPECT_MSG_EQ(errors->driftedElements, 0, what << ": equal at all ranks");
+    }
+}
 
 /**
- * @ingroup distributed-training-coded-gradients-tests
  * Each codec over each kind of collective and transport, with and without losses: every sum is that
  * of the reference, bit for bit, and no collective beats its bound.
  */
-class CodedSumsTest : public TestCase
+void
+TestCodedSums()
 {
-  public:
-    CodedSumsTest()
-        : TestCase("sums of all codecs are those of the reference, bit for bit")
+    for (const auto& [codec, entry] : Registry<CodecEntry>::All())
     {
-    }
-
-  private:
-    void Check(const ClusterOptions& options, uint64_t bytes)
-    {
-        const std::string what = Describe(options, bytes);
-        const Coded result = Measure(options, bytes, true);
-        NS_TEST_EXPECT_MSG_EQ(result.row.mismatch, "", what);
-        NS_TEST_EXPECT_MSG_LT_OR_EQ(result.row.efficiency, 1, what << ": the bound is one");
-        const auto& errors = result.figures.errors;
-        NS_TEST_ASSERT_MSG_EQ(errors.has_value(), true, what << ": errors are measured");
-        NS_TEST_EXPECT_MSG_LT_OR_EQ(errors->largestError, errors->bound, what << ": its bound");
-        if (result.figures.place == "bucket")
+        for (const std::string transport : {"rdma", "tcp"})
         {
-            NS_TEST_EXPECT_MSG_EQ(errors->driftedElements, 0, what << ": equal at all ranks");
-        }
-    }
-
-    void DoRun() override
-    {
-        for (const auto& [codec, entry] : Registry<CodecEntry>::All())
-        {
-            for (const std::string transport : {"rdma", "tcp"})
+            for (const double loss : {0., 0.01})
             {
-                for (const double loss : {0., 0.01})
+                for (const std::string algorithm : {"ring", "direct", "multitree", "switchml"})
                 {
-                    for (const std::string algorithm : {"ring", "direct", "multitree", "switchml"})
+                    ClusterOptions options = MakeOptions(4, transport, codec);
+                    options.algorithm = algorithm;
+                    options.loss = loss;
+                    if (algorithm == "switchml")
                     {
-                        ClusterOptions options = MakeOptions(4, transport, codec);
-                        options.algorithm = algorithm;
-                        options.loss = loss;
-                        if (algorithm == "switchml")
-                        {
-                            options.codec += ":place=bucket"; // switches sum no codes of messages
-                        }
-                        Check(options, 4 * 2003);
+                        options.codec += ":place=bucket"; // switches sum no codes of messages
                     }
+                    Check(options, 4 * 2003);
                 }
             }
-            for (const uint32_t ranks : {1, 2, 3, 7})
+        }
+        for (const uint32_t ranks : {1, 2, 3, 7})
+        {
+            for (const uint64_t elements : {1, 5, 1001})
             {
-                for (const uint64_t elements : {1, 5, 1001})
-                {
-                    Check(MakeOptions(ranks, "rdma", codec), 4 * elements);
-                }
-            }
-            ClusterOptions options = MakeOptions(8, "rdma", codec);
-            options.topology = "rail-optimized:gpus=2";
-            options.algorithm = "hierarchical";
-            Check(options, 4 * 2003);
-            if (entry.make)
-            {
-                // The place that is not the default one.
-                Check(MakeOptions(3, "rdma", codec + ":place=message"), 4 * 2003);
-                Check(MakeOptions(3, "rdma", codec + ":place=bucket"), 4 * 2003);
+                Check(MakeOptions(ranks, "rdma", codec), 4 * elements);
             }
         }
-        for (const std::string codec : {"bf16", "truncation", "inceptionn:variant=bounded"})
+        ClusterOptions options = MakeOptions(8, "rdma", codec);
+        options.topology = "rail-optimized:gpus=2";
+        options.algorithm = "hierarchical";
+        Check(options, 4 * 2003);
+        if (entry.make)
         {
-            const std::string owner = codec + (codec.find(':') == std::string::npos ? ":" : ",") +
-                                      "owner=coded,encode=1,decode=2,start=1us";
-            for (const std::string algorithm : {"ring", "recursive-doubling", "multitree"})
-            {
-                ClusterOptions options = MakeOptions(8, "uec", owner);
-                options.algorithm = algorithm;
-                Check(options, 4 * 2003);
-                NS_TEST_EXPECT_MSG_EQ(
-                    Measure(options, 4 * 2003, true).figures.errors->driftedElements,
-                    0,
-                    "owner=coded keeps " << codec << " equal");
-            }
-        }
-        for (const std::string codec : {"thc", "int8", "powersgd", "top-k"})
-        {
-            for (const std::string algorithm : {"nic-ring", "recursive-doubling", "atp"})
-            {
-                ClusterOptions options = MakeOptions(4, "rdma", codec);
-                options.algorithm = algorithm;
-                const std::string what = Describe(options, 8012);
-                NS_TEST_EXPECT_MSG_EQ(Measure(options, 8012, true).row.mismatch, "", what);
-            }
+            // The place that is not the default one.
+            Check(MakeOptions(3, "rdma", codec + ":place=message"), 4 * 2003);
+            Check(MakeOptions(3, "rdma", codec + ":place=bucket"), 4 * 2003);
         }
     }
-};
-
-/**
- * @ingroup distributed-training-coded-gradients-tests
- * Hosts and engines in NICs code the same messages at the same hops, so they get the same sums.
- */
-class SameAsNicTest : public TestCase
-{
-  public:
-    SameAsNicTest()
-        : TestCase("elementwise codecs give the sums of engines in NICs")
+    for (const std::string codec : {"bf16", "truncation", "inceptionn:variant=bounded"})
     {
-    }
-
-  private:
-    static CodingErrors GetErrors(const ClusterOptions& options)
-    {
-        const Cluster cluster(options);
-        GuardedRun run(cluster);
-        const auto row =
-            MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 4 * 5003, true, 1);
-        Simulator::Destroy();
-        return *row.codingErrors;
-    }
-
-    void DoRun() override
-    {
-        for (const std::string codec : {"bf16", "fp16", "inceptionn", "truncation:drop=12"})
+        const std::string owner = codec + (codec.find(':') == std::string::npos ? ":" : ",") +
+                                  "owner=coded,encode=1,decode=2,start=1us";
+        for (const std::string algorithm : {"ring", "recursive-doubling", "multitree"})
         {
-            const CodingErrors host = GetErrors(MakeOptions(4, "rdma", codec));
-            ClusterOptions options = MakeOptions(4, "rdma", "none");
-            options.nic = codec;
-            const CodingErrors nic = GetErrors(options);
-            NS_TEST_EXPECT_MSG_EQ(host.largestError, nic.largestError, codec);
-            NS_TEST_EXPECT_MSG_EQ(host.driftedElements, nic.driftedElements, codec);
-            NS_TEST_EXPECT_MSG_EQ(host.largestDrift, nic.largestDrift, codec);
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-coded-gradients-tests
- * Sizes and times against closed forms.
- */
-class CodedTimesTest : public TestCase
-{
-  public:
-    CodedTimesTest()
-        : TestCase("codes take their bytes on the line, and coding its time")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        // A ring of N ranks sends 2 (N - 1) chunks of S / N bytes, one after the other: as codes of
-        // half the size, so as a ring of half the bytes, and each is encoded and decoded.
-        constexpr uint64_t BYTES = 4 << 20;
-        constexpr double STEPS = 6;
-        const double plain = Measure(MakeOptions(4, "rdma", "none"), BYTES / 2, false).row.seconds;
-        const Coded coded = Measure(MakeOptions(4, "rdma", "bf16"), BYTES, false);
-        NS_TEST_EXPECT_MSG_EQ(coded.row.seconds, plain, "bf16 halves the bytes");
-        NS_TEST_EXPECT_MSG_EQ(coded.figures.GetRatio(), 2, "and says so");
-        const Coded slow =
-            Measure(MakeOptions(4, "rdma", "bf16:encode=0.5,decode=1,start=3us"), BYTES, false);
-        const double coding = 1.5e-9 * (BYTES / 4 / 4) + 2 * 3e-6;
-        NS_TEST_EXPECT_MSG_EQ_TOL(slow.row.seconds / (plain + STEPS * coding),
-                                  1,
-                                  1e-3,
-                                  "one at a time");
-        NS_TEST_EXPECT_MSG_EQ_TOL(slow.figures.longestS, STEPS * coding, 1e-9, "and counted");
-        NS_TEST_EXPECT_MSG_EQ(slow.figures.counters.encodings, 4 * STEPS, "each message");
-
-        // PowerSGD: 32 r (a + b) bits of a matrix of a rows and b columns.
-        const uint64_t count = 300 * 200;
-        const Coded power =
-            Measure(MakeOptions(4, "rdma", "powersgd:rank=2,columns=200"), 4 * count, false);
-        NS_TEST_EXPECT_MSG_EQ(power.figures.counters.codedBytes, 4 * 4 * 2 * (300 + 200), "P, Q");
-        NS_TEST_EXPECT_MSG_EQ(power.figures.counters.plainBytes, 4 * 4 * count, "of the bucket");
-        const double exchanges =
-            Measure(MakeOptions(4, "rdma", "none"), 4 * 2 * 300, false).row.seconds +
-            Measure(MakeOptions(4, "rdma", "none"), 4 * 2 * 200, false).row.seconds;
-        NS_TEST_EXPECT_MSG_EQ_TOL(power.row.seconds,
-                                  exchanges + 3e-9 * count,
-                                  5e-3 * exchanges,
-                                  "two all-reduces, and 1.5 ns to encode and to decode");
-
-        // Gathered codes are decoded once for each rank.
-        const Coded top =
-            Measure(MakeOptions(4, "rdma", "top-k:keep=0.01,encode=10,decode=20"), 400000, false);
-        NS_TEST_EXPECT_MSG_EQ_TOL(top.figures.longestS,
-                                  1e5 * (10 + 4 * 20) * 1e-9,
-                                  1e-9,
-                                  "4 codes");
-        NS_TEST_EXPECT_MSG_EQ(top.figures.counters.codedBytes, 4 * 8 * 1000, "8 bytes each");
-
-        // Signs of 4 ranks are counted in 3 bits.
-        const Coded signs = Measure(MakeOptions(4, "rdma", "signsgd"), 400000, true);
-        NS_TEST_EXPECT_MSG_EQ(signs.figures.counters.codedBytes, 4 * 100000 * 3 / 8, "3 bits");
-        NS_TEST_EXPECT_MSG_EQ(signs.row.mismatch, "", "packed without loss");
-
-        // A switch that adds integers takes three sums of 8 bits in a word, one that scales one.
-        ClusterOptions options = MakeOptions(4, "rdma", "thc");
-        for (const auto& [algorithm, numbers] :
-             {std::make_pair("switchml", uint64_t{1}),
-              std::make_pair("switchml:data-type=int32", uint64_t{3})})
-        {
+            ClusterOptions options = MakeOptions(8, "uec", owner);
             options.algorithm = algorithm;
-            const Coded thc = Measure(options, 4 << 15, true);
-            NS_TEST_EXPECT_MSG_EQ(thc.row.mismatch, "", algorithm << ": exact");
-            NS_TEST_EXPECT_MSG_EQ(thc.figures.counters.codedBytes,
-                                  4 * 4 * (1 + ((1 << 15) + numbers - 1) / numbers),
-                                  algorithm << ": the norm, and the words");
-            const bool warns = thc.figures.Format().find("longer") != std::string::npos;
-            NS_TEST_EXPECT_MSG_EQ(warns, (numbers == 1), algorithm << ": more than without codes");
-            NS_TEST_EXPECT_MSG_LT_OR_EQ(thc.row.efficiency, 1, algorithm);
+            Check(options, 4 * 2003);
+            NS_TEST_EXPECT_MSG_EQ(Measure(options, 4 * 2003, true).figures.errors->driftedElements,
+                                  0,
+                                  "owner=coded keeps " << codec << " equal");
         }
-
-        const Coded virtualTop = Measure(MakeOptions(4, "tcp", "threshold:ratio=8"), BYTES, false);
-        NS_TEST_EXPECT_MSG_EQ(virtualTop.figures.isDeclared, true, "the ratio is an input");
-        NS_TEST_EXPECT_MSG_EQ_TOL(virtualTop.figures.GetRatio(), 8, 1e-3, "as declared");
     }
-};
+    for (const std::string codec : {"thc", "int8", "powersgd", "top-k"})
+    {
+        for (const std::string algorithm : {"nic-ring", "recursive-doubling", "atp"})
+        {
+            ClusterOptions options = MakeOptions(4, "rdma", codec);
+            options.algorithm = algorithm;
+            const std::string what = Describe(options, 8012);
+            NS_TEST_EXPECT_MSG_EQ(Measure(options, 8012, true).row.mismatch, "", what);
+        }
+    }
+}
+
+CodingErrors
+GetErrors(const ClusterOptions& options)
+{
+    const Cluster cluster(options);
+    GuardedRun run(cluster);
+    const auto row =
+        MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 4 * 5003, true, 1);
+    Simulator::Destroy();
+    return *row.codingErrors;
+}
+
+/** Hosts and engines in NICs code the same messages at the same hops, so they get the same sums. */
+void
+TestSameAsNic()
+{
+    for (const std::string codec : {"bf16", "fp16", "inceptionn", "truncation:drop=12"})
+    {
+        const CodingErrors host = GetErrors(MakeOptions(4, "rdma", codec));
+        ClusterOptions options = MakeOptions(4, "rdma", "none");
+        options.nic = codec;
+        const CodingErrors nic = GetErrors(options);
+        NS_TEST_EXPECT_MSG_EQ(host.largestError, nic.largestError, codec);
+        NS_TEST_EXPECT_MSG_EQ(host.driftedElements, nic.driftedElements, codec);
+        NS_TEST_EXPECT_MSG_EQ(host.largestDrift, nic.largestDrift, codec);
+    }
+}
+
+/** Sizes and times against closed forms. */
+void
+TestCodedTimes()
+{
+    // A ring of N ranks sends 2 (N - 1) chunks of S / N bytes, one after the other: as codes of
+    // half the size, so as a ring of half the bytes, and each is encoded and decoded.
+    constexpr uint64_t BYTES = 4 << 20;
+    constexpr double STEPS = 6;
+    const double plain = Measure(MakeOptions(4, "rdma", "none"), BYTES / 2, false).row.seconds;
+    const Coded coded = Measure(MakeOptions(4, "rdma", "bf16"), BYTES, false);
+    NS_TEST_EXPECT_MSG_EQ(coded.row.seconds, plain, "bf16 halves the bytes");
+    NS_TEST_EXPECT_MSG_EQ(coded.figures.GetRatio(), 2, "and says so");
+    const Coded slow =
+        Measure(MakeOptions(4, "rdma", "bf16:encode=0.5,decode=1,start=3us"), BYTES, false);
+    const double coding = 1.5e-9 * (BYTES / 4 / 4) + 2 * 3e-6;
+    NS_TEST_EXPECT_MSG_EQ_TOL(slow.row.seconds / (plain + STEPS * coding),
+                              1,
+                              1e-3,
+                              "one at a time");
+    NS_TEST_EXPECT_MSG_EQ_TOL(slow.figures.longestS, STEPS * coding, 1e-9, "and counted");
+    NS_TEST_EXPECT_MSG_EQ(slow.figures.counters.encodings, 4 * STEPS, "each message");
+
+    // PowerSGD: 32 r (a + b) bits of a matrix of a rows and b columns.
+    const uint64_t count = 300 * 200;
+    const Coded power =
+        Measure(MakeOptions(4, "rdma", "powersgd:rank=2,columns=200"), 4 * count, false);
+    NS_TEST_EXPECT_MSG_EQ(power.figures.counters.codedBytes, 4 * 4 * 2 * (300 + 200), "P, Q");
+    NS_TEST_EXPECT_MSG_EQ(power.figures.counters.plainBytes, 4 * 4 * count, "of the bucket");
+    const double exchanges =
+        Measure(MakeOptions(4, "rdma", "none"), 4 * 2 * 300, false).row.seconds +
+        Measure(MakeOptions(4, "rdma", "none"), 4 * 2 * 200, false).row.seconds;
+    NS_TEST_EXPECT_MSG_EQ_TOL(power.row.seconds,
+                              exchanges + 3e-9 * count,
+                              5e-3 * exchanges,
+                              "two all-reduces, and 1.5 ns to encode and to decode");
+
+    // Gathered codes are decoded once for each rank.
+    const Coded top =
+        Measure(MakeOptions(4, "rdma", "top-k:keep=0.01,encode=10,decode=20"), 400000, false);
+    NS_TEST_EXPECT_MSG_EQ_TOL(top.figures.longestS, 1e5 * (10 + 4 * 20) * 1e-9, 1e-9, "4 codes");
+    NS_TEST_EXPECT_MSG_EQ(top.figures.counters.codedBytes, 4 * 8 * 1000, "8 bytes each");
+
+    // Signs of 4 ranks are counted in 3 bits.
+    const Coded signs = Measure(MakeOptions(4, "rdma", "signsgd"), 400000, true);
+    NS_TEST_EXPECT_MSG_EQ(signs.figures.counters.codedBytes, 4 * 100000 * 3 / 8, "3 bits");
+    NS_TEST_EXPECT_MSG_EQ(signs.row.mismatch, "", "packed without loss");
+
+    // A switch that adds integers takes three sums of 8 bits in a word, one that scales one.
+    ClusterOptions options = MakeOptions(4, "rdma", "thc");
+    for (const auto& [algorithm, numbers] :
+         {std::make_pair("switchml", uint64_t{1}),
+          std::make_pair("switchml:data-type=int32", uint64_t{3})})
+    {
+        options.algorithm = algorithm;
+        const Coded thc = Measure(options, 4 << 15, true);
+        NS_TEST_EXPECT_MSG_EQ(thc.row.mismatch, "", algorithm << ": exact");
+        NS_TEST_EXPECT_MSG_EQ(thc.figures.counters.codedBytes,
+                              4 * 4 * (1 + ((1 << 15) + numbers - 1) / numbers),
+                              algorithm << ": the norm, and the words");
+        const bool warns = thc.figures.Format().find("longer") != std::string::npos;
+        NS_TEST_EXPECT_MSG_EQ(warns, (numbers == 1), algorithm << ": more than without codes");
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(thc.row.efficiency, 1, algorithm);
+    }
+
+    const Coded virtualTop = Measure(MakeOptions(4, "tcp", "threshold:ratio=8"), BYTES, false);
+    NS_TEST_EXPECT_MSG_EQ(virtualTop.figures.isDeclared, true, "the ratio is an input");
+    NS_TEST_EXPECT_MSG_EQ_TOL(virtualTop.figures.GetRatio(), 8, 1e-3, "as declared");
+}
 
 /**
- * @ingroup distributed-training-coded-gradients-tests
  * Training over several iterations: what ranks keep of a bucket is that of an exchange in memory.
  */
-class CodedTrainingTest : public TestCase
+struct CodedTrainingTest
 {
-  public:
-    CodedTrainingTest()
-        : TestCase("error feedback over iterations equals the recurrence in memory")
-    {
-    }
-
-  private:
     /** Trains, and compares all sums with exchanges in memory. */
     void Check(const std::string& codec, const std::string& algorithm, double loss)
     {
@@ -321,7 +271,7 @@ class CodedTrainingTest : public TestCase
         options.cluster = MakeOptions(3, "rdma", codec);
         options.cluster.algorithm = algorithm;
         options.cluster.loss = loss;
-        options.workload = m_path;
+        options.workload = path;
         options.iterations = 4;
         options.warmup = 1;
         options.payload = "real";
@@ -341,11 +291,11 @@ class CodedTrainingTest : public TestCase
         }
     }
 
-    void DoRun() override
+    void Run()
     {
-        m_path = CreateTempDirFilename("workload.csv");
-        std::ofstream(m_path) << "layer,parameters,forward_us,backward_us\n"
-                                 "a,40,1,1\nb,900,1,1\nc,1500,2,3\nd,7,1,1\n";
+        path = CreateTempDirFilename("workload.csv");
+        std::ofstream(path) << "layer,parameters,forward_us,backward_us\n"
+                               "a,40,1,1\nb,900,1,1\nc,1500,2,3\nd,7,1,1\n";
         for (const std::string codec : {"top-k", "powersgd", "thc", "1-bit", "ef-sign", "random-k"})
         {
             for (const std::string algorithm : {"ring", "switchml"})
@@ -365,7 +315,7 @@ class CodedTrainingTest : public TestCase
     {
         TrainingRunOptions options;
         options.cluster = MakeOptions(2, "rdma", codec);
-        options.workload = m_path;
+        options.workload = path;
         options.bucket = 1; // one for each layer
         options.iterations = 1;
         options.warmup = 0;
@@ -375,8 +325,8 @@ class CodedTrainingTest : public TestCase
     /** What a GPU encodes and decodes during the backward pass delays it, or not. */
     void CheckOverlap()
     {
-        std::ofstream(m_path) << "layer,parameters,forward_us,backward_us\n"
-                                 "a,10,10,5000\nb,1000,10,10\n";
+        std::ofstream(path) << "layer,parameters,forward_us,backward_us\n"
+                               "a,10,10,5000\nb,1000,10,10\n";
         const std::string codec = "top-k:encode=100,decode=200,start=0ns";
         const double beside = GetIteration(codec);
         const double delayed = GetIteration(codec + ",overlap=false");
@@ -420,107 +370,87 @@ class CodedTrainingTest : public TestCase
                 }
             }
             const auto sums = reference.Get(iteration, 0, inputs);
-            NS_TEST_EXPECT_MSG_EQ((sums == ReferenceSums::Vectors{expected}), true, iteration);
+            NS_TEST_EXPECT_MSG_EQ(sums, ReferenceSums::Vectors{expected}, iteration);
         }
         Simulator::Destroy();
     }
 
-    std::string m_path; // of the workload
+    std::string path; // of the workload
 };
 
+void
+Expect(const ClusterOptions& options, const std::string& part)
+{
+    ExpectPart(GetRefusal([&] { const Cluster cluster(options); }), part);
+    Simulator::Destroy();
+}
+
 /**
- * @ingroup distributed-training-coded-gradients-tests
  * What cannot work is refused before the simulation, with the reason; what cannot be coded ends it.
  */
-class RefusedCodecsTest : public RefusalTest
+void
+TestRefusedCodecs()
 {
-  public:
-    RefusedCodecsTest()
-        : RefusalTest("codecs that cannot work are refused")
-    {
-    }
+    Expect(MakeOptions(4, "rdma", "nonsense"), "codec nonsense (allowed: none, or a codec: ");
+    Expect(MakeOptions(4, "rdma", "bf16:on=fpga"), "'on=fpga' (allowed: ");
+    Expect(MakeOptions(4, "rdma", "bf16:on=cpu,overlap=false"), "(allowed: overlap=true, as");
+    Expect(MakeOptions(4, "rdma", "thc:place=message"), "(allowed: place=bucket, as this");
+    Expect(MakeOptions(16, "rdma", "thc"), "(allowed: up to 15 ranks)");
+    Expect(MakeOptions(4, "rdma", "bf16:feedback=true"), "for messages (allowed: feedback=");
+    Expect(MakeOptions(4, "rdma", "natural:owner=coded"), "(allowed: owner=plain, as coding");
+    Expect(MakeOptions(4, "rdma", "thc:owner=coded"), "for buckets (allowed: owner=plain");
+    Expect(MakeOptions(4, "rdma", "bf16:start=2s"), "(allowed: start=0s to 1s)");
+    ClusterOptions options = MakeOptions(4, "rdma", "bf16");
+    options.nic = "fp16";
+    Expect(options, "with nic fp16 (allowed: one of both)");
+    options = MakeOptions(4, "rdma", "bf16");
+    options.algorithm = "switchml";
+    Expect(options, "for messages with collective switchml (allowed: collectives of hosts");
+    options = MakeOptions(4, "rdma", "thc");
+    options.algorithm = "switch-ps";
+    Expect(options, "with collective switch-ps (allowed: collectives that return sums");
+    options = MakeOptions(4, "rdma", "bf16");
+    options.hostModel = "nccl";
+    Expect(options, "with host model nccl (allowed: ");
 
-  private:
-    void Expect(const ClusterOptions& options, const std::string& part)
-    {
-        ExpectPart(GetRefusal([&] { const Cluster cluster(options); }), part);
+    const auto expect = [&](const std::string& codec,
+                            bool isReal,
+                            CollectiveOperation operation,
+                            const std::string& part) {
+        ExpectPart(
+            GetRefusal([&] { Measure(MakeOptions(4, "rdma", codec), 4096, isReal, operation); }),
+            part);
         Simulator::Destroy();
-    }
-
-    void DoRun() override
+    };
+    using Operation = CollectiveOperation;
+    expect("inceptionn", false, Operation::ALL_REDUCE, "with payload virtual (allowed: ");
+    expect("threshold:place=bucket", false, Operation::ALL_REDUCE, "with payload virtual");
+    expect("omnireduce:ratio=4", true, Operation::ALL_REDUCE, "with payload real (allowed: ");
+    for (const auto operation :
+         {Operation::ALL_GATHER, Operation::BROADCAST, Operation::ALL_TO_ALL})
     {
-        Expect(MakeOptions(4, "rdma", "nonsense"), "codec nonsense (allowed: none, or a codec: ");
-        Expect(MakeOptions(4, "rdma", "bf16:on=fpga"), "'on=fpga' (allowed: ");
-        Expect(MakeOptions(4, "rdma", "bf16:on=cpu,overlap=false"), "(allowed: overlap=true, as");
-        Expect(MakeOptions(4, "rdma", "thc:place=message"), "(allowed: place=bucket, as this");
-        Expect(MakeOptions(16, "rdma", "thc"), "(allowed: up to 15 ranks)");
-        Expect(MakeOptions(4, "rdma", "bf16:feedback=true"), "for messages (allowed: feedback=");
-        Expect(MakeOptions(4, "rdma", "natural:owner=coded"), "(allowed: owner=plain, as coding");
-        Expect(MakeOptions(4, "rdma", "thc:owner=coded"), "for buckets (allowed: owner=plain");
-        Expect(MakeOptions(4, "rdma", "bf16:start=2s"), "(allowed: start=0s to 1s)");
-        ClusterOptions options = MakeOptions(4, "rdma", "bf16");
-        options.nic = "fp16";
-        Expect(options, "with nic fp16 (allowed: one of both)");
-        options = MakeOptions(4, "rdma", "bf16");
-        options.algorithm = "switchml";
-        Expect(options, "for messages with collective switchml (allowed: collectives of hosts");
-        options = MakeOptions(4, "rdma", "thc");
-        options.algorithm = "switch-ps";
-        Expect(options, "with collective switch-ps (allowed: collectives that return sums");
-        options = MakeOptions(4, "rdma", "bf16");
-        options.hostModel = "nccl";
-        Expect(options, "with host model nccl (allowed: ");
-
-        const auto expect = [&](const std::string& codec,
-                                bool isReal,
-                                CollectiveOperation operation,
-                                const std::string& part) {
-            ExpectPart(GetRefusal([&] {
-                           Measure(MakeOptions(4, "rdma", codec), 4096, isReal, operation);
-                       }),
-                       part);
-            Simulator::Destroy();
-        };
-        using Operation = CollectiveOperation;
-        expect("inceptionn", false, Operation::ALL_REDUCE, "with payload virtual (allowed: ");
-        expect("threshold:place=bucket", false, Operation::ALL_REDUCE, "with payload virtual");
-        expect("omnireduce:ratio=4", true, Operation::ALL_REDUCE, "with payload real (allowed: ");
-        for (const auto operation :
-             {Operation::ALL_GATHER, Operation::BROADCAST, Operation::ALL_TO_ALL})
-        {
-            expect("bf16", true, operation, "with " + training::GetName(operation) + " (allowed: ");
-        }
-        expect("thc", true, Operation::REDUCE_SCATTER, "with reduce-scatter (allowed: all-reduce");
-        for (const auto operation : {Operation::REDUCE_SCATTER, Operation::REDUCE})
-        {
-            NS_TEST_EXPECT_MSG_EQ(
-                Measure(MakeOptions(3, "rdma", "bf16"), 4096, true, operation).row.mismatch,
-                "",
-                "sums of messages");
-        }
-        for (const std::string codec : {"bf16", "thc"})
-        {
-            NS_TEST_EXPECT_MSG_EQ(Measure(MakeOptions(3, "rdma", codec), 0, true).row.mismatch,
-                                  "",
-                                  "nothing to code");
-            Measure(MakeOptions(3, "rdma", codec), 0, true, Operation::BARRIER);
-        }
+        expect("bf16", true, operation, "with " + training::GetName(operation) + " (allowed: ");
     }
-};
+    expect("thc", true, Operation::REDUCE_SCATTER, "with reduce-scatter (allowed: all-reduce");
+    for (const auto operation : {Operation::REDUCE_SCATTER, Operation::REDUCE})
+    {
+        NS_TEST_EXPECT_MSG_EQ(
+            Measure(MakeOptions(3, "rdma", "bf16"), 4096, true, operation).row.mismatch,
+            "",
+            "sums of messages");
+    }
+    for (const std::string codec : {"bf16", "thc"})
+    {
+        NS_TEST_EXPECT_MSG_EQ(Measure(MakeOptions(3, "rdma", codec), 0, true).row.mismatch,
+                              "",
+                              "nothing to code");
+        Measure(MakeOptions(3, "rdma", codec), 0, true, Operation::BARRIER);
+    }
+}
 
-/**
- * @ingroup distributed-training-coded-gradients-tests
- * Numbers that a codec does not take end the run, wherever they are coded.
- */
-class UncodableTest : public TestCase
+/** Numbers that a codec does not take end the run, wherever they are coded. */
+struct UncodableTest
 {
-  public:
-    UncodableTest()
-        : TestCase("numbers that cannot be coded end the run")
-    {
-    }
-
-  private:
     void Check(const ClusterOptions& options)
     {
         bool isRefused = false;
@@ -531,10 +461,10 @@ class UncodableTest : public TestCase
             MeasureCollective(cluster,
                               run,
                               CollectiveOperation::ALL_REDUCE,
-                              m_bytes,
+                              bytes,
                               true,
                               1,
-                              "file:" + m_path);
+                              "file:" + path);
         }
         catch (const SimulationCodecError&)
         {
@@ -544,12 +474,12 @@ class UncodableTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(isRefused, true, options.codec << " " << options.nic);
     }
 
-    void DoRun() override
+    void Run()
     {
-        std::vector<float> values(2 * m_bytes / 4, 1.0F);
+        std::vector<float> values(2 * bytes / 4, 1.0F);
         values[7] = std::numeric_limits<float>::quiet_NaN();
-        m_path = CreateTempDirFilename("gradients.f32");
-        std::ofstream(m_path, std::ios::binary)
+        path = CreateTempDirFilename("gradients.f32");
+        std::ofstream(path, std::ios::binary)
             .write(reinterpret_cast<const char*>(values.data()),
                    static_cast<std::streamsize>(values.size() * 4));
         for (const std::string codec :
@@ -562,28 +492,19 @@ class UncodableTest : public TestCase
         Check(options);
     }
 
-    uint64_t m_bytes{4096};
-    std::string m_path; // of the gradients
+    uint64_t bytes{4096};
+    std::string path; // of the gradients
 };
 
-/**
- * @ingroup distributed-training-coded-gradients-tests
- * The suite of codecs at hosts.
- */
-class CodedGradientsTestSuite : public TestSuite
-{
-  public:
-    CodedGradientsTestSuite()
-        : TestSuite("distributed-training-coded-gradients", TestSuite::Type::SYSTEM)
-    {
-        AddTestCase(new CodedSumsTest);
-        AddTestCase(new SameAsNicTest);
-        AddTestCase(new CodedTimesTest);
-        AddTestCase(new CodedTrainingTest);
-        AddTestCase(new RefusedCodecsTest);
-        AddTestCase(new UncodableTest);
-    }
-};
+const Suite g_suite("coded-gradients",
+                    Duration::QUICK,
+                    {{"sums of all codecs are those of the reference, bit for bit", TestCodedSums},
+                     {"elementwise codecs give the sums of engines in NICs", TestSameAsNic},
+                     {"codes take their bytes on the line, and coding its time", TestCodedTimes},
+                     {"error feedback over iterations equals the recurrence in memory",
+                      RunTest<CodedTrainingTest>},
+                     {"codecs that cannot work are refused", TestRefusedCodecs},
+                     {"numbers that cannot be coded end the run", RunTest<UncodableTest>}},
+                    TestSuite::Type::SYSTEM);
 
-/// The suite, registered.
-static CodedGradientsTestSuite g_codedGradientsTestSuite;
+} // namespace coded_gradients_test

@@ -4,11 +4,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/chunk-layout.h"
 #include "ns3/collective-algorithm.h"
 #include "ns3/log.h"
 #include "ns3/schedule-verifier.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 
 #include <algorithm>
@@ -18,13 +19,14 @@
 #include <optional>
 #include <set>
 
+namespace collective_algorithm_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
 
 NS_LOG_COMPONENT_DEFINE("TrainingCollectiveAlgorithmTest");
-
-namespace
-{
 
 using Operation = CollectiveOperation;
 using Kind = ScheduleAction::Kind;
@@ -304,23 +306,13 @@ CountSends(const CollectiveSchedule& schedule)
     return sends;
 }
 
-} // namespace
-
 /**
- * @ingroup distributed-training-tests
  * Every algorithm and operation is proven correct for 1 to 33, 64, 100 and 128 ranks, with several
  * roots, keys, segments and sizes. Its steps and bytes equal the published ones.
  */
-class AlgorithmPropertiesTest : public TestCase
+struct AlgorithmPropertiesTest
 {
-  public:
-    AlgorithmPropertiesTest()
-        : TestCase("every schedule is proven right and costs what is published")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         std::set<uint32_t> numbers{64, 100, 128};
         for (uint32_t n = 1; n <= 33; n++)
@@ -357,8 +349,8 @@ class AlgorithmPropertiesTest : public TestCase
                 }
             }
         }
-        NS_LOG_INFO(m_cases << " cases");
-        NS_TEST_EXPECT_MSG_GT(m_cases, 20000, "the test has become empty");
+        NS_LOG_INFO(cases << " cases");
+        NS_TEST_EXPECT_MSG_GT(cases, 20000, "the test has become empty");
     }
 
     /**
@@ -413,7 +405,7 @@ class AlgorithmPropertiesTest : public TestCase
                 NS_TEST_EXPECT_MSG_NE(std::string(error.what()).find("(allowed: "),
                                       std::string::npos,
                                       error.what());
-                m_cases++;
+                cases++;
                 return;
             }
             NS_TEST_EXPECT_MSG_EQ(VerifySchedule(schedule), "", what);
@@ -436,7 +428,7 @@ class AlgorithmPropertiesTest : public TestCase
                                    (uint64_t{5} << 30) + 4})
             {
                 CheckBytes(schedule, sends, cost, bytes, what);
-                m_cases++;
+                cases++;
             }
         }
     }
@@ -491,156 +483,138 @@ class AlgorithmPropertiesTest : public TestCase
         return matrix;
     }
 
-    uint64_t m_cases{0};
+    uint64_t cases{0};
 };
 
 /**
- * @ingroup distributed-training-tests
+ * @param copies concurrent messages of a rank, each along one dimension; 0: turns are allowed
+ */
+void
+Check(const std::string& name,
+      Operation operation,
+      const std::string& topology,
+      uint32_t ranks,
+      uint32_t steps,
+      uint32_t copies)
+{
+    const auto graph = BuildTopology(topology, ranks, DataRate("100Gbps"), NanoSeconds(500));
+    CollectiveRequest request;
+    request.operation = operation;
+    request.ranks = ranks;
+    request.topology = &graph;
+    const auto schedule = BuildSchedule(name, request);
+    const std::string what = name + " on " + topology;
+    const auto& sides = graph.shape.sides; // a side of 2 has one neighbor only
+    const uint32_t least = sides.empty() ? 0 : *std::min_element(sides.begin(), sides.end());
+    NS_TEST_EXPECT_MSG_EQ(VerifySchedule(schedule), "", what);
+    NS_TEST_EXPECT_MSG_EQ(schedule.GetSteps(), steps, what);
+    for (uint32_t rank = 0; rank < ranks && copies > 0; rank++)
+    {
+        std::map<uint32_t, uint32_t> sends;           // by step
+        std::map<uint32_t, std::set<uint32_t>> peers; // by step
+        for (uint32_t i = 0; i < schedule.GetActions(rank); i++)
+        {
+            const ScheduleAction action = schedule.Get(rank, i);
+            if (action.kind != Kind::SEND)
+            {
+                continue;
+            }
+            sends[action.step]++;
+            peers[action.step].insert(action.peer);
+            uint32_t differing = 0;
+            uint32_t stride = 1;
+            for (std::size_t d = graph.shape.sides.size(); d-- > 0;)
+            {
+                const uint32_t side = graph.shape.sides[d];
+                differing += rank / stride % side != action.peer / stride % side;
+                stride *= side;
+            }
+            NS_TEST_EXPECT_MSG_EQ(differing, 1, what << ": a message turns");
+        }
+        for (const auto& [step, count] : sends)
+        {
+            NS_TEST_EXPECT_MSG_EQ(count, copies, what << ", step " << step);
+            NS_TEST_EXPECT_MSG_EQ((peers[step].size() == copies),
+                                  (least > 2 || copies == 1),
+                                  what << ": in all directions, step " << step);
+        }
+    }
+}
+
+void
+ExpectRefusal(const std::string& name,
+              const std::string& topology,
+              uint32_t ranks,
+              const std::string& expected)
+{
+    const auto graph = BuildTopology(topology, ranks, DataRate("100Gbps"), NanoSeconds(500));
+    CollectiveRequest request;
+    request.operation = Operation::ALL_TO_ALL;
+    request.ranks = ranks;
+    request.topology = &graph;
+    std::string text;
+    try
+    {
+        BuildSchedule(name, request);
+    }
+    catch (const ConfigurationError& error)
+    {
+        text = error.what();
+    }
+    NS_TEST_EXPECT_MSG_NE(text.find(expected), std::string::npos, "got '" << text << "'");
+}
+
+/**
  * Topology-aware algorithms: Swing splits the vector over all directions of a torus, an all-to-all
  * proceeds dimension by dimension, and no message of either changes its dimension.
  */
-class TopologyAwareTest : public TestCase
+void
+TestTopologyAware()
 {
-  public:
-    TopologyAwareTest()
-        : TestCase("algorithms that follow the dimensions of a topology")
-    {
-    }
+    Check("swing", Operation::ALL_REDUCE, "torus:4x4", 16, 8, 4);
+    Check("swing:variant=latency", Operation::ALL_REDUCE, "torus:4x4", 16, 4, 4);
+    Check("swing", Operation::REDUCE_SCATTER, "torus:2x8", 16, 4, 4);
+    Check("swing", Operation::ALL_GATHER, "torus:4x2x4", 32, 5, 6);
+    Check("swing", Operation::ALL_REDUCE, "ring:16", 16, 8, 2);
+    Check("swing", Operation::ALL_REDUCE, "mesh:4x4", 16, 8, 0); // as on a ring
+    Check("swing", Operation::ALL_REDUCE, "torus:4x4", 8, 6, 0); // as on a ring: not all nodes
+    Check("hierarchical-all-to-all", Operation::ALL_TO_ALL, "torus:4x4", 16, 6, 1);
+    Check("hierarchical-all-to-all", Operation::ALL_TO_ALL_V, "mesh:3x2x5", 30, 7, 1);
+    Check("hierarchical-all-to-all", Operation::ALL_TO_ALL, "bigraph:m=4,n=4", 16, 6, 0);
+    Check("hierarchical-all-to-all:along=ring", Operation::ALL_TO_ALL, "torus:3x5", 15, 6, 1);
+    Check("hierarchical-all-to-all:along=ring",
+          Operation::ALL_TO_ALL_V,
+          "local-switch-torus:2x3,nodes=4",
+          24,
+          6,
+          1);
+    const std::string packages = "local-switch-torus:2x3,nodes=4";
+    Check("dimension-wise", Operation::ALL_REDUCE, packages, 24, 2 * (1 + 2 + 3), 1);
+    Check("dimension-wise:local=hou", Operation::ALL_REDUCE, packages, 24, 2 * (1 + 2) + 2, 1);
+    Check("dimension-wise:local=hou", Operation::ALL_GATHER, packages, 24, 1 + 2 + 2, 1);
+    Check("dimension-wise:gather-first=outer", Operation::ALL_GATHER, packages, 24, 6, 1);
+    Check("hierarchical-all-to-all",
+          Operation::ALL_TO_ALL,
+          "hierarchical-torus:2x3,nodes=4",
+          24,
+          6,
+          1);
+    ExpectRefusal("hierarchical-all-to-all", "single-switch", 8, "group=0 (allowed: ");
+    ExpectRefusal("hierarchical-all-to-all",
+                  "torus:4x4",
+                  8,
+                  "8 ranks on topology 'torus:4x4' with group=0");
+    ExpectRefusal("hierarchical-all-to-all:group=3", "torus:4x4", 16, "group=3 (allowed: ");
+    ExpectRefusal(
+        "pairwise:form=xor",
+        "single-switch",
+        6,
+        "6 ranks on topology 'single-switch' (allowed: a number of ranks that is a power");
+}
 
-  private:
-    void DoRun() override
-    {
-        Check("swing", Operation::ALL_REDUCE, "torus:4x4", 16, 8, 4);
-        Check("swing:variant=latency", Operation::ALL_REDUCE, "torus:4x4", 16, 4, 4);
-        Check("swing", Operation::REDUCE_SCATTER, "torus:2x8", 16, 4, 4);
-        Check("swing", Operation::ALL_GATHER, "torus:4x2x4", 32, 5, 6);
-        Check("swing", Operation::ALL_REDUCE, "ring:16", 16, 8, 2);
-        Check("swing", Operation::ALL_REDUCE, "mesh:4x4", 16, 8, 0); // as on a ring
-        Check("swing", Operation::ALL_REDUCE, "torus:4x4", 8, 6, 0); // as on a ring: not all nodes
-        Check("hierarchical-all-to-all", Operation::ALL_TO_ALL, "torus:4x4", 16, 6, 1);
-        Check("hierarchical-all-to-all", Operation::ALL_TO_ALL_V, "mesh:3x2x5", 30, 7, 1);
-        Check("hierarchical-all-to-all", Operation::ALL_TO_ALL, "bigraph:m=4,n=4", 16, 6, 0);
-        Check("hierarchical-all-to-all:along=ring", Operation::ALL_TO_ALL, "torus:3x5", 15, 6, 1);
-        Check("hierarchical-all-to-all:along=ring",
-              Operation::ALL_TO_ALL_V,
-              "local-switch-torus:2x3,nodes=4",
-              24,
-              6,
-              1);
-        const std::string packages = "local-switch-torus:2x3,nodes=4";
-        Check("dimension-wise", Operation::ALL_REDUCE, packages, 24, 2 * (1 + 2 + 3), 1);
-        Check("dimension-wise:local=hou", Operation::ALL_REDUCE, packages, 24, 2 * (1 + 2) + 2, 1);
-        Check("dimension-wise:local=hou", Operation::ALL_GATHER, packages, 24, 1 + 2 + 2, 1);
-        Check("dimension-wise:gather-first=outer", Operation::ALL_GATHER, packages, 24, 6, 1);
-        Check("hierarchical-all-to-all",
-              Operation::ALL_TO_ALL,
-              "hierarchical-torus:2x3,nodes=4",
-              24,
-              6,
-              1);
-        ExpectRefusal("hierarchical-all-to-all", "single-switch", 8, "group=0 (allowed: ");
-        ExpectRefusal("hierarchical-all-to-all",
-                      "torus:4x4",
-                      8,
-                      "8 ranks on topology 'torus:4x4' with group=0");
-        ExpectRefusal("hierarchical-all-to-all:group=3", "torus:4x4", 16, "group=3 (allowed: ");
-        ExpectRefusal(
-            "pairwise:form=xor",
-            "single-switch",
-            6,
-            "6 ranks on topology 'single-switch' (allowed: a number of ranks that is a power");
-    }
-
-    /**
-     * @param copies concurrent messages of a rank, each along one dimension; 0: turns are allowed
-     */
-    void Check(const std::string& name,
-               Operation operation,
-               const std::string& topology,
-               uint32_t ranks,
-               uint32_t steps,
-               uint32_t copies)
-    {
-        const auto graph = BuildTopology(topology, ranks, DataRate("100Gbps"), NanoSeconds(500));
-        CollectiveRequest request;
-        request.operation = operation;
-        request.ranks = ranks;
-        request.topology = &graph;
-        const auto schedule = BuildSchedule(name, request);
-        const std::string what = name + " on " + topology;
-        const auto& sides = graph.shape.sides; // a side of 2 has one neighbor only
-        const uint32_t least = sides.empty() ? 0 : *std::min_element(sides.begin(), sides.end());
-        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(schedule), "", what);
-        NS_TEST_EXPECT_MSG_EQ(schedule.GetSteps(), steps, what);
-        for (uint32_t rank = 0; rank < ranks && copies > 0; rank++)
-        {
-            std::map<uint32_t, uint32_t> sends;           // by step
-            std::map<uint32_t, std::set<uint32_t>> peers; // by step
-            for (uint32_t i = 0; i < schedule.GetActions(rank); i++)
-            {
-                const ScheduleAction action = schedule.Get(rank, i);
-                if (action.kind != Kind::SEND)
-                {
-                    continue;
-                }
-                sends[action.step]++;
-                peers[action.step].insert(action.peer);
-                uint32_t differing = 0;
-                uint32_t stride = 1;
-                for (std::size_t d = graph.shape.sides.size(); d-- > 0;)
-                {
-                    const uint32_t side = graph.shape.sides[d];
-                    differing += rank / stride % side != action.peer / stride % side;
-                    stride *= side;
-                }
-                NS_TEST_EXPECT_MSG_EQ(differing, 1, what << ": a message turns");
-            }
-            for (const auto& [step, count] : sends)
-            {
-                NS_TEST_EXPECT_MSG_EQ(count, copies, what << ", step " << step);
-                NS_TEST_EXPECT_MSG_EQ((peers[step].size() == copies),
-                                      (least > 2 || copies == 1),
-                                      what << ": in all directions, step " << step);
-            }
-        }
-    }
-
-    void ExpectRefusal(const std::string& name,
-                       const std::string& topology,
-                       uint32_t ranks,
-                       const std::string& expected)
-    {
-        const auto graph = BuildTopology(topology, ranks, DataRate("100Gbps"), NanoSeconds(500));
-        CollectiveRequest request;
-        request.operation = Operation::ALL_TO_ALL;
-        request.ranks = ranks;
-        request.topology = &graph;
-        std::string text;
-        try
-        {
-            BuildSchedule(name, request);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
-        NS_TEST_EXPECT_MSG_NE(text.find(expected), std::string::npos, "got '" << text << "'");
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * Communication partners equal the published ones.
- */
-class PublishedPartnersTest : public TestCase
+/** Communication partners equal the published ones. */
+struct PublishedPartnersTest
 {
-  public:
-    PublishedPartnersTest()
-        : TestCase("partners of published algorithms")
-    {
-    }
-
-  private:
     /** @return destinations of a rank, in order of its steps */
     static std::vector<int> GetPeers(const std::string& name,
                                      Operation operation,
@@ -672,10 +646,10 @@ class PublishedPartnersTest : public TestCase
         {
             text += " " + std::to_string(peer);
         }
-        NS_TEST_EXPECT_MSG_EQ((got == expected), true, what << ":" << text);
+        NS_TEST_EXPECT_MSG_EQ(got, expected, what << ":" << text);
     }
 
-    void DoRun() override
+    void Run()
     {
         // NCCL's trees of eight ranks: the first message of each rank except the root goes to its
         // parent.
@@ -712,94 +686,61 @@ class PublishedPartnersTest : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-tests
- * With a window, the next message waits until enough earlier messages are received.
- */
-class WindowTest : public TestCase
+/** With a window, the next message waits until enough earlier messages are received. */
+void
+TestWindow()
 {
-  public:
-    WindowTest()
-        : TestCase("window of a direct exchange")
+    constexpr uint32_t N = 8;
+    for (const uint32_t window : {0U, 1U, 3U, 7U, 9U})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint32_t N = 8;
-        for (const uint32_t window : {0U, 1U, 3U, 7U, 9U})
+        CollectiveRequest request;
+        request.operation = Operation::ALL_TO_ALL;
+        request.ranks = N;
+        const auto schedule = BuildSchedule("direct:window=" + std::to_string(window), request);
+        std::map<uint32_t, uint32_t> sends; // number of actions by distance of the peer
+        std::map<uint32_t, uint32_t> receives;
+        for (uint32_t i = 0; i < schedule.GetActions(0); i++)
         {
-            CollectiveRequest request;
-            request.operation = Operation::ALL_TO_ALL;
-            request.ranks = N;
-            const auto schedule = BuildSchedule("direct:window=" + std::to_string(window), request);
-            std::map<uint32_t, uint32_t> sends; // number of actions by distance of the peer
-            std::map<uint32_t, uint32_t> receives;
-            for (uint32_t i = 0; i < schedule.GetActions(0); i++)
+            const ScheduleAction action = schedule.Get(0, i);
+            const bool out = action.kind == Kind::SEND;
+            (out ? sends : receives)[out ? action.peer : N - action.peer] = i;
+        }
+        for (uint32_t distance = 1; distance < N; distance++)
+        {
+            std::vector<uint32_t> expected;
+            if (window > 0 && distance > window)
             {
-                const ScheduleAction action = schedule.Get(0, i);
-                const bool out = action.kind == Kind::SEND;
-                (out ? sends : receives)[out ? action.peer : N - action.peer] = i;
+                expected.push_back(receives.at(distance - window));
             }
-            for (uint32_t distance = 1; distance < N; distance++)
-            {
-                std::vector<uint32_t> expected;
-                if (window > 0 && distance > window)
-                {
-                    expected.push_back(receives.at(distance - window));
-                }
-                const auto after = schedule.GetDependencies(0, sends.at(distance));
-                const std::vector<uint32_t> got(after.begin(), after.end());
-                NS_TEST_EXPECT_MSG_EQ((got == expected), true, window << ", " << distance);
-            }
+            const auto after = schedule.GetDependencies(0, sends.at(distance));
+            const std::vector<uint32_t> got(after.begin(), after.end());
+            NS_TEST_EXPECT_MSG_EQ(got, expected, window << ", " << distance);
         }
     }
-};
+}
 
-/**
- * @ingroup distributed-training-tests
- * Rotated schedules of thousands of ranks take the memory of one rank.
- */
-class LargePlansTest : public TestCase
+/** Rotated schedules of thousands of ranks take the memory of one rank. */
+void
+TestLargePlans()
 {
-  public:
-    LargePlansTest()
-        : TestCase("plans of 4096 ranks")
+    for (const std::string name :
+         {"ring", "bidirectional-ring", "circulant", "hou:stripes=4", "direct"})
     {
+        CollectiveRequest request;
+        request.ranks = 4096;
+        const auto schedule = BuildSchedule(name, request);
+        NS_TEST_EXPECT_MSG_EQ(schedule.GetStoredRanks(), 1, name);
+        NS_TEST_EXPECT_MSG_LT(schedule.GetMemory(), 2 << 20, name);
     }
+}
 
-  private:
-    void DoRun() override
-    {
-        for (const std::string name :
-             {"ring", "bidirectional-ring", "circulant", "hou:stripes=4", "direct"})
-        {
-            CollectiveRequest request;
-            request.ranks = 4096;
-            const auto schedule = BuildSchedule(name, request);
-            NS_TEST_EXPECT_MSG_EQ(schedule.GetStoredRanks(), 1, name);
-            NS_TEST_EXPECT_MSG_LT(schedule.GetMemory(), 2 << 20, name);
-        }
-    }
-};
+const Suite g_suite("collective-algorithm",
+                    Duration::QUICK,
+                    {{"every schedule is proven right and costs what is published",
+                      RunTest<AlgorithmPropertiesTest>},
+                     {"algorithms that follow the dimensions of a topology", TestTopologyAware},
+                     {"partners of published algorithms", RunTest<PublishedPartnersTest>},
+                     {"window of a direct exchange", TestWindow},
+                     {"plans of 4096 ranks", TestLargePlans}});
 
-/**
- * @ingroup distributed-training-tests
- * Suite of the collective algorithms.
- */
-class CollectiveAlgorithmTestSuite : public TestSuite
-{
-  public:
-    CollectiveAlgorithmTestSuite()
-        : TestSuite("distributed-training-collective-algorithm", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new AlgorithmPropertiesTest);
-        AddTestCase(new TopologyAwareTest);
-        AddTestCase(new PublishedPartnersTest);
-        AddTestCase(new WindowTest);
-        AddTestCase(new LargePlansTest);
-    }
-};
-
-static CollectiveAlgorithmTestSuite g_collectiveAlgorithmTestSuite; ///< registers the suite
+} // namespace collective_algorithm_test

@@ -12,13 +12,13 @@
 
 #include "plain-schedule-test-common.h"
 #include "schedule-test-common.h"
+#include "test-case.h"
 
 #include "ns3/butterfly-phases.h"
 #include "ns3/gather-synthesizer.h"
 #include "ns3/schedule-file.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/schedule-verifier.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 #include "ns3/training-configuration-error.h"
@@ -31,12 +31,12 @@
 #include <string>
 #include <vector>
 
+namespace collective_setup_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
@@ -247,331 +247,269 @@ MakeSwing(Operation operation, const std::vector<uint32_t>& sides, uint32_t copi
     return schedule;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-tests
- * Rabenseifner's algorithm and Swing have the actions and dependencies of a plain construction.
- */
-class ButterflyTest : public TestCase
+void
+Compare(const CollectiveSchedule& schedule, const PlainSchedule& expected, const std::string& name)
 {
-  public:
-    ButterflyTest()
-        : TestCase("butterflies, action by action")
+    for (uint32_t rank = 0; rank < schedule.GetSize(); rank++)
     {
+        const bool same = GetPlain(schedule, rank) == expected[rank];
+        NS_TEST_EXPECT_MSG_EQ(same, true, name << ", rank " << rank);
     }
+    NS_TEST_EXPECT_MSG_EQ(HasPlainDependencies(schedule), true, name << ", dependencies");
+    NS_TEST_EXPECT_MSG_EQ(VerifySchedule(schedule), "", name);
+}
 
-  private:
-    void Compare(const CollectiveSchedule& schedule,
-                 const PlainSchedule& expected,
-                 const std::string& name)
+/** Rabenseifner's algorithm and Swing have the actions and dependencies of a plain construction. */
+void
+TestButterfly()
+{
+    const TopologyGraph square = BuildNetwork("torus:4x4", 16);
+    const TopologyGraph cube = BuildNetwork("torus:2x2x2", 8);
+    for (Operation operation :
+         {Operation::ALL_REDUCE, Operation::REDUCE_SCATTER, Operation::ALL_GATHER})
     {
-        for (uint32_t rank = 0; rank < schedule.GetSize(); rank++)
+        const std::string name = training::GetName(operation) + " ";
+        for (uint32_t n : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23})
         {
-            const bool same = GetPlain(schedule, rank) == expected[rank];
-            NS_TEST_EXPECT_MSG_EQ(same, true, name << ", rank " << rank);
+            Compare(Build("rabenseifner", operation, n),
+                    MakeRabenseifner(operation, n),
+                    name + "rabenseifner " + std::to_string(n));
         }
-        NS_TEST_EXPECT_MSG_EQ(HasPlainDependencies(schedule), true, name << ", dependencies");
-        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(schedule), "", name);
+        for (uint32_t n : {1, 2, 4, 8, 16, 32})
+        {
+            Compare(Build("swing", operation, n),
+                    MakeSwing(operation, {n}, 1),
+                    name + "swing " + std::to_string(n));
+        }
+        Compare(Build("swing", operation, 16, &square),
+                MakeSwing(operation, {4, 4}, 4),
+                name + "torus 4x4");
+        Compare(Build("swing", operation, 8, &cube),
+                MakeSwing(operation, {2, 2, 2}, 6),
+                name + "torus 2x2x2");
     }
+}
 
-    void DoRun() override
+void
+Check(const std::string& form, Operation operation, uint32_t n)
+{
+    const std::string name =
+        form + ", " + training::GetName(operation) + ", " + std::to_string(n) + " ranks";
+    const auto schedule = Build("pairwise:form=" + form, operation, n);
+    NS_TEST_EXPECT_MSG_EQ(schedule.GetStoredRanks(), 1, name);
+    const bool isPairs = operation != Operation::REDUCE_SCATTER;
+    const auto chunkOf = [&](uint32_t from, uint32_t to) {
+        return isPairs ? from * n + (to + n - from) % n : to;
+    };
+    for (uint32_t rank = 0; rank < n; rank++)
     {
-        const TopologyGraph square = BuildNetwork("torus:4x4", 16);
-        const TopologyGraph cube = BuildNetwork("torus:2x2x2", 8);
-        for (Operation operation :
-             {Operation::ALL_REDUCE, Operation::REDUCE_SCATTER, Operation::ALL_GATHER})
+        std::vector<PlainAction> expected;
+        for (uint32_t t = 1; t < n; t++)
         {
-            const std::string name = training::GetName(operation) + " ";
-            for (uint32_t n : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23})
-            {
-                Compare(Build("rabenseifner", operation, n),
-                        MakeRabenseifner(operation, n),
-                        name + "rabenseifner " + std::to_string(n));
-            }
-            for (uint32_t n : {1, 2, 4, 8, 16, 32})
-            {
-                Compare(Build("swing", operation, n),
-                        MakeSwing(operation, {n}, 1),
-                        name + "swing " + std::to_string(n));
-            }
-            Compare(Build("swing", operation, 16, &square),
-                    MakeSwing(operation, {4, 4}, 4),
-                    name + "torus 4x4");
-            Compare(Build("swing", operation, 8, &cube),
-                    MakeSwing(operation, {2, 2, 2}, 6),
-                    name + "torus 2x2x2");
+            const uint32_t to = form == "xor" ? rank ^ t : (rank + t) % n;
+            const uint32_t from = form == "xor" ? rank ^ t : (rank + n - t) % n;
+            const Kind receive = isPairs ? Kind::RECEIVE : Kind::RECEIVE_REDUCE;
+            expected.push_back({Kind::SEND, to, t - 1, 0, {chunkOf(rank, to)}});
+            expected.push_back({receive, from, t - 1, 0, {chunkOf(from, rank)}});
+            NS_TEST_EXPECT_MSG_EQ(schedule.FindReceive(rank, from, t - 1, 0),
+                                  2 * t - 1,
+                                  name << ": receive");
+        }
+        NS_TEST_EXPECT_MSG_EQ(schedule.FindReceive(rank, rank, 0, 0),
+                              CollectiveSchedule::NONE,
+                              name << ": nothing from itself");
+        NS_TEST_EXPECT_MSG_EQ(GetPlain(schedule, rank), expected, name);
+        for (uint32_t i = 0; i < schedule.GetActions(rank); i++)
+        {
+            // A send waits for the message of the step before.
+            const auto after = schedule.GetDependencies(rank, i);
+            const bool waits = i % 2 == 0 && i > 0;
+            const std::vector<uint32_t> got(after.begin(), after.end());
+            const bool right = isPairs ? got == std::vector<uint32_t>(waits, i - 1)
+                                       : !waits || std::count(got.begin(), got.end(), i - 1) == 1;
+            NS_TEST_EXPECT_MSG_EQ(right, true, name << ": action " << i);
         }
     }
-};
+    NS_TEST_EXPECT_MSG_EQ(VerifySchedule(schedule), "", name);
+
+    std::vector<std::vector<float>> inputs(n);
+    for (uint32_t rank = 0; rank < n; rank++)
+    {
+        for (uint32_t i = 0; i < 37; i++)
+        {
+            inputs[rank].push_back(static_cast<float>(100 * rank + i));
+        }
+    }
+    const auto all = Inject(schedule, [](auto&) {});
+    NS_TEST_EXPECT_MSG_EQ(all.GetStoredRanks(), n, name);
+    NS_TEST_EXPECT_MSG_EQ(InterpretSchedule(schedule, inputs),
+                          InterpretSchedule(all, inputs),
+                          name << ": numbers");
+    const auto read = ReadScheduleJson(WriteScheduleJson(schedule), "file");
+    NS_TEST_EXPECT_MSG_EQ(read.GetStoredRanks(), 1, name << ": file");
+    for (uint32_t rank = 0; rank < n; rank++)
+    {
+        const bool same = GetPlain(read, rank) == GetPlain(all, rank);
+        NS_TEST_EXPECT_MSG_EQ(same, true, name << ": file");
+    }
+    std::string description = DescribeSchedule(schedule);
+    NS_TEST_EXPECT_MSG_EQ(description, DescribeSchedule(read), name);
+    NS_TEST_EXPECT_MSG_EQ(description, DescribeSchedule(all), name << ": in words");
+}
 
 /**
- * @ingroup distributed-training-tests
  * Exchanges in pairs, of which one rank's actions are stored, have the actions of a plain
  * construction, give the same numbers as their expansion, and survive a file.
  */
-class PairwiseTest : public TestCase
+void
+TestPairwise()
 {
-  public:
-    PairwiseTest()
-        : TestCase("exchanges in pairs, action by action")
+    for (Operation operation : {Operation::ALL_TO_ALL, Operation::REDUCE_SCATTER})
     {
+        for (uint32_t n : {2, 3, 4, 7, 8, 16})
+        {
+            Check("shift", operation, n);
+            if ((n & (n - 1)) == 0)
+            {
+                Check("xor", operation, n);
+            }
+        }
+        NS_TEST_EXPECT_MSG_EQ(Build("pairwise", operation, 1).GetActions(0), 0, "one rank");
     }
 
-  private:
-    void Check(const std::string& form, Operation operation, uint32_t n)
+    // Faults in a schedule with exclusive or are found.
+    CollectiveSchedule wrong;
+    wrong.operation = Operation::ALL_TO_ALL;
+    wrong.chunks = 16;
+    wrong.Resize(4);
+    wrong.UseExclusiveOr();
+    for (uint32_t t = 1; t < 4; t++)
     {
-        const std::string name =
-            form + ", " + training::GetName(operation) + ", " + std::to_string(n) + " ranks";
-        const auto schedule = Build("pairwise:form=" + form, operation, n);
+        wrong.Add(0, Kind::SEND, t, ChunkRun{t, 1}, t);
+        wrong.Add(0, Kind::RECEIVE, t, ChunkRun{t * 4 + t % 3, 1}, t);
+    }
+    wrong.Close();
+    NS_TEST_EXPECT_MSG_NE(VerifySchedule(wrong), "", "other chunks than sent");
+
+    std::string text = WriteScheduleJson(Build("pairwise:form=xor", Operation::ALL_TO_ALL, 4));
+    text.replace(text.find("\"ranks\": 4"), 10, "\"ranks\": 3");
+    std::string error;
+    try
+    {
+        ReadScheduleJson(text, "odd.json");
+    }
+    catch (const ConfigurationError& e)
+    {
+        error = e.what();
+    }
+    NS_TEST_EXPECT_MSG_EQ(error,
+                          "odd.json: rotation 'exclusive-or' of 3 ranks and 16 chunks "
+                          "(allowed: a power of two, and a multiple of it or, in an "
+                          "all-to-all, of its square)",
+                          "refused");
+}
+
+double
+GetBytesPerAction(const std::string& algorithm, uint32_t ranks, const TopologyGraph* topology)
+{
+    const auto schedule = Build(algorithm, Operation::ALL_REDUCE, ranks, topology);
+    double actions = 0;
+    for (uint32_t rank = 0; rank < ranks; rank++)
+    {
+        actions += schedule.GetActions(rank);
+    }
+    return static_cast<double>(schedule.GetMemory()) / actions;
+}
+
+/** Memory and work per action do not grow with the number of ranks. */
+void
+TestGrowth()
+{
+    const TopologyGraph small = BuildNetwork("torus:16x16", 256);
+    const TopologyGraph large = BuildNetwork("torus:64x64", 4096);
+    for (const std::string name : {"rabenseifner", "swing", "recursive-doubling"})
+    {
+        const double few = GetBytesPerAction(name, 256, &small);
+        const double many = GetBytesPerAction(name, 4096, &large);
+        NS_TEST_EXPECT_MSG_LT(few, 90, name);
+        NS_TEST_EXPECT_MSG_LT(many, 1.2 * few, name << ": 16 times the ranks");
+    }
+    for (const std::string name : {"direct", "pairwise:form=xor", "pairwise:form=shift"})
+    {
+        const auto schedule = Build(name, Operation::ALL_TO_ALL, 8192);
         NS_TEST_EXPECT_MSG_EQ(schedule.GetStoredRanks(), 1, name);
-        const bool isPairs = operation != Operation::REDUCE_SCATTER;
-        const auto chunkOf = [&](uint32_t from, uint32_t to) {
-            return isPairs ? from * n + (to + n - from) % n : to;
-        };
-        for (uint32_t rank = 0; rank < n; rank++)
-        {
-            std::vector<PlainAction> expected;
-            for (uint32_t t = 1; t < n; t++)
-            {
-                const uint32_t to = form == "xor" ? rank ^ t : (rank + t) % n;
-                const uint32_t from = form == "xor" ? rank ^ t : (rank + n - t) % n;
-                const Kind receive = isPairs ? Kind::RECEIVE : Kind::RECEIVE_REDUCE;
-                expected.push_back({Kind::SEND, to, t - 1, 0, {chunkOf(rank, to)}});
-                expected.push_back({receive, from, t - 1, 0, {chunkOf(from, rank)}});
-                NS_TEST_EXPECT_MSG_EQ(schedule.FindReceive(rank, from, t - 1, 0),
-                                      2 * t - 1,
-                                      name << ": receive");
-            }
-            NS_TEST_EXPECT_MSG_EQ(schedule.FindReceive(rank, rank, 0, 0),
-                                  CollectiveSchedule::NONE,
-                                  name << ": nothing from itself");
-            NS_TEST_EXPECT_MSG_EQ((GetPlain(schedule, rank) == expected), true, name);
-            for (uint32_t i = 0; i < schedule.GetActions(rank); i++)
-            {
-                // A send waits for the message of the step before.
-                const auto after = schedule.GetDependencies(rank, i);
-                const bool waits = i % 2 == 0 && i > 0;
-                const std::vector<uint32_t> got(after.begin(), after.end());
-                const bool right = isPairs
-                                       ? got == std::vector<uint32_t>(waits, i - 1)
-                                       : !waits || std::count(got.begin(), got.end(), i - 1) == 1;
-                NS_TEST_EXPECT_MSG_EQ(right, true, name << ": action " << i);
-            }
-        }
-        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(schedule), "", name);
-
-        std::vector<std::vector<float>> inputs(n);
-        for (uint32_t rank = 0; rank < n; rank++)
-        {
-            for (uint32_t i = 0; i < 37; i++)
-            {
-                inputs[rank].push_back(static_cast<float>(100 * rank + i));
-            }
-        }
-        const auto all = Inject(schedule, [](auto&) {});
-        NS_TEST_EXPECT_MSG_EQ(all.GetStoredRanks(), n, name);
-        NS_TEST_EXPECT_MSG_EQ(
-            (InterpretSchedule(schedule, inputs) == InterpretSchedule(all, inputs)),
-            true,
-            name << ": numbers");
-        const auto read = ReadScheduleJson(WriteScheduleJson(schedule), "file");
-        NS_TEST_EXPECT_MSG_EQ(read.GetStoredRanks(), 1, name << ": file");
-        for (uint32_t rank = 0; rank < n; rank++)
-        {
-            const bool same = GetPlain(read, rank) == GetPlain(all, rank);
-            NS_TEST_EXPECT_MSG_EQ(same, true, name << ": file");
-        }
-        std::string description = DescribeSchedule(schedule);
-        NS_TEST_EXPECT_MSG_EQ((description == DescribeSchedule(read)), true, name);
-        NS_TEST_EXPECT_MSG_EQ((description == DescribeSchedule(all)), true, name << ": in words");
+        NS_TEST_EXPECT_MSG_LT(schedule.GetMemory(), 2 << 20, name);
     }
 
-    void DoRun() override
+    // Partners that a butterfly asks for.
+    for (uint32_t n : {64, 1024})
     {
-        for (Operation operation : {Operation::ALL_TO_ALL, Operation::REDUCE_SCATTER})
-        {
-            for (uint32_t n : {2, 3, 4, 7, 8, 16})
-            {
-                Check("shift", operation, n);
-                if ((n & (n - 1)) == 0)
-                {
-                    Check("xor", operation, n);
-                }
-            }
-            NS_TEST_EXPECT_MSG_EQ(Build("pairwise", operation, 1).GetActions(0), 0, "one rank");
-        }
-
-        // Faults in a schedule with exclusive or are found.
-        CollectiveSchedule wrong;
-        wrong.operation = Operation::ALL_TO_ALL;
-        wrong.chunks = 16;
-        wrong.Resize(4);
-        wrong.UseExclusiveOr();
-        for (uint32_t t = 1; t < 4; t++)
-        {
-            wrong.Add(0, Kind::SEND, t, ChunkRun{t, 1}, t);
-            wrong.Add(0, Kind::RECEIVE, t, ChunkRun{t * 4 + t % 3, 1}, t);
-        }
-        wrong.Close();
-        NS_TEST_EXPECT_MSG_NE(VerifySchedule(wrong), "", "other chunks than sent");
-
-        std::string text = WriteScheduleJson(Build("pairwise:form=xor", Operation::ALL_TO_ALL, 4));
-        text.replace(text.find("\"ranks\": 4"), 10, "\"ranks\": 3");
-        std::string error;
-        try
-        {
-            ReadScheduleJson(text, "odd.json");
-        }
-        catch (const ConfigurationError& e)
-        {
-            error = e.what();
-        }
-        NS_TEST_EXPECT_MSG_EQ(error,
-                              "odd.json: rotation 'exclusive-or' of 3 ranks and 16 chunks "
-                              "(allowed: a power of two, and a multiple of it or, in an "
-                              "all-to-all, of its square)",
-                              "refused");
+        uint64_t asked = 0;
+        const Butterfly doubling = MakeDistanceDoubling(n);
+        const Butterfly counting{doubling.steps, [&](uint32_t position, uint32_t step) {
+                                     asked++;
+                                     return doubling.partner(position, step);
+                                 }};
+        CollectiveSchedule schedule;
+        schedule.chunks = n;
+        schedule.Resize(n);
+        AddButterflyReduceScatter(schedule, AllRanks(schedule), counting, 0);
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(asked, uint64_t{2} * n * doubling.steps, n << " ranks");
     }
-};
 
-/**
- * @ingroup distributed-training-tests
- * Memory and work per action do not grow with the number of ranks.
- */
-class GrowthTest : public TestCase
+    // Links and chunks that a synthesis looks at.
+    double visits[2];
+    double attempts[2];
+    for (uint32_t i : {0, 1})
+    {
+        const uint32_t n = i == 0 ? 64 : 1024;
+        const TopologyGraph torus = BuildNetwork(i == 0 ? "torus:8x8" : "torus:32x32", n);
+        std::vector<uint32_t> hosts(n);
+        std::iota(hosts.begin(), hosts.end(), 0);
+        SynthesisWork work;
+        const auto transfers = SynthesizeAllGather({torus, hosts, 1, 1000, 1, 1, nullptr, &work});
+        const auto count = static_cast<double>(transfers.size());
+        NS_TEST_ASSERT_MSG_EQ(transfers.size(), uint64_t{n} * (n - 1), "transfers");
+        visits[i] = static_cast<double>(work.visits) / count;
+        attempts[i] = static_cast<double>(work.attempts) / count;
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(static_cast<double>(work.words) / count,
+                                    5 * attempts[i] * std::ceil(n / 64.0),
+                                    "each rank's and its neighbors' sets");
+    }
+    NS_TEST_EXPECT_MSG_LT(visits[1], 1.1 * visits[0], "links per transfer");
+    NS_TEST_EXPECT_MSG_LT(attempts[1], 1.1 * attempts[0], "attempts per transfer");
+    NS_TEST_EXPECT_MSG_LT(attempts[1], 2, "attempts per transfer");
+}
+
+/** Synthesized all-gathers among few ranks, of which the duration is known. */
+void
+TestFewRanks()
 {
-  public:
-    GrowthTest()
-        : TestCase("memory and work per action")
+    UsePicoseconds();
+    for (uint32_t n : {1, 2, 3, 7})
     {
-    }
-
-  private:
-    static double GetBytesPerAction(const std::string& algorithm,
-                                    uint32_t ranks,
-                                    const TopologyGraph* topology)
-    {
-        const auto schedule = Build(algorithm, Operation::ALL_REDUCE, ranks, topology);
-        double actions = 0;
-        for (uint32_t rank = 0; rank < ranks; rank++)
+        // Each host receives one chunk at a time over its only link.
+        const auto network = BuildNetwork("single-switch:hosts=" + std::to_string(n), n);
+        std::vector<uint32_t> hosts(n);
+        std::iota(hosts.begin(), hosts.end(), 0);
+        const auto transfers = SynthesizeAllGather({network, hosts, 1, 12500, 20, 1});
+        NS_TEST_EXPECT_MSG_EQ(transfers.size(), n * (n - 1), n << " ranks");
+        uint64_t end = 0;
+        for (const auto& transfer : transfers)
         {
-            actions += schedule.GetActions(rank);
+            end = std::max(end, transfer.end);
         }
-        return static_cast<double>(schedule.GetMemory()) / actions;
+        // 1 us for 12500 bytes, 2 links of 300 ns
+        NS_TEST_EXPECT_MSG_LT_OR_EQ((n - 1) * uint64_t{1600000}, end, n << " ranks");
+        NS_TEST_EXPECT_MSG_LT_OR_EQ(end, (n + 1) * uint64_t{1600000}, n << " ranks");
     }
+}
 
-    void DoRun() override
-    {
-        const TopologyGraph small = BuildNetwork("torus:16x16", 256);
-        const TopologyGraph large = BuildNetwork("torus:64x64", 4096);
-        for (const std::string name : {"rabenseifner", "swing", "recursive-doubling"})
-        {
-            const double few = GetBytesPerAction(name, 256, &small);
-            const double many = GetBytesPerAction(name, 4096, &large);
-            NS_TEST_EXPECT_MSG_LT(few, 90, name);
-            NS_TEST_EXPECT_MSG_LT(many, 1.2 * few, name << ": 16 times the ranks");
-        }
-        for (const std::string name : {"direct", "pairwise:form=xor", "pairwise:form=shift"})
-        {
-            const auto schedule = Build(name, Operation::ALL_TO_ALL, 8192);
-            NS_TEST_EXPECT_MSG_EQ(schedule.GetStoredRanks(), 1, name);
-            NS_TEST_EXPECT_MSG_LT(schedule.GetMemory(), 2 << 20, name);
-        }
+const Suite g_suite("collective-setup",
+                    Duration::QUICK,
+                    {{"butterflies, action by action", TestButterfly},
+                     {"exchanges in pairs, action by action", TestPairwise},
+                     {"memory and work per action", TestGrowth},
+                     {"syntheses for few ranks", TestFewRanks}});
 
-        // Partners that a butterfly asks for.
-        for (uint32_t n : {64, 1024})
-        {
-            uint64_t asked = 0;
-            const Butterfly doubling = MakeDistanceDoubling(n);
-            const Butterfly counting{doubling.steps, [&](uint32_t position, uint32_t step) {
-                                         asked++;
-                                         return doubling.partner(position, step);
-                                     }};
-            CollectiveSchedule schedule;
-            schedule.chunks = n;
-            schedule.Resize(n);
-            AddButterflyReduceScatter(schedule, AllRanks(schedule), counting, 0);
-            NS_TEST_EXPECT_MSG_LT_OR_EQ(asked, uint64_t{2} * n * doubling.steps, n << " ranks");
-        }
-
-        // Links and chunks that a synthesis looks at.
-        double visits[2];
-        double attempts[2];
-        for (uint32_t i : {0, 1})
-        {
-            const uint32_t n = i == 0 ? 64 : 1024;
-            const TopologyGraph torus = BuildNetwork(i == 0 ? "torus:8x8" : "torus:32x32", n);
-            std::vector<uint32_t> hosts(n);
-            std::iota(hosts.begin(), hosts.end(), 0);
-            SynthesisWork work;
-            const auto transfers =
-                SynthesizeAllGather({torus, hosts, 1, 1000, 1, 1, nullptr, &work});
-            const auto count = static_cast<double>(transfers.size());
-            NS_TEST_ASSERT_MSG_EQ(transfers.size(), uint64_t{n} * (n - 1), "transfers");
-            visits[i] = static_cast<double>(work.visits) / count;
-            attempts[i] = static_cast<double>(work.attempts) / count;
-            NS_TEST_EXPECT_MSG_LT_OR_EQ(static_cast<double>(work.words) / count,
-                                        5 * attempts[i] * std::ceil(n / 64.0),
-                                        "each rank's and its neighbors' sets");
-        }
-        NS_TEST_EXPECT_MSG_LT(visits[1], 1.1 * visits[0], "links per transfer");
-        NS_TEST_EXPECT_MSG_LT(attempts[1], 1.1 * attempts[0], "attempts per transfer");
-        NS_TEST_EXPECT_MSG_LT(attempts[1], 2, "attempts per transfer");
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * Synthesized all-gathers among few ranks, of which the duration is known.
- */
-class FewRanksTest : public TestCase
-{
-  public:
-    FewRanksTest()
-        : TestCase("syntheses for few ranks")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        for (uint32_t n : {1, 2, 3, 7})
-        {
-            // Each host receives one chunk at a time over its only link.
-            const auto network = BuildNetwork("single-switch:hosts=" + std::to_string(n), n);
-            std::vector<uint32_t> hosts(n);
-            std::iota(hosts.begin(), hosts.end(), 0);
-            const auto transfers = SynthesizeAllGather({network, hosts, 1, 12500, 20, 1});
-            NS_TEST_EXPECT_MSG_EQ(transfers.size(), n * (n - 1), n << " ranks");
-            uint64_t end = 0;
-            for (const auto& transfer : transfers)
-            {
-                end = std::max(end, transfer.end);
-            }
-            // 1 us for 12500 bytes, 2 links of 300 ns
-            NS_TEST_EXPECT_MSG_LT_OR_EQ((n - 1) * uint64_t{1600000}, end, n << " ranks");
-            NS_TEST_EXPECT_MSG_LT_OR_EQ(end, (n + 1) * uint64_t{1600000}, n << " ranks");
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * The suite.
- */
-class CollectiveSetupTestSuite : public TestSuite
-{
-  public:
-    CollectiveSetupTestSuite()
-        : TestSuite("distributed-training-collective-setup", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new ButterflyTest);
-        AddTestCase(new PairwiseTest);
-        AddTestCase(new GrowthTest);
-        AddTestCase(new FewRanksTest);
-    }
-};
-
-static CollectiveSetupTestSuite g_collectiveSetupTestSuite; ///< registers the suite
+} // namespace collective_setup_test

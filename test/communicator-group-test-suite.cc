@@ -5,6 +5,7 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/config.h"
 #include "ns3/data-rate.h"
@@ -13,7 +14,6 @@
 #include "ns3/nccl-tuning.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-configuration-error.h"
@@ -26,11 +26,12 @@
 #include <numeric>
 #include <tuple>
 
+namespace communicator_group_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 using Group = std::vector<uint32_t>;
@@ -149,144 +150,121 @@ MakeOptions(uint32_t ranks, const std::string& transport = "rdma")
     return options;
 }
 
-} // namespace
+void
+Run(const std::string& transport, uint32_t limit)
+{
+    constexpr uint32_t COLUMNS = 4;
+    constexpr uint32_t ROWS = 3;
+    constexpr uint32_t N = COLUMNS * ROWS;
+    constexpr uint32_t COUNT = 5000;
+    Config::SetDefault("ns3::training::ScheduledCommunicator::ActiveCollectives",
+                       UintegerValue(limit));
+    ClusterOptions options = MakeOptions(N, transport);
+    options.loss = 0.01;
+    Traffic traffic(options);
+    std::vector<Group> rows(ROWS);
+    std::vector<Group> columns(COLUMNS);
+    for (uint32_t rank = 0; rank < N; rank++)
+    {
+        rows[rank / COLUMNS].push_back(rank);
+        columns[rank % COLUMNS].insert(columns[rank % COLUMNS].begin(), rank); // reversed
+    }
+    const auto inRow = traffic.cluster->Split(rows, 1);
+    const auto inColumn = traffic.cluster->Split(columns, 255);
+    for (uint32_t rank = 0; rank < N; rank++)
+    {
+        const uint32_t column = rank % COLUMNS;
+        NS_TEST_ASSERT_MSG_EQ(inRow[rank]->GetRank(), column, "rank in its row");
+        NS_TEST_ASSERT_MSG_EQ(inColumn[rank]->GetRank(),
+                              ROWS - 1 - rank / COLUMNS,
+                              "rank in its column");
+        NS_TEST_ASSERT_MSG_EQ(inColumn[rank]->GetSize(), ROWS, "size of a column");
+        traffic.Watch(inRow[rank]);
+        traffic.Watch(inColumn[rank]);
+        // Half of a row, split off from the row: ranks are numbered as in the row.
+        const auto planner = [](Operation operation, uint64_t, uint32_t) {
+            CollectiveRequest request;
+            request.operation = operation;
+            request.ranks = COLUMNS / 2;
+            return std::make_shared<const CollectiveSchedule>(BuildSchedule("ring", request));
+        };
+        const uint32_t first = column / 2 * 2;
+        const auto half = inRow[rank]->Split({first + 1, first}, planner, 2);
+        NS_TEST_ASSERT_MSG_EQ(half->GetRank(), 1 - column % 2, "rank in half a row");
+
+        for (uint32_t i = 0; i < 3; i++)
+        {
+            traffic.Start(inRow[rank], rank, Operation::ALL_REDUCE, COUNT, 10 + i);
+            traffic.Start(inColumn[rank], rank, Operation::ALL_REDUCE, COUNT, 20 + i);
+            traffic.Start(half, rank, Operation::ALL_REDUCE, COUNT, 30 + i);
+            traffic.Start(traffic.cluster->GetHostCommunicator(rank),
+                          rank,
+                          Operation::ALL_REDUCE,
+                          COUNT,
+                          40 + i);
+        }
+        traffic.Start(inColumn[rank], rank, Operation::SEND_RECEIVE, COUNT, 50);
+    }
+    traffic.run->Run();
+    Group all(N);
+    std::iota(all.begin(), all.end(), 0);
+    for (uint32_t i = 0; i < 3; i++)
+    {
+        for (const Group& row : rows)
+        {
+            NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum(row, 10 + i, COUNT), true, "row");
+            const Group left{row[0], row[1]};
+            const Group right{row[2], row[3]};
+            NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum(left, 30 + i, COUNT), true, "half a row");
+            NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum(right, 30 + i, COUNT), true, "half a row");
+        }
+        for (const Group& column : columns)
+        {
+            NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum(column, 20 + i, COUNT), true, "column");
+        }
+        NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum(all, 40 + i, COUNT), true, "all");
+    }
+    for (uint32_t rank = 0; rank < N; rank++)
+    {
+        // A column is reversed: the previous rank is one row further on.
+        const bool same =
+            traffic.tensors.at({50, rank})->values == MakeNumbers((rank + COLUMNS) % N, 50, COUNT);
+        NS_TEST_EXPECT_MSG_EQ(same, true, "send-receive in a column");
+    }
+    NS_TEST_EXPECT_MSG_EQ(traffic.records.size(), N * 10, "collectives that were traced");
+    for (const CollectiveRecord& record : traffic.records)
+    {
+        const uint32_t most = record.communicator == 255 ? 4 : 3;
+        NS_TEST_EXPECT_MSG_LT(record.collective, most, "number in its communicator");
+        NS_TEST_EXPECT_MSG_LT(record.rank, N, "rank among all");
+    }
+    NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetHostCommunicator(0)->GetWaitingFor(), "", "idle");
+}
 
 /**
- * @ingroup distributed-training-tests
  * Every rank is a member of the group of all, of a row, of a column, and of part of its row. All
  * run collectives concurrently, on lossy networks.
  */
-class GroupsAtOnceTest : public TestCase
+void
+TestGroupsAtOnce()
 {
-  public:
-    GroupsAtOnceTest()
-        : TestCase("several groups and collectives at once give the right numbers")
+    for (const std::string transport : {"rdma", "tcp"})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const std::string transport : {"rdma", "tcp"})
+        for (uint32_t limit : {1, 3})
         {
-            for (uint32_t limit : {1, 3})
-            {
-                Run(transport, limit);
-            }
+            Run(transport, limit);
         }
     }
-
-    void Run(const std::string& transport, uint32_t limit)
-    {
-        constexpr uint32_t COLUMNS = 4;
-        constexpr uint32_t ROWS = 3;
-        constexpr uint32_t N = COLUMNS * ROWS;
-        constexpr uint32_t COUNT = 5000;
-        Config::SetDefault("ns3::training::ScheduledCommunicator::ActiveCollectives",
-                           UintegerValue(limit));
-        ClusterOptions options = MakeOptions(N, transport);
-        options.loss = 0.01;
-        Traffic traffic(options);
-        std::vector<Group> rows(ROWS);
-        std::vector<Group> columns(COLUMNS);
-        for (uint32_t rank = 0; rank < N; rank++)
-        {
-            rows[rank / COLUMNS].push_back(rank);
-            columns[rank % COLUMNS].insert(columns[rank % COLUMNS].begin(), rank); // reversed
-        }
-        const auto inRow = traffic.cluster->Split(rows, 1);
-        const auto inColumn = traffic.cluster->Split(columns, 255);
-        for (uint32_t rank = 0; rank < N; rank++)
-        {
-            const uint32_t column = rank % COLUMNS;
-            NS_TEST_ASSERT_MSG_EQ(inRow[rank]->GetRank(), column, "rank in its row");
-            NS_TEST_ASSERT_MSG_EQ(inColumn[rank]->GetRank(),
-                                  ROWS - 1 - rank / COLUMNS,
-                                  "rank in its column");
-            NS_TEST_ASSERT_MSG_EQ(inColumn[rank]->GetSize(), ROWS, "size of a column");
-            traffic.Watch(inRow[rank]);
-            traffic.Watch(inColumn[rank]);
-            // Half of a row, split off from the row: ranks are numbered as in the row.
-            const auto planner = [](Operation operation, uint64_t, uint32_t) {
-                CollectiveRequest request;
-                request.operation = operation;
-                request.ranks = COLUMNS / 2;
-                return std::make_shared<const CollectiveSchedule>(BuildSchedule("ring", request));
-            };
-            const uint32_t first = column / 2 * 2;
-            const auto half = inRow[rank]->Split({first + 1, first}, planner, 2);
-            NS_TEST_ASSERT_MSG_EQ(half->GetRank(), 1 - column % 2, "rank in half a row");
-
-            for (uint32_t i = 0; i < 3; i++)
-            {
-                traffic.Start(inRow[rank], rank, Operation::ALL_REDUCE, COUNT, 10 + i);
-                traffic.Start(inColumn[rank], rank, Operation::ALL_REDUCE, COUNT, 20 + i);
-                traffic.Start(half, rank, Operation::ALL_REDUCE, COUNT, 30 + i);
-                traffic.Start(traffic.cluster->GetHostCommunicator(rank),
-                              rank,
-                              Operation::ALL_REDUCE,
-                              COUNT,
-                              40 + i);
-            }
-            traffic.Start(inColumn[rank], rank, Operation::SEND_RECEIVE, COUNT, 50);
-        }
-        traffic.run->Run();
-        Group all(N);
-        std::iota(all.begin(), all.end(), 0);
-        for (uint32_t i = 0; i < 3; i++)
-        {
-            for (const Group& row : rows)
-            {
-                NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum(row, 10 + i, COUNT), true, "row");
-                const Group left{row[0], row[1]};
-                const Group right{row[2], row[3]};
-                NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum(left, 30 + i, COUNT), true, "half a row");
-                NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum(right, 30 + i, COUNT), true, "half a row");
-            }
-            for (const Group& column : columns)
-            {
-                NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum(column, 20 + i, COUNT), true, "column");
-            }
-            NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum(all, 40 + i, COUNT), true, "all");
-        }
-        for (uint32_t rank = 0; rank < N; rank++)
-        {
-            // A column is reversed: the previous rank is one row further on.
-            const bool same = traffic.tensors.at({50, rank})->values ==
-                              MakeNumbers((rank + COLUMNS) % N, 50, COUNT);
-            NS_TEST_EXPECT_MSG_EQ(same, true, "send-receive in a column");
-        }
-        NS_TEST_EXPECT_MSG_EQ(traffic.records.size(), N * 10, "collectives that were traced");
-        for (const CollectiveRecord& record : traffic.records)
-        {
-            const uint32_t most = record.communicator == 255 ? 4 : 3;
-            NS_TEST_EXPECT_MSG_LT(record.collective, most, "number in its communicator");
-            NS_TEST_EXPECT_MSG_LT(record.rank, N, "rank among all");
-        }
-        NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetHostCommunicator(0)->GetWaitingFor(), "", "idle");
-    }
-
-    void DoTeardown() override
-    {
-        Config::Reset();
-    }
-};
+    Config::Reset();
+}
 
 /**
- * @ingroup distributed-training-tests
  * Waiting collectives start in the configured order, the same at every rank, even if ranks issue
  * them at different times.
  */
-class OrderTest : public TestCase
+struct OrderTest
 {
-  public:
-    OrderTest()
-        : TestCase("order of collectives that wait")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         const std::vector<int32_t> priorities{3, 1, -2, 7, 1};
         const std::map<std::string, std::vector<uint64_t>> expected{{"fifo", {0, 1, 2, 3, 4}},
@@ -318,9 +296,7 @@ class OrderTest : public TestCase
                     return started[a] < started[b];
                 });
                 orders.push_back(sorted);
-                NS_TEST_EXPECT_MSG_EQ((sorted == orders[0]),
-                                      true,
-                                      order << ": all ranks do the same");
+                NS_TEST_EXPECT_MSG_EQ(sorted, orders[0], order << ": all ranks do the same");
             }
             NS_TEST_EXPECT_MSG_EQ((orders[0] == expected.at("fifo")),
                                   (order == "fifo"),
@@ -341,6 +317,7 @@ class OrderTest : public TestCase
                               "ns3::training::ScheduledCommunicator::Order='random' (allowed: "
                               "fifo, lifo, priority)",
                               "no such order");
+        Config::Reset();
     }
 
     /** @return start time of each collective, by rank */
@@ -382,133 +359,101 @@ class OrderTest : public TestCase
         }
         return started;
     }
-
-    void DoTeardown() override
-    {
-        Config::Reset();
-    }
 };
 
+void
+Start(Traffic* traffic, uint32_t rank)
+{
+    const auto planner = [](Operation operation, uint64_t, uint32_t) {
+        CollectiveRequest request;
+        request.operation = operation;
+        request.ranks = 2;
+        return std::make_shared<const CollectiveSchedule>(BuildSchedule("ring", request));
+    };
+    const auto all = traffic->cluster->GetHostCommunicator(rank);
+    traffic->Start(all->Split({0, 1}, planner, 5), rank, Operation::ALL_REDUCE, 1000, 9);
+    traffic->left -= rank;
+}
+
 /**
- * @ingroup distributed-training-tests
  * Communicators of a rank share its adder. Messages wait for a communicator that does not exist
  * yet. A waiting rank reports its communicator.
  */
-class SharedRankTest : public TestCase
+void
+TestSharedRank()
 {
-  public:
-    SharedRankTest()
-        : TestCase("what communicators of a rank share")
+    // Each rank adds 4000 bytes at 1 MB/s per collective.
+    Config::SetDefault("ns3::training::ScheduledCommunicator::ReduceRate",
+                       DataRateValue(DataRate(8000000)));
+    for (uint32_t groups : {1, 2, 3})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        // Each rank adds 4000 bytes at 1 MB/s per collective.
-        Config::SetDefault("ns3::training::ScheduledCommunicator::ReduceRate",
-                           DataRateValue(DataRate(8000000)));
-        for (uint32_t groups : {1, 2, 3})
+        Traffic traffic(MakeOptions(2));
+        for (uint32_t number = 1; number <= groups; number++)
         {
-            Traffic traffic(MakeOptions(2));
-            for (uint32_t number = 1; number <= groups; number++)
+            const auto group = traffic.cluster->Split({{1, 0}}, number);
+            for (uint32_t rank : {0, 1})
             {
-                const auto group = traffic.cluster->Split({{1, 0}}, number);
-                for (uint32_t rank : {0, 1})
-                {
-                    traffic.Start(group[rank], rank, Operation::ALL_REDUCE, 2000, number);
-                }
+                traffic.Start(group[rank], rank, Operation::ALL_REDUCE, 2000, number);
             }
-            traffic.run->Run();
-            NS_TEST_EXPECT_MSG_EQ_TOL(Simulator::Now().GetSeconds(),
-                                      groups * 4e-3,
-                                      0.1e-3,
-                                      groups << " communicators add one after the other");
         }
-        Config::Reset();
-        {
-            Traffic traffic(MakeOptions(2));
-            Start(&traffic, 0);
-            Simulator::Schedule(MilliSeconds(1), &SharedRankTest::Start, &traffic, 1);
-            traffic.left++; // until rank 1 has started too
-            traffic.run->Run();
-            NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum({0, 1}, 9, 1000),
-                                  true,
-                                  "a communicator made late");
-            NS_TEST_EXPECT_MSG_GT(Simulator::Now(), MilliSeconds(1), "not before");
-        }
-        {
-            Traffic traffic(MakeOptions(3));
-            const auto group = traffic.cluster->Split({{2, 0}}, 7);
-            NS_TEST_EXPECT_MSG_EQ((group[1] == nullptr), true, "rank 1 is in no group");
-            traffic.Start(group[2], 2, Operation::ALL_REDUCE, 1000, 1);
-            Simulator::Run();
-            NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetHostCommunicator(2)->GetWaitingFor(),
-                                  "communicator 7, rank 0 waits in all-reduce 0 (ring) at step 0 "
-                                  "for chunk 0 (2000 bytes) from rank 1",
-                                  "what it waits for");
-        }
-        {
-            Config::SetDefault("ns3::training::ScheduledCommunicator::Order", StringValue("lifo"));
-            Traffic traffic(MakeOptions(2));
-            traffic.Start(traffic.cluster->GetHostCommunicator(1),
-                          1,
-                          Operation::ALL_REDUCE,
-                          1000,
-                          1);
-            Simulator::Run();
-            NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetHostCommunicator(1)->GetWaitingFor(),
-                                  "rank 1 waits for rank 0 to announce the next collective",
-                                  "what it waits for");
-        }
-        {
-            ClusterOptions options = MakeOptions(4);
-            options.algorithm = "parameter-server:servers=4";
-            Traffic traffic(options); // more servers than a group has ranks
-            const auto group = traffic.cluster->Split({{0, 1}, {3, 2}}, 1);
-            for (uint32_t rank = 0; rank < 4; rank++)
-            {
-                traffic.Start(group[rank], rank, Operation::ALL_REDUCE, 1000, 1);
-            }
-            traffic.run->Run();
-            NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum({0, 1}, 1, 1000), true, "first group");
-            NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum({2, 3}, 1, 1000), true, "second group");
-        }
+        traffic.run->Run();
+        NS_TEST_EXPECT_MSG_EQ_TOL(Simulator::Now().GetSeconds(),
+                                  groups * 4e-3,
+                                  0.1e-3,
+                                  groups << " communicators add one after the other");
     }
-
-    static void Start(Traffic* traffic, uint32_t rank)
+    Config::Reset();
     {
-        const auto planner = [](Operation operation, uint64_t, uint32_t) {
-            CollectiveRequest request;
-            request.operation = operation;
-            request.ranks = 2;
-            return std::make_shared<const CollectiveSchedule>(BuildSchedule("ring", request));
-        };
-        const auto all = traffic->cluster->GetHostCommunicator(rank);
-        traffic->Start(all->Split({0, 1}, planner, 5), rank, Operation::ALL_REDUCE, 1000, 9);
-        traffic->left -= rank;
+        Traffic traffic(MakeOptions(2));
+        Start(&traffic, 0);
+        Simulator::Schedule(MilliSeconds(1), &Start, &traffic, 1);
+        traffic.left++; // until rank 1 has started too
+        traffic.run->Run();
+        NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum({0, 1}, 9, 1000),
+                              true,
+                              "a communicator made late");
+        NS_TEST_EXPECT_MSG_GT(Simulator::Now(), MilliSeconds(1), "not before");
     }
-
-    void DoTeardown() override
     {
-        Config::Reset();
+        Traffic traffic(MakeOptions(3));
+        const auto group = traffic.cluster->Split({{2, 0}}, 7);
+        NS_TEST_EXPECT_MSG_EQ(group[1], nullptr, "rank 1 is in no group");
+        traffic.Start(group[2], 2, Operation::ALL_REDUCE, 1000, 1);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetHostCommunicator(2)->GetWaitingFor(),
+                              "communicator 7, rank 0 waits in all-reduce 0 (ring) at step 0 "
+                              "for chunk 0 (2000 bytes) from rank 1",
+                              "what it waits for");
     }
-};
+    {
+        Config::SetDefault("ns3::training::ScheduledCommunicator::Order", StringValue("lifo"));
+        Traffic traffic(MakeOptions(2));
+        traffic.Start(traffic.cluster->GetHostCommunicator(1), 1, Operation::ALL_REDUCE, 1000, 1);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(traffic.cluster->GetHostCommunicator(1)->GetWaitingFor(),
+                              "rank 1 waits for rank 0 to announce the next collective",
+                              "what it waits for");
+    }
+    {
+        ClusterOptions options = MakeOptions(4);
+        options.algorithm = "parameter-server:servers=4";
+        Traffic traffic(options); // more servers than a group has ranks
+        const auto group = traffic.cluster->Split({{0, 1}, {3, 2}}, 1);
+        for (uint32_t rank = 0; rank < 4; rank++)
+        {
+            traffic.Start(group[rank], rank, Operation::ALL_REDUCE, 1000, 1);
+        }
+        traffic.run->Run();
+        NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum({0, 1}, 1, 1000), true, "first group");
+        NS_TEST_EXPECT_MSG_EQ(traffic.ReturnsSum({2, 3}, 1, 1000), true, "second group");
+    }
+    Config::Reset();
+}
 
-/**
- * @ingroup distributed-training-tests
- * NCCL's cost by protocol, algorithm and location, and a collective with this cost.
- */
-class HostModelTest : public TestCase
+/** NCCL's cost by protocol, algorithm and location, and a collective with this cost. */
+struct HostModelTest
 {
-  public:
-    HostModelTest()
-        : TestCase("latencies of hosts")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         // Two servers of two GPUs; delays of 2 * 25 ns within and at least 2 * 500 ns between them.
@@ -691,117 +636,96 @@ class HostModelTest : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-tests
- * NCCL's expected times, against its formulas evaluated by hand.
- */
-class NcclTuningTest : public TestCase
+using Algorithm = NcclTuning::Algorithm;
+using Protocol = NcclTuning::Protocol;
+
+void
+Check(const NcclTuning& tuning, Algorithm algorithm, Protocol protocol, double seconds)
 {
-  public:
-    NcclTuningTest()
-        : TestCase("NCCL's tuning")
-    {
-    }
+    const double expected =
+        tuning.GetSeconds(CollectiveOperation::ALL_REDUCE, algorithm, protocol, 64 << 20);
+    NS_TEST_EXPECT_MSG_EQ_TOL(expected * 1e6, seconds * 1e6, 1e-6, "NCCL's formula");
+}
 
-  private:
-    using Algorithm = NcclTuning::Algorithm;
-    using Protocol = NcclTuning::Protocol;
-
-    void DoRun() override
+/** NCCL's expected times, against its formulas evaluated by hand. */
+void
+TestNcclTuning()
+{
+    NcclTuning::System system;
+    system.ranks = 16;
+    system.servers = 2;
+    system.localRate = 480e9;
+    system.remoteRate = 384e9;
+    const uint64_t bytes = 64 << 20;
+    const double moved = 64.0 * 1048576 * 30 / 16; // of a ring
     {
-        NcclTuning::System system;
-        system.ranks = 16;
-        system.servers = 2;
-        system.localRate = 480e9;
-        system.remoteRate = 384e9;
-        const uint64_t bytes = 64 << 20;
-        const double moved = 64.0 * 1048576 * 30 / 16; // of a ring
-        {
-            // 30 steps, 2 of them between servers.
-            const NcclTuning intel(system);
-            Check(intel, Algorithm::RING, Protocol::SIMPLE, 1.4 * 131.6e-6 + moved / 384e9);
-            Check(intel, Algorithm::RING, Protocol::LL128, 75.2e-6 + moved / (0.92 * 384e9));
-            Check(intel, Algorithm::RING, Protocol::LL, 40e-6 + moved / 39e9);
-            // 14 local steps and 2 between servers; 64 MiB is the 21st entry of the corrections.
-            Check(intel,
-                  Algorithm::TREE,
-                  Protocol::SIMPLE,
-                  (8.4 + 2 * (7 * 4.0 + 14)) * 1e-6 + 2.0 * bytes / (0.8 * 0.92 * 384e9));
-            Check(intel,
-                  Algorithm::SWITCH_TREE,
-                  Protocol::SIMPLE,
-                  (25 + 2 * 20.9) * 1e-6 + moved / (2 * 480e9 * 0.85 * 15 / 16));
-            const auto best = [&](uint64_t size) {
-                return intel.SelectProtocol(CollectiveOperation::ALL_REDUCE, Algorithm::RING, size);
-            };
-            NS_TEST_EXPECT_MSG_EQ((best(1024) == Protocol::LL), true, "1 KiB");
-            NS_TEST_EXPECT_MSG_EQ((best(bytes) == Protocol::LL128), true, "64 MiB");
-            NS_TEST_EXPECT_MSG_EQ((best(uint64_t{1} << 30) == Protocol::SIMPLE), true, "1 GiB");
-            NS_TEST_EXPECT_MSG_EQ(std::isinf(intel.GetSeconds(CollectiveOperation::ALL_REDUCE,
-                                                              Algorithm::SWITCH,
-                                                              Protocol::SIMPLE,
-                                                              bytes)),
-                                  true,
-                                  "one server");
-        }
-        system.cpu = 1;
-        const NcclTuning amd(system);
-        Check(amd, Algorithm::RING, Protocol::SIMPLE, 1.4 * (36.4 + 28 * 6) * 1e-6 + moved / 384e9);
-        Check(amd, Algorithm::RING, Protocol::LL, (6.6 + 28 * 2 + 5.4) * 1e-6 + moved / 22.5e9);
-        system.servers = 1;
-        system.ranks = 8;
-        const NcclTuning inside(system);
-        Check(inside,
-              Algorithm::SWITCH,
+        // 30 steps, 2 of them between servers.
+        const NcclTuning intel(system);
+        Check(intel, Algorithm::RING, Protocol::SIMPLE, 1.4 * 131.6e-6 + moved / 384e9);
+        Check(intel, Algorithm::RING, Protocol::LL128, 75.2e-6 + moved / (0.92 * 384e9));
+        Check(intel, Algorithm::RING, Protocol::LL, 40e-6 + moved / 39e9);
+        // 14 local steps and 2 between servers; 64 MiB is the 21st entry of the corrections.
+        Check(intel,
+              Algorithm::TREE,
               Protocol::SIMPLE,
-              25e-6 + 64.0 * 1048576 * 14 / 8 / (2 * 480e9 * 0.85 * 15 / 16));
-        Check(inside,
-              Algorithm::RING,
-              Protocol::LL,
-              (6.6 + 14 * 0.6) * 1e-6 + 64.0 * 1048576 * 14 / 8 / 141e9);
-        // 16 channels and 8 ranks: 128 chunks of 16, 32, 64 or 128 KiB.
-        const std::vector<std::pair<uint64_t, uint64_t>>
-            loops{{0, 0}, {1, 1}, {2, 2}, {7, 2}, {8, 4}, {63, 4}, {64, 8}, {1023, 8}, {1024, 16}};
-        for (const auto& [mebibytes, loop] : loops)
-        {
-            NS_TEST_EXPECT_MSG_EQ(inside.GetSwitchLoop(mebibytes << 20),
-                                  loop << 20,
-                                  mebibytes << " MiB");
-        }
-        // With one rank in a server, a ring has the network latency of a tree.
-        system.servers = 8;
-        const NcclTuning single(system);
-        Check(single,
-              Algorithm::RING,
-              Protocol::LL,
-              (6.6 + 14 * 5.0) * 1e-6 + 64.0 * 1048576 * 14 / 8 / 19e9);
+              (8.4 + 2 * (7 * 4.0 + 14)) * 1e-6 + 2.0 * bytes / (0.8 * 0.92 * 384e9));
+        Check(intel,
+              Algorithm::SWITCH_TREE,
+              Protocol::SIMPLE,
+              (25 + 2 * 20.9) * 1e-6 + moved / (2 * 480e9 * 0.85 * 15 / 16));
+        const auto best = [&](uint64_t size) {
+            return intel.SelectProtocol(CollectiveOperation::ALL_REDUCE, Algorithm::RING, size);
+        };
+        NS_TEST_EXPECT_MSG_EQ(best(1024), Protocol::LL, "1 KiB");
+        NS_TEST_EXPECT_MSG_EQ(best(bytes), Protocol::LL128, "64 MiB");
+        NS_TEST_EXPECT_MSG_EQ(best(uint64_t{1} << 30), Protocol::SIMPLE, "1 GiB");
+        NS_TEST_EXPECT_MSG_EQ(std::isinf(intel.GetSeconds(CollectiveOperation::ALL_REDUCE,
+                                                          Algorithm::SWITCH,
+                                                          Protocol::SIMPLE,
+                                                          bytes)),
+                              true,
+                              "one server");
     }
-
-    void Check(const NcclTuning& tuning, Algorithm algorithm, Protocol protocol, double seconds)
+    system.cpu = 1;
+    const NcclTuning amd(system);
+    Check(amd, Algorithm::RING, Protocol::SIMPLE, 1.4 * (36.4 + 28 * 6) * 1e-6 + moved / 384e9);
+    Check(amd, Algorithm::RING, Protocol::LL, (6.6 + 28 * 2 + 5.4) * 1e-6 + moved / 22.5e9);
+    system.servers = 1;
+    system.ranks = 8;
+    const NcclTuning inside(system);
+    Check(inside,
+          Algorithm::SWITCH,
+          Protocol::SIMPLE,
+          25e-6 + 64.0 * 1048576 * 14 / 8 / (2 * 480e9 * 0.85 * 15 / 16));
+    Check(inside,
+          Algorithm::RING,
+          Protocol::LL,
+          (6.6 + 14 * 0.6) * 1e-6 + 64.0 * 1048576 * 14 / 8 / 141e9);
+    // 16 channels and 8 ranks: 128 chunks of 16, 32, 64 or 128 KiB.
+    const std::vector<std::pair<uint64_t, uint64_t>>
+        loops{{0, 0}, {1, 1}, {2, 2}, {7, 2}, {8, 4}, {63, 4}, {64, 8}, {1023, 8}, {1024, 16}};
+    for (const auto& [mebibytes, loop] : loops)
     {
-        const double expected =
-            tuning.GetSeconds(CollectiveOperation::ALL_REDUCE, algorithm, protocol, 64 << 20);
-        NS_TEST_EXPECT_MSG_EQ_TOL(expected * 1e6, seconds * 1e6, 1e-6, "NCCL's formula");
+        NS_TEST_EXPECT_MSG_EQ(inside.GetSwitchLoop(mebibytes << 20),
+                              loop << 20,
+                              mebibytes << " MiB");
     }
-};
+    // With one rank in a server, a ring has the network latency of a tree.
+    system.servers = 8;
+    const NcclTuning single(system);
+    Check(single,
+          Algorithm::RING,
+          Protocol::LL,
+          (6.6 + 14 * 5.0) * 1e-6 + 64.0 * 1048576 * 14 / 8 / 19e9);
+}
 
-/**
- * @ingroup distributed-training-tests
- * A rank's socket threads copy what it sends and what it receives.
- */
-class NcclSocketTest : public TestCase
+/** A rank's socket threads copy what it sends and what it receives. */
+struct NcclSocketTest
 {
-  public:
-    NcclSocketTest()
-        : TestCase("NCCL over sockets")
-    {
-    }
-
-  private:
     static constexpr double COPY = 28e9 / 8;
     static constexpr double LINE = 25e9;
 
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         const uint64_t bytes = 4 << 20;
@@ -873,23 +797,14 @@ class NcclSocketTest : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-tests
- * Suite of groups of ranks.
- */
-class CommunicatorGroupTestSuite : public TestSuite
-{
-  public:
-    CommunicatorGroupTestSuite()
-        : TestSuite("distributed-training-communicator-group", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new GroupsAtOnceTest);
-        AddTestCase(new OrderTest);
-        AddTestCase(new SharedRankTest);
-        AddTestCase(new HostModelTest);
-        AddTestCase(new NcclTuningTest);
-        AddTestCase(new NcclSocketTest);
-    }
-};
+const Suite g_suite("communicator-group",
+                    Duration::QUICK,
+                    {{"several groups and collectives at once give the right numbers",
+                      TestGroupsAtOnce},
+                     {"order of collectives that wait", RunTest<OrderTest>},
+                     {"what communicators of a rank share", TestSharedRank},
+                     {"latencies of hosts", RunTest<HostModelTest>},
+                     {"NCCL's tuning", TestNcclTuning},
+                     {"NCCL over sockets", RunTest<NcclSocketTest>}});
 
-static CommunicatorGroupTestSuite g_communicatorGroupTestSuite; ///< registers the suite
+} // namespace communicator_group_test

@@ -4,36 +4,28 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/collective-replay.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-time-resolution.h"
 
 #include <string>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-replay-tests Tests of repeated collectives
- */
+namespace communicator_replay_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
 
 /**
- * @ingroup distributed-training-replay-tests
  * Collectives of two ranks whose simulation takes a given time: which are simulated, and when all
  * of them end.
  */
-class CollectiveReplayTest : public TestCase
+struct CollectiveReplayTest
 {
-  public:
-    CollectiveReplayTest()
-        : TestCase("collectives are derived after two that took the same time")
-    {
-    }
-
-  private:
     /** A collective: when its ranks start, and how long its simulation would take from the last. */
     struct Planned
     {
@@ -47,9 +39,9 @@ class CollectiveReplayTest : public TestCase
     static void Arrive(CollectiveReplayTest* self, uint32_t rank, uint64_t number)
     {
         const CollectiveReplay::Kind kind{CollectiveOperation::ALL_REDUCE,
-                                          self->m_plan[number].bytes,
+                                          self->planned[number].bytes,
                                           0};
-        self->m_replay->Arrive(
+        self->running->Arrive(
             rank,
             number,
             kind,
@@ -62,22 +54,22 @@ class CollectiveReplayTest : public TestCase
     /** Starts a simulation, which ends when all ranks have started. */
     void Begin(uint64_t number)
     {
-        m_begun[number]++;
-        if (m_begun[number] < 2)
+        begun[number]++;
+        if (begun[number] < 2)
         {
             return;
         }
         for (uint32_t each = 0; each < 2; each++)
         {
             // Rank 1 takes 1 ns longer.
-            Simulator::Schedule(NanoSeconds(m_plan[number].length + each),
+            Simulator::Schedule(NanoSeconds(planned[number].length + each),
                                 &CollectiveReplayTest::End,
                                 this,
                                 each,
                                 number,
                                 true);
         }
-        m_log += std::to_string(number) + "s ";
+        log += std::to_string(number) + "s ";
     }
 
     /** @param self this @param rank whose collective ends @param isSimulated whether by packets */
@@ -85,9 +77,9 @@ class CollectiveReplayTest : public TestCase
     {
         if (isSimulated)
         {
-            self->m_replay->End(rank, number);
+            self->running->End(rank, number);
         }
-        self->m_log +=
+        self->log +=
             std::to_string(rank) + "@" + std::to_string(Simulator::Now().GetNanoSeconds()) + " ";
     }
 
@@ -96,10 +88,10 @@ class CollectiveReplayTest : public TestCase
     {
         UsePicoseconds();
         CollectiveReplay replay(2);
-        m_replay = &replay;
-        m_plan = plan;
-        m_begun.assign(plan.size(), 0);
-        m_log.clear();
+        running = &replay;
+        planned = plan;
+        begun.assign(plan.size(), 0);
+        log.clear();
         for (uint64_t number = 0; number < plan.size(); number++)
         {
             Simulator::Schedule(NanoSeconds(plan[number].start0),
@@ -115,11 +107,11 @@ class CollectiveReplayTest : public TestCase
         }
         Simulator::Run();
         Simulator::Destroy();
-        return m_log + std::to_string(replay.GetSimulated()) + "+" +
+        return log + std::to_string(replay.GetSimulated()) + "+" +
                std::to_string(replay.GetDerived());
     }
 
-    void DoRun() override
+    void Run()
     {
         NS_TEST_EXPECT_MSG_EQ(Run({{0, 0, 1000}, {2000, 2000, 1000}, {4000, 4000, 5}}),
                               "0s 0@1000 1@1001 1s 0@3000 1@3001 0@5000 1@5001 2+1",
@@ -146,24 +138,15 @@ class CollectiveReplayTest : public TestCase
                               "other sizes are other kinds");
     }
 
-    CollectiveReplay* m_replay{nullptr}; // of the run
-    std::vector<Planned> m_plan;         // of the run
-    std::vector<uint32_t> m_begun;       // ranks, by collective
-    std::string m_log;                   // of the run
+    CollectiveReplay* running{nullptr}; // of the run
+    std::vector<Planned> planned;       // of the run
+    std::vector<uint32_t> begun;        // ranks, by collective
+    std::string log;                    // of the run
 };
 
-/**
- * @ingroup distributed-training-replay-tests
- * The suite.
- */
-class CommunicatorReplayTestSuite : public TestSuite
-{
-  public:
-    CommunicatorReplayTestSuite()
-        : TestSuite("distributed-training-communicator-replay", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new CollectiveReplayTest);
-    }
-};
+const Suite g_suite("communicator-replay",
+                    Duration::QUICK,
+                    {{"collectives are derived after two that took the same time",
+                      RunTest<CollectiveReplayTest>}});
 
-static CommunicatorReplayTestSuite g_communicatorReplayTestSuite; ///< registers the suite
+} // namespace communicator_replay_test

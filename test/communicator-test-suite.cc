@@ -4,13 +4,14 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/collective-planner.h"
 #include "ns3/data-rate.h"
 #include "ns3/message-tag.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/scheduled-communicator.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
@@ -19,11 +20,12 @@
 #include <random>
 #include <vector>
 
+namespace communicator_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 /**
  * A fake transport with a random delay per message, in order per pair of ranks.
@@ -296,106 +298,87 @@ class Expectation
     ByteMatrix m_matrix;
 };
 
-} // namespace
+void
+Check(const std::string& name,
+      CollectiveOperation operation,
+      uint32_t ranks,
+      uint64_t count,
+      uint32_t segments)
+{
+    const uint32_t root = ranks / 2;
+    const Expectation expectation(operation, ranks, count, root);
+    GroupFixture fixture(name, ranks, segments);
+    try
+    {
+        fixture.planner->Get(operation, 4 * count, root);
+    }
+    catch (const ConfigurationError&)
+    {
+        return; // unsupported number of ranks
+    }
+    std::vector<Ptr<Tensor>> tensors;
+    std::vector<std::vector<float>> inputs;
+    for (uint32_t rank = 0; rank < ranks; rank++)
+    {
+        inputs.push_back(expectation.GetInput(rank));
+        tensors.push_back(MakeTensor(inputs.back()));
+        fixture.communicators[rank]->Start(operation,
+                                           tensors[rank],
+                                           root,
+                                           fixture.MakeDone(rank),
+                                           expectation.GetMatrix());
+    }
+    Simulator::Run();
+    const auto schedule = fixture.planner->Get(operation, 4 * count, root);
+    const auto results = InterpretSchedule(*schedule, inputs, expectation.GetMatrix());
+    for (uint32_t rank = 0; rank < ranks; rank++)
+    {
+        const std::string what = name + " " + training::GetName(operation) + ", " +
+                                 std::to_string(ranks) + " ranks, " + std::to_string(count) +
+                                 " numbers, " + std::to_string(segments) + " segments, rank " +
+                                 std::to_string(rank);
+        NS_TEST_ASSERT_MSG_EQ(fixture.done[rank].size(), 1, "complete: " << what);
+        NS_TEST_EXPECT_MSG_EQ(expectation.IsRight(rank, tensors[rank]->values), true, what);
+        NS_TEST_EXPECT_MSG_EQ(expectation.IsRight(rank, results[rank]), true, what);
+        NS_TEST_EXPECT_MSG_EQ(tensors[rank]->bytes,
+                              4 * tensors[rank]->values.size(),
+                              "size: " << what);
+        NS_TEST_EXPECT_MSG_EQ(fixture.communicators[rank]->GetWaitingFor(), "", what);
+    }
+}
 
 /**
- * @ingroup distributed-training-tests
  * Every algorithm and operation moves real numbers correctly, whatever the order of message
  * arrival. The interpreter gives the same numbers.
  */
-class AlgorithmsMoveNumbersTest : public TestCase
+void
+TestAlgorithmsMoveNumbers()
 {
-  public:
-    AlgorithmsMoveNumbersTest()
-        : TestCase("every algorithm gives the right numbers")
+    for (const auto& [name, algorithm] : Registry<CollectiveAlgorithm>::All())
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const auto& [name, algorithm] : Registry<CollectiveAlgorithm>::All())
+        for (CollectiveOperation operation : algorithm.operations)
         {
-            for (CollectiveOperation operation : algorithm.operations)
+            for (uint32_t ranks : {1, 2, 3, 4, 6, 8, 9})
             {
-                for (uint32_t ranks : {1, 2, 3, 4, 6, 8, 9})
+                for (uint64_t count : {1, 5, 77})
                 {
-                    for (uint64_t count : {1, 5, 77})
+                    for (uint32_t segments : {0, 3})
                     {
-                        for (uint32_t segments : {0, 3})
-                        {
-                            Check(name, operation, ranks, count, segments);
-                        }
+                        Check(name, operation, ranks, count, segments);
                     }
                 }
             }
         }
     }
-
-    void Check(const std::string& name,
-               CollectiveOperation operation,
-               uint32_t ranks,
-               uint64_t count,
-               uint32_t segments)
-    {
-        const uint32_t root = ranks / 2;
-        const Expectation expectation(operation, ranks, count, root);
-        GroupFixture fixture(name, ranks, segments);
-        try
-        {
-            fixture.planner->Get(operation, 4 * count, root);
-        }
-        catch (const ConfigurationError&)
-        {
-            return; // unsupported number of ranks
-        }
-        std::vector<Ptr<Tensor>> tensors;
-        std::vector<std::vector<float>> inputs;
-        for (uint32_t rank = 0; rank < ranks; rank++)
-        {
-            inputs.push_back(expectation.GetInput(rank));
-            tensors.push_back(MakeTensor(inputs.back()));
-            fixture.communicators[rank]->Start(operation,
-                                               tensors[rank],
-                                               root,
-                                               fixture.MakeDone(rank),
-                                               expectation.GetMatrix());
-        }
-        Simulator::Run();
-        const auto schedule = fixture.planner->Get(operation, 4 * count, root);
-        const auto results = InterpretSchedule(*schedule, inputs, expectation.GetMatrix());
-        for (uint32_t rank = 0; rank < ranks; rank++)
-        {
-            const std::string what = name + " " + training::GetName(operation) + ", " +
-                                     std::to_string(ranks) + " ranks, " + std::to_string(count) +
-                                     " numbers, " + std::to_string(segments) + " segments, rank " +
-                                     std::to_string(rank);
-            NS_TEST_ASSERT_MSG_EQ(fixture.done[rank].size(), 1, "complete: " << what);
-            NS_TEST_EXPECT_MSG_EQ(expectation.IsRight(rank, tensors[rank]->values), true, what);
-            NS_TEST_EXPECT_MSG_EQ(expectation.IsRight(rank, results[rank]), true, what);
-            NS_TEST_EXPECT_MSG_EQ(tensors[rank]->bytes,
-                                  4 * tensors[rank]->values.size(),
-                                  "size: " << what);
-            NS_TEST_EXPECT_MSG_EQ(fixture.communicators[rank]->GetWaitingFor(), "", what);
-        }
-    }
-};
+}
 
 /**
- * @ingroup distributed-training-tests
  * No rank leaves a barrier before the last one has entered it. Barriers of one rank end
  * immediately.
  */
-class BarrierTest : public TestCase
+struct BarrierTest
 {
-  public:
-    BarrierTest()
-        : TestCase("no rank leaves a barrier before all have come")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         for (const auto& [name, algorithm] : Registry<CollectiveAlgorithm>::All())
         {
@@ -445,151 +428,107 @@ class BarrierTest : public TestCase
 };
 
 /**
- * @ingroup distributed-training-tests
  * Sends and receives of two ranks match in order, whichever comes first, and run in parallel to
  * collectives.
  */
-class SendReceiveTest : public TestCase
+void
+TestSendReceive()
 {
-  public:
-    SendReceiveTest()
-        : TestCase("send and receive between two ranks")
+    GroupFixture fixture("ring", 3);
+    auto& first = *fixture.communicators[0];
+    auto& last = *fixture.communicators[2];
+    std::vector<Ptr<Tensor>> received;
+    for (uint32_t i = 0; i < 3; i++)
     {
+        received.push_back(MakeTensor(std::vector<float>(i + 1)));
     }
-
-  private:
-    void DoRun() override
+    // A collective that cannot complete, because rank 1 does not take part.
+    first.AllReduce(MakeTensor({1, 2, 3}), fixture.MakeDone(1));
+    last.Receive(received[0], 0, fixture.MakeDone(2));
+    for (uint32_t i = 0; i < 3; i++)
     {
-        GroupFixture fixture("ring", 3);
-        auto& first = *fixture.communicators[0];
-        auto& last = *fixture.communicators[2];
-        std::vector<Ptr<Tensor>> received;
-        for (uint32_t i = 0; i < 3; i++)
-        {
-            received.push_back(MakeTensor(std::vector<float>(i + 1)));
-        }
-        // A collective that cannot complete, because rank 1 does not take part.
-        first.AllReduce(MakeTensor({1, 2, 3}), fixture.MakeDone(1));
-        last.Receive(received[0], 0, fixture.MakeDone(2));
-        for (uint32_t i = 0; i < 3; i++)
-        {
-            const auto tensor = MakeTensor(MakeNumbers(i, i + 1));
-            first.Send(tensor, 2, fixture.MakeDone(0));
-            tensor->values[0] = -1; // changed after sending, without effect
-        }
-        NS_TEST_EXPECT_MSG_EQ(fixture.done[0].size(), 0, "nothing completes before its call ends");
-        NS_TEST_EXPECT_MSG_EQ(last.GetWaitingFor(),
-                              "rank 2 waits for tensor 0 (4 bytes) from rank 0",
-                              "what it waits for");
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(fixture.done[0].size(), 3, "three sent");
-        NS_TEST_EXPECT_MSG_EQ(fixture.done[2].size(), 1, "one received");
-        last.Receive(received[1], 0, fixture.MakeDone(2));
-        last.Receive(received[2], 0, fixture.MakeDone(2));
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(fixture.done[2].size(), 3, "all received");
-        for (uint32_t i = 0; i < 3; i++)
-        {
-            const bool same = received[i]->values == MakeNumbers(i, i + 1);
-            NS_TEST_EXPECT_MSG_EQ(same, true, "tensor " << i);
-        }
-        const auto tensor = MakeTensor({1});
-        tensor->untilSent = true;
+        const auto tensor = MakeTensor(MakeNumbers(i, i + 1));
         first.Send(tensor, 2, fixture.MakeDone(0));
-        Simulator::Run();
-        NS_TEST_ASSERT_MSG_EQ(fixture.done[0].size(), 4, "a fourth");
-        NS_TEST_EXPECT_MSG_GT(fixture.group.sent, fixture.done[0][2], "it takes time");
-        NS_TEST_EXPECT_MSG_EQ(fixture.done[0][3], fixture.group.sent, "complete when it has left");
-        NS_TEST_EXPECT_MSG_EQ(fixture.done[1].size(), 0, "the collective still waits");
-        NS_TEST_EXPECT_MSG_EQ(first.GetWaitingFor(),
-                              "rank 0 waits in all-reduce 0 (ring) at step 0 for chunk 1 (4 bytes) "
-                              "from rank 2",
-                              "what it waits for");
+        tensor->values[0] = -1; // changed after sending, without effect
     }
-};
+    NS_TEST_EXPECT_MSG_EQ(fixture.done[0].size(), 0, "nothing completes before its call ends");
+    NS_TEST_EXPECT_MSG_EQ(last.GetWaitingFor(),
+                          "rank 2 waits for tensor 0 (4 bytes) from rank 0",
+                          "what it waits for");
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(fixture.done[0].size(), 3, "three sent");
+    NS_TEST_EXPECT_MSG_EQ(fixture.done[2].size(), 1, "one received");
+    last.Receive(received[1], 0, fixture.MakeDone(2));
+    last.Receive(received[2], 0, fixture.MakeDone(2));
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(fixture.done[2].size(), 3, "all received");
+    for (uint32_t i = 0; i < 3; i++)
+    {
+        const bool same = received[i]->values == MakeNumbers(i, i + 1);
+        NS_TEST_EXPECT_MSG_EQ(same, true, "tensor " << i);
+    }
+    const auto tensor = MakeTensor({1});
+    tensor->untilSent = true;
+    first.Send(tensor, 2, fixture.MakeDone(0));
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(fixture.done[0].size(), 4, "a fourth");
+    NS_TEST_EXPECT_MSG_GT(fixture.group.sent, fixture.done[0][2], "it takes time");
+    NS_TEST_EXPECT_MSG_EQ(fixture.done[0][3], fixture.group.sent, "complete when it has left");
+    NS_TEST_EXPECT_MSG_EQ(fixture.done[1].size(), 0, "the collective still waits");
+    NS_TEST_EXPECT_MSG_EQ(first.GetWaitingFor(),
+                          "rank 0 waits in all-reduce 0 (ring) at step 0 for chunk 1 (4 bytes) "
+                          "from rank 2",
+                          "what it waits for");
+}
 
-/**
- * @ingroup distributed-training-tests
- * Fields of a message tag survive packing and unpacking. Collectives are counted modulo 2^18.
- */
-class MessageTagTest : public TestCase
+/** Fields of a message tag survive packing and unpacking. Collectives are counted modulo 2^18. */
+void
+TestMessageTag()
 {
-  public:
-    MessageTagTest()
-        : TestCase("tags of messages")
-    {
-    }
+    const uint64_t tag = MessageTag{0xab, 0x2def3, 0x312345, 0x6789}.Pack();
+    NS_TEST_EXPECT_MSG_EQ(tag, 0xabb7bcf123456789ULL, "layout");
+    const MessageTag parts = MessageTag::Unpack(tag);
+    NS_TEST_EXPECT_MSG_EQ(parts.communicator, 0xab, "communicator");
+    NS_TEST_EXPECT_MSG_EQ(parts.collective, 0x2def3, "collective");
+    NS_TEST_EXPECT_MSG_EQ(parts.step, 0x312345, "step");
+    NS_TEST_EXPECT_MSG_EQ(parts.message, 0x6789, "message");
+    const MessageTag wrapped{0, (1 << 18) + 3, 0, 0};
+    NS_TEST_EXPECT_MSG_EQ(MessageTag::Unpack(wrapped.Pack()).collective, 3, "modulo");
+    NS_TEST_EXPECT_MSG_EQ(MessageTag::IsSameCollective((1 << 18) + 3, 3), true, "modulo");
+    NS_TEST_EXPECT_MSG_EQ(MessageTag::IsSameCollective((1 << 18) + 3, 4), false, "another");
+}
 
-  private:
-    void DoRun() override
-    {
-        const uint64_t tag = MessageTag{0xab, 0x2def3, 0x312345, 0x6789}.Pack();
-        NS_TEST_EXPECT_MSG_EQ(tag, 0xabb7bcf123456789ULL, "layout");
-        const MessageTag parts = MessageTag::Unpack(tag);
-        NS_TEST_EXPECT_MSG_EQ(parts.communicator, 0xab, "communicator");
-        NS_TEST_EXPECT_MSG_EQ(parts.collective, 0x2def3, "collective");
-        NS_TEST_EXPECT_MSG_EQ(parts.step, 0x312345, "step");
-        NS_TEST_EXPECT_MSG_EQ(parts.message, 0x6789, "message");
-        const MessageTag wrapped{0, (1 << 18) + 3, 0, 0};
-        NS_TEST_EXPECT_MSG_EQ(MessageTag::Unpack(wrapped.Pack()).collective, 3, "modulo");
-        NS_TEST_EXPECT_MSG_EQ(MessageTag::IsSameCollective((1 << 18) + 3, 3), true, "modulo");
-        NS_TEST_EXPECT_MSG_EQ(MessageTag::IsSameCollective((1 << 18) + 3, 4), false, "another");
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * Additions at a rank take their time one after the other, and collectives run in issue order.
- */
-class AdditionsTakeTimeTest : public TestCase
+/** Additions at a rank take their time one after the other, and collectives run in issue order. */
+void
+TestAdditionsTakeTime()
 {
-  public:
-    AdditionsTakeTimeTest()
-        : TestCase("additions take their time")
+    GroupFixture fixture("parameter-server", 4);
+    for (uint32_t rank = 0; rank < 4; rank++)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        GroupFixture fixture("parameter-server", 4);
-        for (uint32_t rank = 0; rank < 4; rank++)
-        {
-            auto& communicator = *fixture.communicators[rank];
-            communicator.SetAttribute("ReduceRate", DataRateValue(DataRate("8kbps"))); // 1 kB/s
-            for (uint32_t i = 0; i < 2; i++)
-            {
-                communicator.AllReduce(MakeTensor(MakeNumbers(rank, 250)), fixture.MakeDone(rank));
-            }
-        }
-        Simulator::Run();
+        auto& communicator = *fixture.communicators[rank];
+        communicator.SetAttribute("ReduceRate", DataRateValue(DataRate("8kbps"))); // 1 kB/s
         for (uint32_t i = 0; i < 2; i++)
         {
-            // The server adds three vectors of 1000 bytes.
-            NS_TEST_EXPECT_MSG_EQ_TOL(fixture.done[0].at(i).GetSeconds(),
-                                      3 * (i + 1),
-                                      1e-4,
-                                      "all-reduce " << i);
+            communicator.AllReduce(MakeTensor(MakeNumbers(rank, 250)), fixture.MakeDone(rank));
         }
     }
-};
-
-/**
- * @ingroup distributed-training-tests
- * Suite of the scheduled communicator.
- */
-class CommunicatorTestSuite : public TestSuite
-{
-  public:
-    CommunicatorTestSuite()
-        : TestSuite("distributed-training-communicator", TestSuite::Type::UNIT)
+    Simulator::Run();
+    for (uint32_t i = 0; i < 2; i++)
     {
-        AddTestCase(new AlgorithmsMoveNumbersTest);
-        AddTestCase(new BarrierTest);
-        AddTestCase(new SendReceiveTest);
-        AddTestCase(new MessageTagTest);
-        AddTestCase(new AdditionsTakeTimeTest);
+        // The server adds three vectors of 1000 bytes.
+        NS_TEST_EXPECT_MSG_EQ_TOL(fixture.done[0].at(i).GetSeconds(),
+                                  3 * (i + 1),
+                                  1e-4,
+                                  "all-reduce " << i);
     }
-};
+}
 
-static CommunicatorTestSuite g_communicatorTestSuite; ///< registers the suite
+const Suite g_suite("communicator",
+                    Duration::QUICK,
+                    {{"every algorithm gives the right numbers", TestAlgorithmsMoveNumbers},
+                     {"no rank leaves a barrier before all have come", RunTest<BarrierTest>},
+                     {"send and receive between two ranks", TestSendReceive},
+                     {"tags of messages", TestMessageTag},
+                     {"additions take their time", TestAdditionsTakeTime}});
+
+} // namespace communicator_test

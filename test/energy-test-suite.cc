@@ -4,13 +4,14 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/energy-figures.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/test.h"
 #include "ns3/training-run.h"
 
 #include <cstdint>
@@ -18,16 +19,12 @@
 #include <string>
 #include <unistd.h>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-energy-tests Tests of the energy of runs
- */
+namespace energy_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 /// Payload of a packet. A rank sends two messages of a packet in each iteration.
 constexpr uint32_t MTU = 1024;
@@ -57,57 +54,32 @@ GetCounters(const Cluster& cluster)
     return sum;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-energy-tests
- * Bits, joules and dollars of a ring all-reduce of two ranks at one switch.
- */
-class RunEnergyTestCase : public TestCase
+/** @return a job of two ranks that compute for 50 us and an update */
+TrainingRunOptions
+MakeOptions()
 {
-  public:
-    RunEnergyTestCase()
-        : TestCase("energy of runs equals that of packets counted by hand, also with losses")
-    {
-    }
-
-  private:
-    /** @return a job of two ranks that compute for 50 us and an update */
-    TrainingRunOptions MakeOptions()
-    {
-        RngSeedManager::SetRun(1);
-        TrainingRunOptions options;
-        options.workload = CreateTempDirFilename(std::to_string(getpid()) + "-workload.csv");
-        std::ofstream(options.workload) << "layer,parameters,forward_us,backward_us\n"
-                                        << "fc," << 2 * MTU / 4 << ",20,30\n";
-        options.iterations = ITERATIONS - 1;
-        options.warmup = 1;
-        options.cluster.ranks = 2;
-        options.cluster.topology = "single-switch";
-        options.cluster.mtu = MTU;
-        options.cluster.congestionControl = "none";
-        options.cluster.algorithm = "ring";
-        options.energy.model = "h100:server=1000,gpu-waiting=100,gpu-active=700,cpu-idle=50,"
-                               "cpu-active=250,nic=20,switch=500,port=10,link-bit=15,switch-bit=5,"
-                               "memory-bit=6,gpus=8";
-        options.energy.priceGpuHour = 3.6;
-        options.energy.pricePortHour = 0.36;
-        return options;
-    }
-
-    void DoRun() override
-    {
-        CheckBits(0);
-        CheckBits(0.05);
-        CheckOthers();
-    }
-
-    void CheckBits(double loss);
-    void CheckOthers();
-};
+    RngSeedManager::SetRun(1);
+    TrainingRunOptions options;
+    options.workload = CreateTempDirFilename(std::to_string(getpid()) + "-workload.csv");
+    std::ofstream(options.workload) << "layer,parameters,forward_us,backward_us\n"
+                                    << "fc," << 2 * MTU / 4 << ",20,30\n";
+    options.iterations = ITERATIONS - 1;
+    options.warmup = 1;
+    options.cluster.ranks = 2;
+    options.cluster.topology = "single-switch";
+    options.cluster.mtu = MTU;
+    options.cluster.congestionControl = "none";
+    options.cluster.algorithm = "ring";
+    options.energy.model = "h100:server=1000,gpu-waiting=100,gpu-active=700,cpu-idle=50,"
+                           "cpu-active=250,nic=20,switch=500,port=10,link-bit=15,switch-bit=5,"
+                           "memory-bit=6,gpus=8";
+    options.energy.priceGpuHour = 3.6;
+    options.energy.pricePortHour = 0.36;
+    return options;
+}
 
 void
-RunEnergyTestCase::CheckBits(double loss)
+CheckBits(double loss)
 {
     TrainingRunOptions options = MakeOptions();
     options.cluster.loss = loss;
@@ -180,7 +152,7 @@ RunEnergyTestCase::CheckBits(double loss)
 }
 
 void
-RunEnergyTestCase::CheckOthers()
+CheckOthers()
 {
     TrainingRunOptions options = MakeOptions();
     options.energy = EnergyOptions();
@@ -198,18 +170,19 @@ RunEnergyTestCase::CheckOthers()
     NS_TEST_EXPECT_MSG_GT(row.dollars, 0, "price");
 }
 
-/**
- * @ingroup distributed-training-energy-tests
- * The suite.
- */
-class EnergyTestSuite : public TestSuite
+/** Bits, joules and dollars of a ring all-reduce of two ranks at one switch. */
+void
+TestRunEnergy()
 {
-  public:
-    EnergyTestSuite()
-        : TestSuite("distributed-training-energy", TestSuite::Type::SYSTEM)
-    {
-        AddTestCase(new RunEnergyTestCase);
-    }
-};
+    CheckBits(0);
+    CheckBits(0.05);
+    CheckOthers();
+}
 
-static EnergyTestSuite g_energyTestSuite; ///< registers the suite
+const Suite g_suite("energy",
+                    Duration::QUICK,
+                    {{"energy of runs equals that of packets counted by hand, also with losses",
+                      TestRunEnergy}},
+                    TestSuite::Type::SYSTEM);
+
+} // namespace energy_test

@@ -5,6 +5,7 @@
  */
 
 #include "fabric-test-common.h"
+#include "test-case.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
@@ -16,7 +17,6 @@
 #include "ns3/shared-buffer.h"
 #include "ns3/simulator.h"
 #include "ns3/switch-device.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-time-resolution.h"
@@ -30,52 +30,34 @@
 #include <utility>
 #include <vector>
 
+namespace fabric_buffer_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
 /**
- * @ingroup distributed-training-fabric-tests
  * n equally greedy queues settle at alpha * B / (1 + n * alpha) (Choudhury and Hahne): lossy
  * classes by egress queue, lossless classes by ingress usage.
+ * @param queues number of congested queues
+ * @param alpha threshold factor
  */
-class FabricThresholdTestCase : public TestCase
-{
-  public:
-    /**
-     * @param queues number of congested queues
-     * @param alpha threshold factor
-     */
-    FabricThresholdTestCase(uint32_t queues, double alpha)
-        : TestCase("dynamic threshold of " + std::to_string(queues) + " queues, alpha " +
-                   std::to_string(alpha)),
-          m_queues(queues),
-          m_alpha(alpha)
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    uint32_t m_queues;
-    double m_alpha;
-};
-
 void
-FabricThresholdTestCase::DoRun()
+TestFabricThreshold(uint32_t queues, double alpha)
 {
     constexpr uint64_t SIZE = 9000000;
     constexpr uint32_t BYTES = 100;
     UsePicoseconds();
-    const double expected = m_alpha * SIZE / (1 + m_queues * m_alpha);
+    const double expected = alpha * SIZE / (1 + queues * alpha);
 
     SharedBuffer::Configuration configuration;
     configuration.size = SIZE;
-    configuration.lossyAlpha = m_alpha;
-    configuration.losslessAlpha = m_alpha;
+    configuration.lossyAlpha = alpha;
+    configuration.losslessAlpha = alpha;
     SharedBuffer lossy;
-    lossy.Configure(configuration, std::vector<uint64_t>(m_queues, SIZE)); // no headroom
-    std::vector<uint64_t> queue(m_queues, 0);
+    lossy.Configure(configuration, std::vector<uint64_t>(queues, SIZE)); // no headroom
+    std::vector<uint64_t> queue(queues, 0);
     Frame* frame = MakeFrame(BYTES, LOSSY);
     for (bool more = true; more;)
     {
@@ -93,12 +75,12 @@ FabricThresholdTestCase::DoRun()
     {
         NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(bytes),
                                   expected,
-                                  2.0 * BYTES * (1 + m_alpha),
+                                  2.0 * BYTES * (1 + alpha),
                                   "a lossy queue");
     }
-    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(lossy.GetThreshold(m_alpha)),
+    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(lossy.GetThreshold(alpha)),
                               expected,
-                              2.0 * BYTES * (1 + m_alpha),
+                              2.0 * BYTES * (1 + alpha),
                               "the threshold itself");
     for (uint64_t bytes : queue)
     {
@@ -118,15 +100,15 @@ FabricThresholdTestCase::DoRun()
     configuration.losslessClasses = 1 << LOSSLESS;
     configuration.resumeOffset = RESUME_OFFSET;
     SharedBuffer lossless;
-    lossless.Configure(configuration, std::vector<uint64_t>(m_queues, HEADROOM));
-    const uint64_t pool = SIZE - m_queues * (GUARANTEED + HEADROOM);
+    lossless.Configure(configuration, std::vector<uint64_t>(queues, HEADROOM));
+    const uint64_t pool = SIZE - queues * (GUARANTEED + HEADROOM);
     NS_TEST_EXPECT_MSG_EQ(lossless.GetThreshold(1), pool, "the pool");
     frame->ingressPriority = LOSSLESS;
-    std::vector<uint64_t> held(m_queues, 0);
+    std::vector<uint64_t> held(queues, 0);
     for (bool more = true; more;)
     {
         more = false;
-        for (uint16_t port = 0; port < m_queues; port++)
+        for (uint16_t port = 0; port < queues; port++)
         {
             if (!lossless.IsPausing(port, LOSSLESS))
             {
@@ -144,12 +126,12 @@ FabricThresholdTestCase::DoRun()
     for (uint64_t bytes : held)
     {
         NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(bytes - GUARANTEED),
-                                  m_alpha * static_cast<double>(pool) / (1 + m_queues * m_alpha),
-                                  2.0 * BYTES * (1 + m_alpha),
+                                  alpha * static_cast<double>(pool) / (1 + queues * alpha),
+                                  2.0 * BYTES * (1 + alpha),
                                   "use of an ingress port when it is paused");
     }
     // Frames in flight still fit, to the last byte of the headroom.
-    for (uint16_t port = 0; port < m_queues; port++)
+    for (uint16_t port = 0; port < queues; port++)
     {
         frame->ingress = port;
         uint64_t more = 0;
@@ -161,7 +143,7 @@ FabricThresholdTestCase::DoRun()
         NS_TEST_EXPECT_MSG_GT_OR_EQ(more + BYTES, HEADROOM, "headroom");
         NS_TEST_EXPECT_MSG_LT_OR_EQ(more, HEADROOM + BYTES, "no more than headroom");
     }
-    for (uint16_t port = 0; port < m_queues; port++)
+    for (uint16_t port = 0; port < queues; port++)
     {
         frame->ingress = port;
         bool resumed = false;
@@ -178,7 +160,7 @@ FabricThresholdTestCase::DoRun()
             {
                 NS_TEST_EXPECT_MSG_EQ(
                     resumes,
-                    (use == 0 || use + RESUME_OFFSET <= lossless.GetThreshold(m_alpha)),
+                    (use == 0 || use + RESUME_OFFSET <= lossless.GetThreshold(alpha)),
                     "resumes at the offset below the threshold");
             }
             resumed = resumed || resumes;
@@ -247,29 +229,11 @@ FabricThresholdTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-fabric-tests
  * The same law in a switch: output queues overloaded by two senders each settle at the threshold.
+ * @param queues number of congested outputs
  */
-class FabricCongestedQueuesTestCase : public TestCase
-{
-  public:
-    /**
-     * @param queues number of congested outputs
-     */
-    explicit FabricCongestedQueuesTestCase(uint32_t queues)
-        : TestCase("queue length at " + std::to_string(queues) + " overloaded outputs"),
-          m_queues(queues)
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    uint32_t m_queues;
-};
-
 void
-FabricCongestedQueuesTestCase::DoRun()
+TestFabricCongestedQueues(uint32_t queues)
 {
     constexpr uint32_t BYTES = 1000;
     constexpr double ALPHA = 0.5;
@@ -280,12 +244,12 @@ FabricCongestedQueuesTestCase::DoRun()
     helper.SetSwitchAttribute("LosslessClasses", UintegerValue(0));
     helper.SetSwitchAttribute("LossyAlpha", DoubleValue(ALPHA));
     Fabric fabric = helper.Install(
-        BuildTopology("single-switch", 3 * m_queues, DataRate("100Gbps"), NanoSeconds(100)));
+        BuildTopology("single-switch", 3 * queues, DataRate("100Gbps"), NanoSeconds(100)));
     std::vector<std::unique_ptr<Blaster>> senders;
-    for (uint32_t i = 0; i < 2 * m_queues; i++)
+    for (uint32_t i = 0; i < 2 * queues; i++)
     {
-        senders.push_back(std::make_unique<Blaster>(fabric.devices[m_queues + i],
-                                                    i % m_queues,
+        senders.push_back(std::make_unique<Blaster>(fabric.devices[queues + i],
+                                                    i % queues,
                                                     BYTES,
                                                     LOSSY,
                                                     UINT64_MAX));
@@ -293,11 +257,11 @@ FabricCongestedQueuesTestCase::DoRun()
     }
     Simulator::Stop(MicroSeconds(200));
     Simulator::Run();
-    for (uint16_t i = 0; i < m_queues; i++)
+    for (uint16_t i = 0; i < queues; i++)
     {
         const FabricPort& port = fabric.devicesOfSwitches[0]->GetPort(i);
         NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(port.GetQueueBytes(LOSSY)),
-                                  ALPHA * SIZE / (1 + m_queues * ALPHA),
+                                  ALPHA * SIZE / (1 + queues * ALPHA),
                                   3.0 * BYTES,
                                   "queue " << i);
         // The output never idles: 200 us minus the latency of the first frame.
@@ -311,24 +275,11 @@ FabricCongestedQueuesTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-fabric-tests
  * ECN marking by queue length: none up to Kmin, all above Kmax, linear up to Pmax between them
  * (binomial test), and no frame that is not ECN capable.
  */
-class FabricMarkingTestCase : public TestCase
-{
-  public:
-    FabricMarkingTestCase()
-        : TestCase("ECN marking")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
 void
-FabricMarkingTestCase::DoRun()
+TestFabricMarking()
 {
     UsePicoseconds();
     constexpr uint32_t BYTES = 1000;
@@ -368,7 +319,7 @@ FabricMarkingTestCase::DoRun()
             const bool ce = arrivals[i].ecn == Ecn::CE;
             if (i % 8 == 7)
             {
-                NS_TEST_EXPECT_MSG_EQ((arrivals[i].ecn == Ecn::NOT_ECT), true, "never marked");
+                NS_TEST_EXPECT_MSG_EQ(arrivals[i].ecn, Ecn::NOT_ECT, "never marked");
                 continue;
             }
             if (queue > KMAX)
@@ -398,158 +349,130 @@ FabricMarkingTestCase::DoRun()
                               "marks between Kmin and Kmax");
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * The copies of a multicast take the space of one frame, until the last one has left.
- */
-class FabricMulticastSpaceTestCase : public TestCase
+/** The copies of a multicast take the space of one frame, until the last one has left. */
+void
+TestFabricMulticastSpace()
 {
-  public:
-    FabricMulticastSpaceTestCase()
-        : TestCase("space of a multicast")
+    constexpr uint32_t BYTES = 1000;
+    SharedBuffer buffer;
+    SharedBuffer::Configuration configuration;
+    configuration.size = 100000;
+    configuration.losslessAlpha = 1;
+    configuration.lossyAlpha = 1;
+    configuration.losslessClasses = 1 << LOSSLESS;
+    for (const uint8_t priority : {LOSSLESS, LOSSY})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint32_t BYTES = 1000;
-        SharedBuffer buffer;
-        SharedBuffer::Configuration configuration;
-        configuration.size = 100000;
-        configuration.losslessAlpha = 1;
-        configuration.lossyAlpha = 1;
-        configuration.losslessClasses = 1 << LOSSLESS;
-        for (const uint8_t priority : {LOSSLESS, LOSSY})
+        buffer.Configure(configuration, {2 * BYTES, 2 * BYTES});
+        std::vector<Frame*> copies;
+        const uint64_t multicast = buffer.BeginMulticast();
+        for (int copy = 0; copy < 3; copy++)
         {
-            buffer.Configure(configuration, {2 * BYTES, 2 * BYTES});
-            std::vector<Frame*> copies;
-            const uint64_t multicast = buffer.BeginMulticast();
-            for (int copy = 0; copy < 3; copy++)
-            {
-                copies.push_back(MakeFrame(BYTES, priority));
-                copies.back()->ingressPriority = priority;
-                copies.back()->ingress = 1;
-                buffer.Join(*copies.back(), multicast);
-                NS_TEST_EXPECT_MSG_EQ(buffer.Admit(*copies.back(), 0), true, "admitted");
-                NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), BYTES, "one frame");
-            }
-            // A copy may leave before the others have joined.
-            buffer.Release(*copies[0]);
-            NS_TEST_EXPECT_MSG_EQ(+copies[0]->isCopy, 0, "no copy any more");
-            buffer.Leave(multicast);
-            buffer.Release(*copies[1]);
-            NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), BYTES, "the last one is there");
-            NS_TEST_EXPECT_MSG_EQ(buffer.IsCurrent(multicast), true, "and its multicast");
-            buffer.Release(*copies[2]);
-            NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), 0, "all have left");
-            NS_TEST_EXPECT_MSG_EQ(buffer.IsCurrent(multicast), false, "it is over");
-            // A restart ends multicasts, and their entries are used again.
-            const uint64_t lost = buffer.BeginMulticast();
-            buffer.Join(*copies[0], lost);
-            buffer.Admit(*copies[0], 0);
-            buffer.Configure(configuration, {2 * BYTES, 2 * BYTES});
-            NS_TEST_EXPECT_MSG_EQ(buffer.IsCurrent(lost), false, "it ended with the restart");
-            const uint64_t next = buffer.BeginMulticast();
-            NS_TEST_EXPECT_MSG_NE(next, lost, "another one");
-            buffer.Release(*copies[0]);
-            NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), 0, "which the old copy does not touch");
-            buffer.Leave(next);
-            for (Frame* copy : copies)
-            {
-                Frame::Free(copy);
-            }
+            copies.push_back(MakeFrame(BYTES, priority));
+            copies.back()->ingressPriority = priority;
+            copies.back()->ingress = 1;
+            buffer.Join(*copies.back(), multicast);
+            NS_TEST_EXPECT_MSG_EQ(buffer.Admit(*copies.back(), 0), true, "admitted");
+            NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), BYTES, "one frame");
+        }
+        // A copy may leave before the others have joined.
+        buffer.Release(*copies[0]);
+        NS_TEST_EXPECT_MSG_EQ(+copies[0]->isCopy, 0, "no copy any more");
+        buffer.Leave(multicast);
+        buffer.Release(*copies[1]);
+        NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), BYTES, "the last one is there");
+        NS_TEST_EXPECT_MSG_EQ(buffer.IsCurrent(multicast), true, "and its multicast");
+        buffer.Release(*copies[2]);
+        NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), 0, "all have left");
+        NS_TEST_EXPECT_MSG_EQ(buffer.IsCurrent(multicast), false, "it is over");
+        // A restart ends multicasts, and their entries are used again.
+        const uint64_t lost = buffer.BeginMulticast();
+        buffer.Join(*copies[0], lost);
+        buffer.Admit(*copies[0], 0);
+        buffer.Configure(configuration, {2 * BYTES, 2 * BYTES});
+        NS_TEST_EXPECT_MSG_EQ(buffer.IsCurrent(lost), false, "it ended with the restart");
+        const uint64_t next = buffer.BeginMulticast();
+        NS_TEST_EXPECT_MSG_NE(next, lost, "another one");
+        buffer.Release(*copies[0]);
+        NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), 0, "which the old copy does not touch");
+        buffer.Leave(next);
+        for (Frame* copy : copies)
+        {
+            Frame::Free(copy);
         }
     }
-};
+}
 
-/**
- * @ingroup distributed-training-fabric-tests
- * Frames take whole cells of the memory.
- */
-class FabricCellTestCase : public TestCase
+void
+TestFabricCell()
 {
-  public:
-    FabricCellTestCase()
-        : TestCase("frames take whole cells")
+    constexpr uint64_t SIZE = 100000;
+    for (const uint32_t cell : {1, 64, 208, 254})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint64_t SIZE = 100000;
-        for (const uint32_t cell : {1, 64, 208, 254})
+        for (const uint32_t bytes : {64, 208, 209, 4178})
         {
-            for (const uint32_t bytes : {64, 208, 209, 4178})
+            for (const bool lossless : {false, true})
             {
-                for (const bool lossless : {false, true})
+                SharedBuffer::Configuration configuration;
+                configuration.size = SIZE;
+                configuration.losslessAlpha = 1e9; // up to the whole pool
+                configuration.lossyAlpha = 1e9;
+                configuration.losslessClasses = 1 << LOSSLESS;
+                configuration.cellSize = cell;
+                SharedBuffer buffer;
+                buffer.Configure(configuration, {0});
+                Frame* frame = MakeFrame(bytes, lossless ? LOSSLESS : LOSSY);
+                frame->ingressPriority = frame->priority;
+                frame->ingress = 0;
+                frame->isEmitted = 0;
+                const uint64_t space = (bytes + cell - 1) / cell * cell;
+                uint64_t admitted = 0;
+                while (buffer.Admit(*frame, 0))
                 {
-                    SharedBuffer::Configuration configuration;
-                    configuration.size = SIZE;
-                    configuration.losslessAlpha = 1e9; // up to the whole pool
-                    configuration.lossyAlpha = 1e9;
-                    configuration.losslessClasses = 1 << LOSSLESS;
-                    configuration.cellSize = cell;
-                    SharedBuffer buffer;
-                    buffer.Configure(configuration, {0});
-                    Frame* frame = MakeFrame(bytes, lossless ? LOSSLESS : LOSSY);
-                    frame->ingressPriority = frame->priority;
-                    frame->ingress = 0;
-                    frame->isEmitted = 0;
-                    const uint64_t space = (bytes + cell - 1) / cell * cell;
-                    uint64_t admitted = 0;
-                    while (buffer.Admit(*frame, 0))
-                    {
-                        admitted++;
-                    }
-                    NS_TEST_EXPECT_MSG_EQ(admitted, SIZE / space, bytes << " in " << cell);
-                    NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), admitted * space, "used");
-                    for (; admitted > 0; admitted--)
-                    {
-                        buffer.Release(*frame);
-                    }
-                    NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), 0, "free again");
-                    NS_TEST_EXPECT_MSG_EQ(buffer.GetThreshold(1), SIZE, "and the pool whole");
-                    Frame::Free(frame);
+                    admitted++;
                 }
+                NS_TEST_EXPECT_MSG_EQ(admitted, SIZE / space, bytes << " in " << cell);
+                NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), admitted * space, "used");
+                for (; admitted > 0; admitted--)
+                {
+                    buffer.Release(*frame);
+                }
+                NS_TEST_EXPECT_MSG_EQ(buffer.GetUsed(), 0, "free again");
+                NS_TEST_EXPECT_MSG_EQ(buffer.GetThreshold(1), SIZE, "and the pool whole");
+                Frame::Free(frame);
             }
-            // No frames of any size take more than the bound of their bytes on the line.
-            const double most = SharedBuffer::GetCellBytes(1, cell);
-            double worst = 1;
-            for (uint32_t bytes = 64; bytes <= 9216; bytes++)
-            {
-                const uint32_t space = (bytes + cell - 1) / cell * cell;
-                worst = std::max(worst, static_cast<double>(space) / (bytes + 20));
-            }
-            NS_TEST_EXPECT_MSG_EQ_TOL(most, worst, 1e-12, cell);
         }
-    }
-};
-
-/**
- * @ingroup distributed-training-fabric-tests
- * The suite.
- */
-class FabricBufferTestSuite : public TestSuite
-{
-  public:
-    FabricBufferTestSuite()
-        : TestSuite("distributed-training-fabric-buffer", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        for (uint32_t queues : {1, 2, 8})
+        // No frames of any size take more than the bound of their bytes on the line.
+        const double most = SharedBuffer::GetCellBytes(1, cell);
+        double worst = 1;
+        for (uint32_t bytes = 64; bytes <= 9216; bytes++)
         {
-            add(new FabricThresholdTestCase(queues, 0.125));
-            add(new FabricThresholdTestCase(queues, 1));
+            const uint32_t space = (bytes + cell - 1) / cell * cell;
+            worst = std::max(worst, static_cast<double>(space) / (bytes + 20));
         }
-        add(new FabricCongestedQueuesTestCase(1));
-        add(new FabricCongestedQueuesTestCase(3));
-        add(new FabricMarkingTestCase);
-        add(new FabricMulticastSpaceTestCase);
-        add(new FabricCellTestCase);
+        NS_TEST_EXPECT_MSG_EQ_TOL(most, worst, 1e-12, cell);
     }
-};
+}
 
-/// The suite, registered.
-static FabricBufferTestSuite g_fabricBufferTestSuite;
+std::vector<Case>
+MakeCases()
+{
+    std::vector<Case> cases;
+    for (uint32_t queues : {1, 2, 8})
+    {
+        cases.push_back(
+            {"dynamic threshold of " + std::to_string(queues) + " queues, alpha 0.125000",
+             [queues] { TestFabricThreshold(queues, 0.125); }});
+        cases.push_back({"dynamic threshold of " + std::to_string(queues) + " queues, alpha 1.000000",
+                         [queues] { TestFabricThreshold(queues, 1); }});
+    }
+    cases.push_back({"queue length at 1 overloaded outputs", [] { TestFabricCongestedQueues(1); }});
+    cases.push_back({"queue length at 3 overloaded outputs", [] { TestFabricCongestedQueues(3); }});
+    cases.push_back({"ECN marking", TestFabricMarking});
+    cases.push_back({"space of a multicast", TestFabricMulticastSpace});
+    cases.push_back({"frames take whole cells", TestFabricCell});
+    return cases;
+}
+
+const Suite g_suite("fabric-buffer", Duration::QUICK, MakeCases());
+
+} // namespace fabric_buffer_test

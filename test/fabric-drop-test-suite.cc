@@ -5,6 +5,7 @@
  */
 
 #include "fabric-test-common.h"
+#include "test-case.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
@@ -17,7 +18,6 @@
 #include "ns3/packet.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
@@ -27,12 +27,12 @@
 #include <string>
 #include <vector>
 
+namespace fabric_drop_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 /** @return a packet of the IP stack without payload */
 Ptr<Packet>
@@ -62,48 +62,38 @@ CountPacket(uint64_t* count, Ptr<const Packet>)
     (*count)++;
 }
 
-} // namespace
-
 /**
- * @ingroup distributed-training-fabric-tests
  * Provokes each drop reason alone: the trace sources of all hosts and switches report it as often
  * as the ports count it.
  */
-class DropReasonTestCase : public TestCase
+struct DropReasonTestCase
 {
-  public:
-    DropReasonTestCase()
-        : TestCase("each drop is traced with its reason, and counted")
-    {
-    }
-
-  private:
-    void DoRun() override;
+    void Run();
 
     void Note(const Frame& frame, uint16_t, DropReason reason)
     {
-        m_drops[reason]++;
-        m_bytes += frame.bytes;
+        traced[reason]++;
+        bytes += frame.bytes;
     }
 
     /** Creates the fabric, with links of 100 and 10 Gbit/s, and connects its trace sources. */
     Fabric& Make(FabricHelper helper = FabricHelper())
     {
         UsePicoseconds();
-        m_fabric = helper.Install(MakeChain({{100 * GIGA, 1000000}, {10 * GIGA, 1000000}}));
-        m_drops.clear();
-        m_bytes = 0;
-        m_arrivals.clear();
-        for (const auto& device : m_fabric.devices)
+        network = helper.Install(MakeChain({{100 * GIGA, 1000000}, {10 * GIGA, 1000000}}));
+        traced.clear();
+        bytes = 0;
+        arrivals.clear();
+        for (const auto& device : network.devices)
         {
-            NoteArrivals(device, m_arrivals);
+            NoteArrivals(device, arrivals);
             device->TraceConnectWithoutContext("Drop",
                                                MakeCallback(&DropReasonTestCase::Note, this));
         }
-        m_fabric.devicesOfSwitches[0]->TraceConnectWithoutContext(
+        network.devicesOfSwitches[0]->TraceConnectWithoutContext(
             "Drop",
             MakeCallback(&DropReasonTestCase::Note, this));
-        return m_fabric;
+        return network;
     }
 
     /** Sends frames of 1000 bytes from host 0. */
@@ -111,7 +101,7 @@ class DropReasonTestCase : public TestCase
     {
         for (uint64_t i = 0; i < frames; i++)
         {
-            m_fabric.devices[0]->GetPort().Send(MakeFrame(1000, priority, 0, destination));
+            network.devices[0]->GetPort().Send(MakeFrame(1000, priority, 0, destination));
         }
     }
 
@@ -124,24 +114,24 @@ class DropReasonTestCase : public TestCase
     void Check(DropReason reason, uint64_t frames, uint64_t drops)
     {
         Simulator::Run();
-        const PortCounters total = m_fabric.GetTotal();
+        const PortCounters total = network.GetTotal();
         const uint64_t dropped = total.droppedFrames + total.lostFrames;
         const std::string name = ns3::training::GetName(reason);
-        NS_TEST_ASSERT_MSG_EQ(m_drops.size(), 1, name << ": one reason");
-        NS_TEST_EXPECT_MSG_EQ(ns3::training::GetName(m_drops.begin()->first), name, "this one");
-        NS_TEST_EXPECT_MSG_EQ(m_drops[reason], dropped, name << ": traced as counted");
-        NS_TEST_EXPECT_MSG_EQ(m_bytes, total.droppedBytes + total.lostBytes, name << ": bytes");
-        NS_TEST_EXPECT_MSG_EQ(m_arrivals.size() + dropped, frames, name << ": the rest arrives");
+        NS_TEST_ASSERT_MSG_EQ(traced.size(), 1, name << ": one reason");
+        NS_TEST_EXPECT_MSG_EQ(ns3::training::GetName(traced.begin()->first), name, "this one");
+        NS_TEST_EXPECT_MSG_EQ(traced[reason], dropped, name << ": traced as counted");
+        NS_TEST_EXPECT_MSG_EQ(bytes, total.droppedBytes + total.lostBytes, name << ": bytes");
+        NS_TEST_EXPECT_MSG_EQ(arrivals.size() + dropped, frames, name << ": the rest arrives");
         if (drops > 0)
         {
             NS_TEST_EXPECT_MSG_EQ(dropped, drops, name << ": drops");
         }
         else
         {
-            NS_TEST_EXPECT_MSG_GT(m_arrivals.size(), 0, name << ": not all is dropped");
+            NS_TEST_EXPECT_MSG_GT(arrivals.size(), 0, name << ": not all is dropped");
         }
         NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, name << ": all frames given back");
-        m_provoked.insert(reason);
+        provoked.insert(reason);
         Simulator::Destroy();
     }
 
@@ -150,11 +140,11 @@ class DropReasonTestCase : public TestCase
     void Hosts();
     void IpStack();
 
-    Fabric m_fabric;
-    std::map<DropReason, uint64_t> m_drops; // traced drops
-    uint64_t m_bytes{0};                    // traced dropped bytes
-    Arrivals m_arrivals;
-    std::set<DropReason> m_provoked;
+    Fabric network;
+    std::map<DropReason, uint64_t> traced; // traced drops
+    uint64_t bytes{0};                     // traced dropped bytes
+    Arrivals arrivals;
+    std::set<DropReason> provoked;
 };
 
 void
@@ -237,7 +227,7 @@ DropReasonTestCase::Hosts()
 
     Make().devicesOfSwitches[0]->GetTable().SetStatic(
         99,
-        {m_fabric.devicesOfSwitches[0]->GetTable().Get(1)[0]});
+        {network.devicesOfSwitches[0]->GetTable().Get(1)[0]});
     Send(3, LOSSLESS, 99);
     Check(DropReason::OTHER_HOST, 3, 3);
 
@@ -259,7 +249,7 @@ DropReasonTestCase::IpStack()
 {
     const Ipv4Address peer = HostDevice::GetIpv4Address(1);
     const auto send = [this](Ptr<Packet> packet, uint16_t protocol, bool sent) {
-        NS_TEST_EXPECT_MSG_EQ(m_fabric.devices[0]->Send(packet, Address(), protocol), sent, "sent");
+        NS_TEST_EXPECT_MSG_EQ(network.devices[0]->Send(packet, Address(), protocol), sent, "sent");
     };
     Make();
     send(MakePacket(peer, 100), 0x86dd, false);
@@ -278,14 +268,14 @@ DropReasonTestCase::IpStack()
     limited.SetHostAttribute("IpQueueLimit", UintegerValue(3000));
     Make(limited);
     uint64_t received = 0;
-    m_fabric.devices[1]->SetReceiveCallback(MakeBoundCallback(&CountReceived, &received));
+    network.devices[1]->SetReceiveCallback(MakeBoundCallback(&CountReceived, &received));
     std::vector<uint64_t> mac(3, 0); // MacTx, MacTxDrop, MacRx
     const std::vector<std::pair<uint32_t, std::string>> sources{{0, "MacTx"},
                                                                 {0, "MacTxDrop"},
                                                                 {1, "MacRx"}};
     for (std::size_t i = 0; i < sources.size(); i++)
     {
-        m_fabric.devices[sources[i].first]->TraceConnectWithoutContext(
+        network.devices[sources[i].first]->TraceConnectWithoutContext(
             sources[i].second,
             MakeBoundCallback(&CountPacket, &mac[i]));
     }
@@ -295,74 +285,55 @@ DropReasonTestCase::IpStack()
     }
     Simulator::Run();
     NS_TEST_EXPECT_MSG_EQ(received, 3, "received");
-    NS_TEST_EXPECT_MSG_EQ((mac == std::vector<uint64_t>{4, 1, 3}), true, "traced");
-    m_arrivals.resize(received);
+    NS_TEST_EXPECT_MSG_EQ(mac, (std::vector<uint64_t>{4, 1, 3}), "traced");
+    arrivals.resize(received);
     Check(DropReason::QUEUE_LIMIT, 4, 1);
 }
 
 void
-DropReasonTestCase::DoRun()
+DropReasonTestCase::Run()
 {
     Switch();
     Links();
     Hosts();
     IpStack();
-    NS_TEST_EXPECT_MSG_EQ(m_provoked.size(),
+    NS_TEST_EXPECT_MSG_EQ(provoked.size(),
                           static_cast<std::size_t>(DropReason::COUNT),
                           "all reasons");
     std::set<std::string> names;
-    for (const DropReason reason : m_provoked)
+    for (const DropReason reason : provoked)
     {
         names.insert(ns3::training::GetName(reason));
     }
-    NS_TEST_EXPECT_MSG_EQ(names.size(), m_provoked.size(), "each has a name of its own");
+    NS_TEST_EXPECT_MSG_EQ(names.size(), provoked.size(), "each has a name of its own");
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * A restart of the switch removes a pause frame that waits for the line; it is not sent.
- */
-class FlushedPauseTestCase : public TestCase
+/** A restart of the switch removes a pause frame that waits for the line; it is not sent. */
+void
+TestFlushedPause()
 {
-  public:
-    FlushedPauseTestCase()
-        : TestCase("a pause frame that is flushed was not sent")
-    {
-    }
+    UsePicoseconds();
+    Recorder a;
+    Recorder b;
+    a.port.Connect(b.port, 100 * GIGA, NanoSeconds(10));
+    b.port.Connect(a.port, 100 * GIGA, NanoSeconds(10));
+    a.port.Send(MakeFrame(1500, LOSSLESS));
+    a.port.SendPause(1 << LOSSLESS, MAX_PAUSE);
+    a.port.Send(MakeFrame(1500, LOSSLESS));
+    a.port.Flush();
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(b.arrivals.size(), 1, "the frame on the line");
+    NS_TEST_EXPECT_MSG_EQ(a.port.GetCounters().pausesSent, 0, "no pause");
+    NS_TEST_EXPECT_MSG_EQ(b.port.GetCounters().pausesReceived, 0, "none received");
+    NS_TEST_EXPECT_MSG_EQ(a.port.GetCounters().droppedFrames, 1, "the frame that waited");
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    Simulator::Destroy();
+}
 
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        Recorder a;
-        Recorder b;
-        a.port.Connect(b.port, 100 * GIGA, NanoSeconds(10));
-        b.port.Connect(a.port, 100 * GIGA, NanoSeconds(10));
-        a.port.Send(MakeFrame(1500, LOSSLESS));
-        a.port.SendPause(1 << LOSSLESS, MAX_PAUSE);
-        a.port.Send(MakeFrame(1500, LOSSLESS));
-        a.port.Flush();
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(b.arrivals.size(), 1, "the frame on the line");
-        NS_TEST_EXPECT_MSG_EQ(a.port.GetCounters().pausesSent, 0, "no pause");
-        NS_TEST_EXPECT_MSG_EQ(b.port.GetCounters().pausesReceived, 0, "none received");
-        NS_TEST_EXPECT_MSG_EQ(a.port.GetCounters().droppedFrames, 1, "the frame that waited");
-        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
-        Simulator::Destroy();
-    }
-};
+const Suite g_suite("fabric-drop",
+                    Duration::QUICK,
+                    {{"each drop is traced with its reason, and counted",
+                      RunTest<DropReasonTestCase>},
+                     {"a pause frame that is flushed was not sent", TestFlushedPause}});
 
-/** @ingroup distributed-training-fabric-tests Drops and their reasons. */
-class FabricDropTestSuite : public TestSuite
-{
-  public:
-    FabricDropTestSuite()
-        : TestSuite("distributed-training-fabric-drop", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new DropReasonTestCase);
-        AddTestCase(new FlushedPauseTestCase);
-    }
-};
-
-/// The suite, registered.
-static FabricDropTestSuite g_fabricDropTestSuite;
+} // namespace fabric_drop_test

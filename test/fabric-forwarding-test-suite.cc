@@ -5,12 +5,12 @@
  */
 
 #include "fabric-test-common.h"
+#include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/link-impairment.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-time-resolution.h"
@@ -24,313 +24,271 @@
 #include <utility>
 #include <vector>
 
+namespace fabric_forwarding_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
+/** @return frames of the flow at each spine, sent in distant bursts of 100 frames */
+std::vector<uint64_t>
+Run(const std::string& name, int32_t staticSpine = -1)
+{
+    UsePicoseconds();
+    FabricHelper helper;
+    helper.SetSwitchAttribute("Path", StringValue(name));
+    Fabric fabric = helper.Install(
+        BuildTopology("leaf-spine:leaves=2,spines=4", 2, DataRate("100Gbps"), MicroSeconds(1)));
+    const uint32_t last = fabric.topology.hosts - 1;
+    if (staticSpine >= 0)
+    {
+        const auto group = fabric.devicesOfSwitches[0]->GetTable().Get(last);
+        fabric.devicesOfSwitches[0]->GetTable().SetStatic(last, {group[staticSpine]});
+        fabric.UpdateRoutes();
+    }
+    Arrivals arrivals;
+    NoteArrivals(fabric.devices[last], arrivals);
+    for (uint32_t burst = 0; burst < 40; burst++)
+    {
+        In(burst * 100000000, [&fabric, last]() {
+            for (uint32_t i = 0; i < 100; i++)
+            {
+                fabric.devices[0]->GetPort().Send(MakeFrame(1000, LOSSLESS, 0, last));
+            }
+        });
+    }
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(arrivals.size(), 4000, name << ": all arrive");
+    std::vector<uint64_t> bySpine;
+    for (uint32_t spine = 2; spine < 6; spine++)
+    {
+        bySpine.push_back(fabric.devicesOfSwitches[spine]->GetPort(0).GetCounters().receivedFrames);
+    }
+    Simulator::Destroy();
+    return bySpine;
+}
+
 /**
- * @ingroup distributed-training-fabric-tests
  * One flow over four spines: ECMP uses one, spraying uses all equally, flowlets change only after a
  * pause, a static route uses the given one.
  */
-class LoadBalancingTestCase : public TestCase
+void
+TestLoadBalancing()
 {
-  public:
-    LoadBalancingTestCase()
-        : TestCase("how a port is chosen among equally good ones")
+    const auto ecmp = Run("ecmp");
+    NS_TEST_EXPECT_MSG_EQ(*std::max_element(ecmp.begin(), ecmp.end()), 4000, "one path");
+    for (const uint64_t frames : Run("spray"))
     {
+        NS_TEST_EXPECT_MSG_EQ(frames, 1000, "all paths alike");
     }
-
-  private:
-    /** @return frames of the flow at each spine, sent in distant bursts of 100 frames */
-    std::vector<uint64_t> Run(const std::string& name, int32_t staticSpine = -1)
+    for (const uint64_t frames : Run("flowlet"))
     {
-        UsePicoseconds();
-        FabricHelper helper;
-        helper.SetSwitchAttribute("Path", StringValue(name));
-        Fabric fabric = helper.Install(
-            BuildTopology("leaf-spine:leaves=2,spines=4", 2, DataRate("100Gbps"), MicroSeconds(1)));
-        const uint32_t last = fabric.topology.hosts - 1;
-        if (staticSpine >= 0)
-        {
-            const auto group = fabric.devicesOfSwitches[0]->GetTable().Get(last);
-            fabric.devicesOfSwitches[0]->GetTable().SetStatic(last, {group[staticSpine]});
-            fabric.UpdateRoutes();
-        }
-        Arrivals arrivals;
-        NoteArrivals(fabric.devices[last], arrivals);
-        for (uint32_t burst = 0; burst < 40; burst++)
-        {
-            In(burst * 100000000, [&fabric, last]() {
-                for (uint32_t i = 0; i < 100; i++)
-                {
-                    fabric.devices[0]->GetPort().Send(MakeFrame(1000, LOSSLESS, 0, last));
-                }
-            });
-        }
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(arrivals.size(), 4000, name << ": all arrive");
-        std::vector<uint64_t> bySpine;
-        for (uint32_t spine = 2; spine < 6; spine++)
-        {
-            bySpine.push_back(
-                fabric.devicesOfSwitches[spine]->GetPort(0).GetCounters().receivedFrames);
-        }
-        Simulator::Destroy();
-        return bySpine;
+        NS_TEST_EXPECT_MSG_EQ(frames % 100, 0, "a burst keeps to its path");
+        NS_TEST_EXPECT_MSG_GT(frames, 0, "but bursts take all");
     }
-
-    void DoRun() override
+    // Bursts start 100 us apart and last 8 us.
+    const auto patient = Run("flowlet:gap=92us");
+    NS_TEST_EXPECT_MSG_EQ(*std::max_element(patient.begin(), patient.end()),
+                          4000,
+                          "no pause is longer");
+    for (int32_t spine = 0; spine < 4; spine++)
     {
-        const auto ecmp = Run("ecmp");
-        NS_TEST_EXPECT_MSG_EQ(*std::max_element(ecmp.begin(), ecmp.end()), 4000, "one path");
-        for (const uint64_t frames : Run("spray"))
-        {
-            NS_TEST_EXPECT_MSG_EQ(frames, 1000, "all paths alike");
-        }
-        for (const uint64_t frames : Run("flowlet"))
-        {
-            NS_TEST_EXPECT_MSG_EQ(frames % 100, 0, "a burst keeps to its path");
-            NS_TEST_EXPECT_MSG_GT(frames, 0, "but bursts take all");
-        }
-        // Bursts start 100 us apart and last 8 us.
-        const auto patient = Run("flowlet:gap=92us");
-        NS_TEST_EXPECT_MSG_EQ(*std::max_element(patient.begin(), patient.end()),
-                              4000,
-                              "no pause is longer");
-        for (int32_t spine = 0; spine < 4; spine++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(Run("spray", spine)[spine], 4000, "static route");
-        }
+        NS_TEST_EXPECT_MSG_EQ(Run("spray", spine)[spine], 4000, "static route");
     }
-};
+}
 
-/**
- * @ingroup distributed-training-fabric-tests
- * A table has a group of its own for each port of the largest switch.
- */
-class ForwardingTableTestCase : public TestCase
+/** A table has a group of its own for each port of the largest switch. */
+void
+TestForwardingTable()
 {
-  public:
-    ForwardingTableTestCase()
-        : TestCase("forwarding table: all groups that it can hold")
+    ForwardingTable table;
+    constexpr uint32_t PORTS = ForwardingTable::MAX_PORTS;
+    for (uint32_t port = 0; port < PORTS; port++)
     {
+        table.Set(port, {static_cast<uint16_t>(port)});
     }
-
-  private:
-    void DoRun() override
+    table.Set(PORTS, {0});
+    table.Set(PORTS + 1, {});
+    uint32_t right = 0;
+    for (uint32_t port = 0; port < PORTS; port++)
     {
-        ForwardingTable table;
-        constexpr uint32_t PORTS = ForwardingTable::MAX_PORTS;
-        for (uint32_t port = 0; port < PORTS; port++)
-        {
-            table.Set(port, {static_cast<uint16_t>(port)});
-        }
-        table.Set(PORTS, {0});
-        table.Set(PORTS + 1, {});
-        uint32_t right = 0;
-        for (uint32_t port = 0; port < PORTS; port++)
-        {
-            const auto group = table.Get(port);
-            right += group.size() == 1 && group[0] == port;
-        }
-        NS_TEST_EXPECT_MSG_EQ(right, PORTS, "one port each");
-        NS_TEST_EXPECT_MSG_EQ(table.Get(PORTS)[0], 0, "a shared group");
-        NS_TEST_EXPECT_MSG_EQ(table.Get(PORTS + 1).empty(), true, "unreachable");
-        NS_TEST_EXPECT_MSG_EQ(table.Get(PORTS + 2).empty(), true, "unknown");
-        bool isRefused = false;
-        try
-        {
-            table.Set(0, {1, 2});
-        }
-        catch (const ConfigurationError&)
-        {
-            isRefused = true;
-        }
-        NS_TEST_EXPECT_MSG_EQ(isRefused, true, "the table is full");
-
-        // Groups of odd and even sizes, each twice.
-        ForwardingTable mixed;
-        for (uint32_t destination = 0; destination < 200; destination++)
-        {
-            ForwardingTable::Group ports(destination % 100 % 7 + 1);
-            for (std::size_t i = 0; i < ports.size(); i++)
-            {
-                ports[i] = static_cast<uint16_t>(destination % 100 + i);
-            }
-            mixed.Set(destination, ports);
-        }
-        for (uint32_t destination = 0; destination < 200; destination++)
-        {
-            const auto group = mixed.Get(destination);
-            NS_TEST_EXPECT_MSG_EQ(group.size(), destination % 100 % 7 + 1, "ports");
-            NS_TEST_EXPECT_MSG_EQ(group[group.size() - 1],
-                                  destination % 100 + group.size() - 1,
-                                  "last port");
-            NS_TEST_EXPECT_MSG_EQ((group.begin() == mixed.Get(destination % 100).begin()),
-                                  true,
-                                  "shared");
-        }
+        const auto group = table.Get(port);
+        right += group.size() == 1 && group[0] == port;
     }
-};
+    NS_TEST_EXPECT_MSG_EQ(right, PORTS, "one port each");
+    NS_TEST_EXPECT_MSG_EQ(table.Get(PORTS)[0], 0, "a shared group");
+    NS_TEST_EXPECT_MSG_EQ(table.Get(PORTS + 1).empty(), true, "unreachable");
+    NS_TEST_EXPECT_MSG_EQ(table.Get(PORTS + 2).empty(), true, "unknown");
+    bool isRefused = false;
+    try
+    {
+        table.Set(0, {1, 2});
+    }
+    catch (const ConfigurationError&)
+    {
+        isRefused = true;
+    }
+    NS_TEST_EXPECT_MSG_EQ(isRefused, true, "the table is full");
 
-/**
- * @ingroup distributed-training-fabric-tests
- * Path choices in isolation: each by name and keys, with ports up and down.
- */
-class PathChoiceTestCase : public TestCase
+    // Groups of odd and even sizes, each twice.
+    ForwardingTable mixed;
+    for (uint32_t destination = 0; destination < 200; destination++)
+    {
+        ForwardingTable::Group ports(destination % 100 % 7 + 1);
+        for (std::size_t i = 0; i < ports.size(); i++)
+        {
+            ports[i] = static_cast<uint16_t>(destination % 100 + i);
+        }
+        mixed.Set(destination, ports);
+    }
+    for (uint32_t destination = 0; destination < 200; destination++)
+    {
+        const auto group = mixed.Get(destination);
+        NS_TEST_EXPECT_MSG_EQ(group.size(), destination % 100 % 7 + 1, "ports");
+        NS_TEST_EXPECT_MSG_EQ(group[group.size() - 1],
+                              destination % 100 + group.size() - 1,
+                              "last port");
+        NS_TEST_EXPECT_MSG_EQ(group.begin(), mixed.Get(destination % 100).begin(), "shared");
+    }
+}
+
+/** Frames of two sizes alternate, and so do two destinations: each port gets half of each. */
+void
+CheckBalance(const std::string& path, const std::vector<Ptr<FabricPort>>& ports)
 {
-  public:
-    PathChoiceTestCase()
-        : TestCase("path choices by name and keys")
+    constexpr uint32_t LARGE = 4178;
+    ForwardingTable table;
+    PathChooser chooser(ports, CreateObject<UniformRandomVariable>());
+    chooser.SetPath(path);
+    std::map<std::pair<uint32_t, uint16_t>, uint64_t> bytes; // by destination and port
+    for (const uint32_t destination : {8, 9})
     {
+        table.Set(destination, {1, 2});
     }
-
-  private:
-    void DoRun() override
+    for (uint32_t i = 0; i < 400; i++)
     {
-        UsePicoseconds();
-        Recorder owner;
-        std::vector<Ptr<FabricPort>> ports;
-        for (uint16_t i = 0; i < 4; i++)
-        {
-            ports.push_back(Create<FabricPort>(owner, 0, i));
-        }
-        ForwardingTable table;
-        table.Set(9, {1, 2});
-        table.Set(8, {3});
-        for (const auto& [name, entry] : Registry<PathChoiceEntry>::All())
-        {
-            PathChooser chooser(ports, CreateObject<UniformRandomVariable>());
-            chooser.SetPath(name);
-            for (uint32_t i = 0; i < 10; i++)
-            {
-                const uint16_t port = Choose(chooser, table, i, 9);
-                NS_TEST_EXPECT_MSG_EQ((port == 1 || port == 2), true, name << ": of the group");
-                NS_TEST_EXPECT_MSG_EQ(Choose(chooser, table, i, 8), 3, name << ": the only one");
-                NS_TEST_EXPECT_MSG_EQ(Choose(chooser, table, i, 7),
-                                      PathContext::NONE,
-                                      name << ": none");
-            }
-            chooser.GetContext().Pin(5, 7, 0);
-            NS_TEST_EXPECT_MSG_EQ(Choose(chooser, table, 5, 7),
-                                  (entry.isPinned ? 0 : PathContext::NONE),
-                                  name << ": explicit path");
-            LinkImpairment::Configuration configuration;
-            configuration.down = true;
-            const auto dead = std::make_shared<LinkImpairment>(configuration, 1);
-            ports[0]->AddImpairment(dead);
-            ports[1]->AddImpairment(dead);
-            for (uint32_t i = 0; i < 10; i++)
-            {
-                NS_TEST_EXPECT_MSG_EQ(Choose(chooser, table, i, 9), 2, name << ": the one up");
-            }
-            NS_TEST_EXPECT_MSG_EQ(Choose(chooser, table, 5, 7), PathContext::NONE, name);
-            ports[0]->RemoveImpairment(dead);
-            ports[1]->RemoveImpairment(dead);
-        }
-        // Frames of two sources alternate.
-        for (const auto& [path, sequence] :
-             {std::pair("spray:by=pair", std::vector<uint16_t>{1, 1, 2, 2, 1, 1, 2, 2}),
-              std::pair("source-mod", std::vector<uint16_t>{1, 2, 1, 2, 1, 2, 1, 2}),
-              std::pair("destination-mod", std::vector<uint16_t>{2, 2, 2, 2, 2, 2, 2, 2})})
-        {
-            PathChooser chooser(ports, CreateObject<UniformRandomVariable>());
-            chooser.SetPath(path);
-            NS_TEST_EXPECT_MSG_EQ(chooser.GetPath(), path, "as it was set");
-            std::vector<uint16_t> chosen;
-            for (uint32_t i = 0; i < sequence.size(); i++)
-            {
-                chosen.push_back(Choose(chooser, table, i % 2, 9));
-            }
-            NS_TEST_EXPECT_MSG_EQ((chosen == sequence), true, path);
-        }
-        for (const std::string path : {"spray", "spray:by=destination", "adaptive"})
-        {
-            CheckBalance(path, ports);
-        }
-        CheckRefusal(
-            "circle",
-            "unknown path choice 'circle' (allowed: adaptive, destination-mod, ecmp, flowlet, "
-            "schedule, source-mod, spray)");
-        CheckRefusal("spray:by=chance", "(allowed: by=destination|pair");
-        CheckRefusal("flowlet:gap=5", "gap=5");
-        CheckRefusal("ecmp:gap=5us", "gap");
-        Simulator::Destroy();
+        const uint32_t destination = 8 + i % 2;
+        Frame* frame = MakeFrame(i % 4 < 2 ? LARGE : 66, 3, i % 2, destination);
+        const uint16_t port = chooser.Choose(*frame, table.Get(destination));
+        bytes[{destination, port}] += frame->bytes;
+        Frame::Free(frame);
     }
-
-    /** Frames of two sizes alternate, and so do two destinations: each port gets half of each. */
-    void CheckBalance(const std::string& path, const std::vector<Ptr<FabricPort>>& ports)
+    for (const uint32_t destination : {8, 9})
     {
-        constexpr uint32_t LARGE = 4178;
-        ForwardingTable table;
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(bytes[{destination, 1}]),
+                                  static_cast<double>(bytes[{destination, 2}]),
+                                  LARGE,
+                                  path << " to " << destination);
+    }
+}
+
+/** @return egress port of a frame between two endpoints */
+uint16_t
+Choose(PathChooser& chooser, const ForwardingTable& table, uint32_t source, uint32_t destination)
+{
+    Frame* frame = MakeFrame(1000, LOSSLESS, source, destination);
+    const uint16_t port = chooser.Choose(*frame, table.Get(destination));
+    Frame::Free(frame);
+    return port;
+}
+
+void
+CheckRefusal(const std::string& path, const std::string& message)
+{
+    // An object that ns-3 makes with a refused value would leak.
+    const auto device = CreateObject<SwitchDevice>();
+    std::string refusal;
+    try
+    {
+        device->SetAttribute("Path", StringValue(path));
+    }
+    catch (const ConfigurationError& error)
+    {
+        refusal = error.what();
+    }
+    NS_TEST_EXPECT_MSG_NE(refusal.find(message), std::string::npos, path << ": " << refusal);
+}
+
+/** Path choices in isolation: each by name and keys, with ports up and down. */
+void
+TestPathChoice()
+{
+    UsePicoseconds();
+    Recorder owner;
+    std::vector<Ptr<FabricPort>> ports;
+    for (uint16_t i = 0; i < 4; i++)
+    {
+        ports.push_back(Create<FabricPort>(owner, 0, i));
+    }
+    ForwardingTable table;
+    table.Set(9, {1, 2});
+    table.Set(8, {3});
+    for (const auto& [name, entry] : Registry<PathChoiceEntry>::All())
+    {
+        PathChooser chooser(ports, CreateObject<UniformRandomVariable>());
+        chooser.SetPath(name);
+        for (uint32_t i = 0; i < 10; i++)
+        {
+            const uint16_t port = Choose(chooser, table, i, 9);
+            NS_TEST_EXPECT_MSG_EQ((port == 1 || port == 2), true, name << ": of the group");
+            NS_TEST_EXPECT_MSG_EQ(Choose(chooser, table, i, 8), 3, name << ": the only one");
+            NS_TEST_EXPECT_MSG_EQ(Choose(chooser, table, i, 7),
+                                  PathContext::NONE,
+                                  name << ": none");
+        }
+        chooser.GetContext().Pin(5, 7, 0);
+        NS_TEST_EXPECT_MSG_EQ(Choose(chooser, table, 5, 7),
+                              (entry.isPinned ? 0 : PathContext::NONE),
+                              name << ": explicit path");
+        LinkImpairment::Configuration configuration;
+        configuration.down = true;
+        const auto dead = std::make_shared<LinkImpairment>(configuration, 1);
+        ports[0]->AddImpairment(dead);
+        ports[1]->AddImpairment(dead);
+        for (uint32_t i = 0; i < 10; i++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(Choose(chooser, table, i, 9), 2, name << ": the one up");
+        }
+        NS_TEST_EXPECT_MSG_EQ(Choose(chooser, table, 5, 7), PathContext::NONE, name);
+        ports[0]->RemoveImpairment(dead);
+        ports[1]->RemoveImpairment(dead);
+    }
+    // Frames of two sources alternate.
+    for (const auto& [path, sequence] :
+         {std::pair("spray:by=pair", std::vector<uint16_t>{1, 1, 2, 2, 1, 1, 2, 2}),
+          std::pair("source-mod", std::vector<uint16_t>{1, 2, 1, 2, 1, 2, 1, 2}),
+          std::pair("destination-mod", std::vector<uint16_t>{2, 2, 2, 2, 2, 2, 2, 2})})
+    {
         PathChooser chooser(ports, CreateObject<UniformRandomVariable>());
         chooser.SetPath(path);
-        std::map<std::pair<uint32_t, uint16_t>, uint64_t> bytes; // by destination and port
-        for (const uint32_t destination : {8, 9})
+        NS_TEST_EXPECT_MSG_EQ(chooser.GetPath(), path, "as it was set");
+        std::vector<uint16_t> chosen;
+        for (uint32_t i = 0; i < sequence.size(); i++)
         {
-            table.Set(destination, {1, 2});
+            chosen.push_back(Choose(chooser, table, i % 2, 9));
         }
-        for (uint32_t i = 0; i < 400; i++)
-        {
-            const uint32_t destination = 8 + i % 2;
-            Frame* frame = MakeFrame(i % 4 < 2 ? LARGE : 66, 3, i % 2, destination);
-            const uint16_t port = chooser.Choose(*frame, table.Get(destination));
-            bytes[{destination, port}] += frame->bytes;
-            Frame::Free(frame);
-        }
-        for (const uint32_t destination : {8, 9})
-        {
-            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(bytes[{destination, 1}]),
-                                      static_cast<double>(bytes[{destination, 2}]),
-                                      LARGE,
-                                      path << " to " << destination);
-        }
+        NS_TEST_EXPECT_MSG_EQ(chosen, sequence, path);
     }
-
-    /** @return egress port of a frame between two endpoints */
-    uint16_t Choose(PathChooser& chooser,
-                    const ForwardingTable& table,
-                    uint32_t source,
-                    uint32_t destination)
+    for (const std::string path : {"spray", "spray:by=destination", "adaptive"})
     {
-        Frame* frame = MakeFrame(1000, LOSSLESS, source, destination);
-        const uint16_t port = chooser.Choose(*frame, table.Get(destination));
-        Frame::Free(frame);
-        return port;
+        CheckBalance(path, ports);
     }
-
-    void CheckRefusal(const std::string& path, const std::string& message)
-    {
-        // An object that ns-3 makes with a refused value would leak.
-        const auto device = CreateObject<SwitchDevice>();
-        std::string refusal;
-        try
-        {
-            device->SetAttribute("Path", StringValue(path));
-        }
-        catch (const ConfigurationError& error)
-        {
-            refusal = error.what();
-        }
-        NS_TEST_EXPECT_MSG_NE(refusal.find(message), std::string::npos, path << ": " << refusal);
-    }
-};
+    CheckRefusal("circle",
+                 "unknown path choice 'circle' (allowed: adaptive, destination-mod, ecmp, flowlet, "
+                 "schedule, source-mod, spray)");
+    CheckRefusal("spray:by=chance", "(allowed: by=destination|pair");
+    CheckRefusal("flowlet:gap=5", "gap=5");
+    CheckRefusal("ecmp:gap=5us", "gap");
+    Simulator::Destroy();
+}
 
 /**
- * @ingroup distributed-training-fabric-tests
  * A cut-through switch forwards a frame after its first 64 bytes, but never to a faster link, which
  * would underrun.
  */
-class CutThroughTestCase : public TestCase
+struct CutThroughTestCase
 {
-  public:
-    CutThroughTestCase()
-        : TestCase("cut-through saves all but the headers of each hop")
-    {
-    }
-
-  private:
     /** @return arrival time of a frame of 4000 bytes, ps */
     int64_t Run(bool cutThrough, const std::vector<Hop>& hops)
     {
@@ -346,7 +304,7 @@ class CutThroughTestCase : public TestCase
         return arrivals.at(0).time;
     }
 
-    void DoRun() override
+    void Run()
     {
         const Hop fast{100 * GIGA, 1000000};
         const Hop slow{10 * GIGA, 1000000};
@@ -365,84 +323,64 @@ class CutThroughTestCase : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-fabric-tests
- * A host with two rails: each has its own endpoint and routes.
- */
-class RailsTestCase : public TestCase
+/** A host with two rails: each has its own endpoint and routes. */
+void
+TestRails()
 {
-  public:
-    RailsTestCase()
-        : TestCase("hosts with several rails")
+    UsePicoseconds();
+    // Three hosts on two switches, one for each rail, and a link between the switches.
+    TopologyGraph graph;
+    graph.name = "rails";
+    graph.hosts = 3;
+    graph.switches = 2;
+    for (uint32_t host = 0; host < 3; host++)
     {
+        graph.links.push_back({host, 3, DataRate("100Gbps"), MicroSeconds(1)});
+        graph.links.push_back({host, 4, DataRate("100Gbps"), MicroSeconds(1)});
     }
-
-  private:
-    void DoRun() override
+    graph.links.push_back({3, 4, DataRate("100Gbps"), MicroSeconds(1)});
+    Fabric fabric = FabricHelper().Install(graph);
+    NS_TEST_ASSERT_MSG_EQ(fabric.devices.size(), 6, "endpoints");
+    for (uint32_t host = 0; host < 3; host++)
     {
-        UsePicoseconds();
-        // Three hosts on two switches, one for each rail, and a link between the switches.
-        TopologyGraph graph;
-        graph.name = "rails";
-        graph.hosts = 3;
-        graph.switches = 2;
-        for (uint32_t host = 0; host < 3; host++)
+        NS_TEST_EXPECT_MSG_EQ(fabric.rails[host].size(), 2, "rails");
+        NS_TEST_EXPECT_MSG_EQ(fabric.rails[host][0]->GetEndpoint(), host, "first rail");
+        NS_TEST_EXPECT_MSG_EQ(fabric.rails[host][1]->GetEndpoint(), 3 + host, "second rail");
+        NS_TEST_EXPECT_MSG_EQ(fabric.hostOfEndpoint[3 + host], host, "its host");
+    }
+    std::vector<Arrivals> arrivals(6);
+    for (uint32_t endpoint = 0; endpoint < 6; endpoint++)
+    {
+        NoteArrivals(fabric.devices[endpoint], arrivals[endpoint]);
+    }
+    for (uint32_t from = 0; from < 6; from++)
+    {
+        for (uint32_t to = 0; to < 6; to++)
         {
-            graph.links.push_back({host, 3, DataRate("100Gbps"), MicroSeconds(1)});
-            graph.links.push_back({host, 4, DataRate("100Gbps"), MicroSeconds(1)});
-        }
-        graph.links.push_back({3, 4, DataRate("100Gbps"), MicroSeconds(1)});
-        Fabric fabric = FabricHelper().Install(graph);
-        NS_TEST_ASSERT_MSG_EQ(fabric.devices.size(), 6, "endpoints");
-        for (uint32_t host = 0; host < 3; host++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(fabric.rails[host].size(), 2, "rails");
-            NS_TEST_EXPECT_MSG_EQ(fabric.rails[host][0]->GetEndpoint(), host, "first rail");
-            NS_TEST_EXPECT_MSG_EQ(fabric.rails[host][1]->GetEndpoint(), 3 + host, "second rail");
-            NS_TEST_EXPECT_MSG_EQ(fabric.hostOfEndpoint[3 + host], host, "its host");
-        }
-        std::vector<Arrivals> arrivals(6);
-        for (uint32_t endpoint = 0; endpoint < 6; endpoint++)
-        {
-            NoteArrivals(fabric.devices[endpoint], arrivals[endpoint]);
-        }
-        for (uint32_t from = 0; from < 6; from++)
-        {
-            for (uint32_t to = 0; to < 6; to++)
+            if (from % 3 != to % 3)
             {
-                if (from % 3 != to % 3)
-                {
-                    fabric.devices[from]->GetPort().Send(MakeFrame(1000, LOSSLESS, from, to));
-                }
+                fabric.devices[from]->GetPort().Send(MakeFrame(1000, LOSSLESS, from, to));
             }
         }
-        Simulator::Run();
-        for (const Arrivals& ofRail : arrivals)
-        {
-            NS_TEST_EXPECT_MSG_EQ(ofRail.size(), 4, "from both rails of both others");
-        }
-        NS_TEST_EXPECT_MSG_EQ(fabric.channels[6]->GetPort(0).GetCounters().transmittedFrames,
-                              6,
-                              "rails of one switch do not use the link between");
-        Simulator::Destroy();
     }
-};
+    Simulator::Run();
+    for (const Arrivals& ofRail : arrivals)
+    {
+        NS_TEST_EXPECT_MSG_EQ(ofRail.size(), 4, "from both rails of both others");
+    }
+    NS_TEST_EXPECT_MSG_EQ(fabric.channels[6]->GetPort(0).GetCounters().transmittedFrames,
+                          6,
+                          "rails of one switch do not use the link between");
+    Simulator::Destroy();
+}
 
 /**
- * @ingroup distributed-training-fabric-tests
  * An overloaded port: weighted shares of priorities, early drops, step marking, counters by
  * priority, and trace sources.
  */
-class OverloadTestCase : public TestCase
+struct OverloadTestCase
 {
-  public:
-    OverloadTestCase()
-        : TestCase("weights, early drops, step marking, counters and traces")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         Shares();
         EarlyDrops();
@@ -466,7 +404,7 @@ class OverloadTestCase : public TestCase
             senders.back()->Start(0);
         }
         uint64_t longest = 0;
-        m_lengths = 0;
+        lengths = 0;
         fabric.devicesOfSwitches[0]->TraceConnectWithoutContext(
             "QueueLength",
             MakeCallback(&OverloadTestCase::NoteLength, this));
@@ -487,8 +425,8 @@ class OverloadTestCase : public TestCase
             longest = std::max(longest, ofPriority.peakQueueBytes);
         }
         NS_TEST_EXPECT_MSG_EQ(sum, port.transmittedFrames, "priorities add up");
-        NS_TEST_EXPECT_MSG_EQ(m_longest, longest, "the trace has seen the longest queue");
-        NS_TEST_EXPECT_MSG_GT(m_lengths, 2 * arrivals.size(), "each change");
+        NS_TEST_EXPECT_MSG_EQ(longestQueue, longest, "the trace has seen the longest queue");
+        NS_TEST_EXPECT_MSG_GT(lengths, 2 * arrivals.size(), "each change");
         Simulator::Destroy();
     }
 
@@ -508,7 +446,7 @@ class OverloadTestCase : public TestCase
                 BuildTopology("single-switch", 3, DataRate("100Gbps"), MicroSeconds(1)));
             Arrivals arrivals;
             NoteArrivals(fabric.devices[0], arrivals);
-            m_marks = 0;
+            marks = 0;
             fabric.devicesOfSwitches[0]->TraceConnectWithoutContext(
                 "Mark",
                 MakeCallback(&OverloadTestCase::NoteMark, this));
@@ -527,7 +465,7 @@ class OverloadTestCase : public TestCase
                                   capable,
                                   "dropped unless it can be marked");
             NS_TEST_EXPECT_MSG_EQ((port.markedFrames > 0), capable, "marked");
-            NS_TEST_EXPECT_MSG_EQ(port.markedFrames, m_marks, "the trace has seen each");
+            NS_TEST_EXPECT_MSG_EQ(port.markedFrames, marks, "the trace has seen each");
             // A step at 50 kB: without marks the queue never exceeds it by more than a frame.
             NS_TEST_EXPECT_MSG_EQ((port.peakQueueBytes > 51000), capable, "length of the queue");
             NS_TEST_EXPECT_MSG_EQ(port.droppedFrames,
@@ -553,40 +491,32 @@ class OverloadTestCase : public TestCase
 
     void NoteLength(uint16_t, uint8_t, uint64_t bytes)
     {
-        m_lengths++;
-        m_longest = std::max(m_longest, bytes);
+        lengths++;
+        longestQueue = std::max(longestQueue, bytes);
     }
 
     void NoteMark(const Frame&, uint16_t)
     {
-        m_marks++;
+        marks++;
     }
 
-    uint64_t m_lengths{0};
-    uint64_t m_longest{0};
-    uint64_t m_marks{0};
+    uint64_t lengths{0};
+    uint64_t longestQueue{0};
+    uint64_t marks{0};
 };
 
 /**
- * @ingroup distributed-training-fabric-tests
  * With source- or destination-modulo routing, no two flows of a permutation share an uplink or
  * downlink; with explicit paths, flows use the given links.
  */
-class ChosenPathTestCase : public TestCase
+struct ChosenPathTestCase
 {
-  public:
-    ChosenPathTestCase()
-        : TestCase("paths by endpoint and by schedule")
-    {
-    }
-
-  private:
     static constexpr uint32_t FRAMES = 50;
 
     /// Frames from each switch to each other one, by numbers of switches and port.
     using Counts = std::map<std::tuple<uint32_t, uint32_t, uint16_t>, uint64_t>;
 
-    void DoRun() override
+    void Run()
     {
         // All flows use the highest level, which has a link for each.
         CheckModulo("leaf-spine:leaves=4,spines=4,hosts-per-leaf=4", 4);
@@ -760,22 +690,15 @@ class ChosenPathTestCase : public TestCase
     }
 };
 
-/** @ingroup distributed-training-fabric-tests Forwarding in switches. */
-class FabricForwardingTestSuite : public TestSuite
-{
-  public:
-    FabricForwardingTestSuite()
-        : TestSuite("distributed-training-fabric-forwarding", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new LoadBalancingTestCase);
-        AddTestCase(new ForwardingTableTestCase);
-        AddTestCase(new PathChoiceTestCase);
-        AddTestCase(new ChosenPathTestCase);
-        AddTestCase(new CutThroughTestCase);
-        AddTestCase(new RailsTestCase);
-        AddTestCase(new OverloadTestCase);
-    }
-};
+const Suite g_suite(
+    "fabric-forwarding",
+    Duration::QUICK,
+    {{"how a port is chosen among equally good ones", TestLoadBalancing},
+     {"forwarding table: all groups that it can hold", TestForwardingTable},
+     {"path choices by name and keys", TestPathChoice},
+     {"paths by endpoint and by schedule", RunTest<ChosenPathTestCase>},
+     {"cut-through saves all but the headers of each hop", RunTest<CutThroughTestCase>},
+     {"hosts with several rails", TestRails},
+     {"weights, early drops, step marking, counters and traces", RunTest<OverloadTestCase>}});
 
-/// The suite, registered.
-static FabricForwardingTestSuite g_fabricForwardingTestSuite;
+} // namespace fabric_forwarding_test

@@ -5,6 +5,7 @@
  */
 
 #include "fabric-test-common.h"
+#include "test-case.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/event-id.h"
@@ -14,7 +15,6 @@
 #include "ns3/nstime.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 #include "ns3/training-byte-buffer.h"
@@ -28,52 +28,33 @@
 #include <utility>
 #include <vector>
 
+namespace fabric_frame_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
 /**
- * @ingroup distributed-training-fabric-tests
  * Frames over h store-and-forward hops arrive at the exact picosecond of an independent recursion,
  * and cost one event per hop while the line is idle.
+ * @param name suffix of the test name
+ * @param hops the links
+ * @param sizes of the frames, sent back to back, bytes
  */
-class FabricHopTimeTestCase : public TestCase
-{
-  public:
-    /**
-     * @param name suffix of the test name
-     * @param hops the links
-     * @param sizes of the frames, sent back to back, bytes
-     */
-    FabricHopTimeTestCase(const std::string& name,
-                          std::vector<Hop> hops,
-                          std::vector<uint32_t> sizes)
-        : TestCase("time over store-and-forward hops: " + name),
-          m_hops(std::move(hops)),
-          m_sizes(std::move(sizes))
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    std::vector<Hop> m_hops;
-    std::vector<uint32_t> m_sizes;
-};
-
 void
-FabricHopTimeTestCase::DoRun()
+TestFabricHopTime(const std::vector<Hop>& hops, const std::vector<uint32_t>& sizes)
 {
     constexpr int64_t START = 1000003;
     UsePicoseconds();
-    Fabric fabric = FabricHelper().Install(MakeChain(m_hops));
+    Fabric fabric = FabricHelper().Install(MakeChain(hops));
     Arrivals arrivals;
     NoteArrivals(fabric.devices[1], arrivals);
     FabricPort& port = fabric.devices[0]->GetPort();
     Simulator::Run(); // nodes initialize
     const uint64_t before = Simulator::GetEventCount();
     In(START, [&]() {
-        for (uint32_t size : m_sizes)
+        for (uint32_t size : sizes)
         {
             port.Send(MakeFrame(size, LOSSLESS));
         }
@@ -83,119 +64,81 @@ FabricHopTimeTestCase::DoRun()
     // A rate at which a byte is a whole number of picoseconds is exact; at others each hop may
     // round.
     bool exact = true;
-    std::vector<int64_t> free(m_hops.size(), 0);
+    std::vector<int64_t> free(hops.size(), 0);
     std::vector<int64_t> expected;
-    for (uint32_t size : m_sizes)
+    for (uint32_t size : sizes)
     {
         int64_t time = START;
-        for (std::size_t i = 0; i < m_hops.size(); i++)
+        for (std::size_t i = 0; i < hops.size(); i++)
         {
-            exact = exact && 8000000000000 % m_hops[i].rate == 0;
+            exact = exact && 8000000000000 % hops[i].rate == 0;
             const int64_t begin = std::max(time, free[i]);
-            free[i] = begin + LineTime(size + 20, m_hops[i].rate);
-            time = begin + LineTime(size + 8, m_hops[i].rate) + m_hops[i].delay;
+            free[i] = begin + LineTime(size + 20, hops[i].rate);
+            time = begin + LineTime(size + 8, hops[i].rate) + hops[i].delay;
         }
         expected.push_back(time);
     }
-    NS_TEST_ASSERT_MSG_EQ(arrivals.size(), m_sizes.size(), "every frame arrives");
+    NS_TEST_ASSERT_MSG_EQ(arrivals.size(), sizes.size(), "every frame arrives");
     for (std::size_t i = 0; i < arrivals.size(); i++)
     {
         NS_TEST_EXPECT_MSG_EQ_TOL(arrivals[i].time,
                                   expected[i],
-                                  exact ? 0 : static_cast<int64_t>(m_hops.size()),
+                                  exact ? 0 : static_cast<int64_t>(hops.size()),
                                   "arrival of frame " << i);
-        NS_TEST_EXPECT_MSG_EQ(arrivals[i].bytes, m_sizes[i], "frames stay in order");
+        NS_TEST_EXPECT_MSG_EQ(arrivals[i].bytes, sizes[i], "frames stay in order");
     }
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
-    if (exact && m_sizes.size() == 1)
+    if (exact && sizes.size() == 1)
     {
         NS_TEST_EXPECT_MSG_EQ(Simulator::GetEventCount() - before,
-                              1 + m_hops.size(),
+                              1 + hops.size(),
                               "one event per hop");
     }
     Simulator::Destroy();
 }
 
 /**
- * @ingroup distributed-training-fabric-tests
  * A burst of n equal frames takes (n - 1) transmission times longer than one frame. Every port
  * after the first is idle on arrival: n * h events for the hops and n - 1 for the first line.
+ * @param hops number of links
+ * @param rate of them, bit/s; a byte must be a whole number of picoseconds
+ * @param frames in the burst
  */
-class FabricBurstTestCase : public TestCase
-{
-  public:
-    /**
-     * @param hops number of links
-     * @param rate of them, bit/s; a byte must be a whole number of picoseconds
-     * @param frames in the burst
-     */
-    FabricBurstTestCase(uint32_t hops, uint64_t rate, uint32_t frames)
-        : TestCase("burst of " + std::to_string(frames) + " frames over " + std::to_string(hops) +
-                   " hops"),
-          m_hops(hops),
-          m_rate(rate),
-          m_frames(frames)
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    uint32_t m_hops;
-    uint64_t m_rate;
-    uint32_t m_frames;
-};
-
 void
-FabricBurstTestCase::DoRun()
+TestFabricBurst(uint32_t hops, uint64_t rate, uint32_t frames)
 {
     constexpr uint32_t BYTES = 4158;
     constexpr int64_t DELAY = 500000;
     UsePicoseconds();
-    Fabric fabric = FabricHelper().Install(MakeChain(std::vector<Hop>(m_hops, Hop{m_rate, DELAY})));
+    Fabric fabric = FabricHelper().Install(MakeChain(std::vector<Hop>(hops, Hop{rate, DELAY})));
     Arrivals arrivals;
     NoteArrivals(fabric.devices[1], arrivals);
     Simulator::Run(); // nodes initialize
     const uint64_t before = Simulator::GetEventCount();
     In(0, [&]() {
-        for (uint32_t i = 0; i < m_frames; i++)
+        for (uint32_t i = 0; i < frames; i++)
         {
             fabric.devices[0]->GetPort().Send(MakeFrame(BYTES, LOSSLESS));
         }
     });
     Simulator::Run();
-    const int64_t byteTime = 8000000000000 / static_cast<int64_t>(m_rate);
-    NS_TEST_ASSERT_MSG_EQ(arrivals.size(), m_frames, "every frame arrives");
+    const int64_t byteTime = 8000000000000 / static_cast<int64_t>(rate);
+    NS_TEST_ASSERT_MSG_EQ(arrivals.size(), frames, "every frame arrives");
     NS_TEST_EXPECT_MSG_EQ(arrivals.back().time,
-                          m_hops * ((BYTES + 8) * byteTime + DELAY) +
-                              (m_frames - 1) * (BYTES + 20) * byteTime,
+                          hops * ((BYTES + 8) * byteTime + DELAY) +
+                              (frames - 1) * (BYTES + 20) * byteTime,
                           "closed form");
     NS_TEST_EXPECT_MSG_EQ(Simulator::GetEventCount() - before,
-                          1 + uint64_t{m_frames} * m_hops + m_frames - 1,
+                          1 + uint64_t{frames} * hops + frames - 1,
                           "events");
-    NS_TEST_EXPECT_MSG_EQ(fabric.GetPacketHops(), uint64_t{m_frames} * m_hops, "packet hops");
+    NS_TEST_EXPECT_MSG_EQ(fabric.GetPacketHops(), uint64_t{frames} * hops, "packet hops");
     NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().markedFrames, 0, "nothing ever waits in a switch");
     Simulator::Destroy();
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * Conservation under random traffic with losses and drops: every frame is accounted for.
- */
-class FabricConservationTestCase : public TestCase
-{
-  public:
-    FabricConservationTestCase()
-        : TestCase("every frame is received, lost or dropped")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** Conservation under random traffic with losses and drops: every frame is accounted for. */
 void
-FabricConservationTestCase::DoRun()
+TestFabricConservation()
 {
     constexpr uint32_t HOSTS = 16;
     constexpr uint32_t FRAMES = 400;
@@ -285,24 +228,9 @@ FabricConservationTestCase::DoRun()
     Simulator::Destroy();
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * The frame pool over several simulations, some of which end with frames in flight.
- */
-class FabricPoolTestCase : public TestCase
-{
-  public:
-    FabricPoolTestCase()
-        : TestCase("frame pool over several simulations")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** The frame pool over several simulations, some of which end with frames in flight. */
 void
-FabricPoolTestCase::DoRun()
+TestFabricPool()
 {
     UsePicoseconds();
     for (uint32_t cycle = 0; cycle < 5; cycle++)
@@ -361,158 +289,140 @@ struct LargeHeader
     uint64_t words[6];                           ///< contents
 };
 
+/** Sets every byte of the headers, and all other fields. */
+void
+Fill(Frame& frame, Ptr<ByteBuffer> payload)
+{
+    std::memset(static_cast<void*>(static_cast<FrameHeaders*>(&frame)), 0x77, sizeof(FrameHeaders));
+    frame.ackRequest = true;
+    frame.ecnEcho = true;
+    frame.ecn = Ecn::CE;
+    frame.priority = 3;
+    frame.opcode = 7;
+    frame.psn = 42;
+    frame.destinationQp = 9;
+    frame.ingress = 5;
+    frame.ingressPriority = 6;
+    frame.payload = payload;
+    frame.packet = Create<Packet>(10);
+    frame.SetTelemetry(std::make_unique<TelemetryStack>(TelemetryStack{{1, 2, 3, 4}}));
+    frame.Set(LargeHeader{{77, 1, 2, 3, 4, 5}});
+}
+
+bool
+HasSameHeaders(const Frame& frame, const FrameHeaders& headers)
+{
+    return std::memcmp(static_cast<const FrameHeaders*>(&frame), &headers, sizeof(headers)) == 0;
+}
+
 /**
- * @ingroup distributed-training-fabric-tests
  * A frame from the pool keeps nothing of its last use, a clone copies everything, and the fields
  * for each hop are in one cache line.
  */
-class FrameContentsTestCase : public TestCase
+void
+TestFrameContents()
 {
-  public:
-    FrameContentsTestCase()
-        : TestCase("contents of new, reused and cloned frames")
+    const auto payload = Create<ByteBuffer>();
+    Frame* used = Frame::Allocate(FrameKind::PROGRAM);
+    Fill(*used, payload);
+    Frame* copy = used->Clone();
+    NS_TEST_EXPECT_MSG_EQ(HasSameHeaders(*copy, *used), true, "a clone's headers");
+    NS_TEST_EXPECT_MSG_EQ(copy->Is<LargeHeader>(), true, "its protocol");
+    for (uint32_t i = 0; i < 6; i++)
     {
+        NS_TEST_EXPECT_MSG_EQ(copy->As<LargeHeader>().words[i], (i == 0 ? 77 : i), "its header");
     }
-
-  private:
-    /** Sets every byte of the headers, and all other fields. */
-    static void Fill(Frame& frame, Ptr<ByteBuffer> payload)
+    NS_TEST_EXPECT_MSG_EQ(copy->payload, payload, "its payload");
+    NS_TEST_EXPECT_MSG_EQ(copy->packet, used->packet, "its packet");
+    NS_TEST_EXPECT_MSG_EQ(copy->GetTelemetry()->at(0).rate, 4, "its telemetry");
+    NS_TEST_EXPECT_MSG_NE(copy->GetTelemetry(), used->GetTelemetry(), "a copy");
+    NS_TEST_EXPECT_MSG_EQ(copy->ingress, 5, "its ingress port");
+    NS_TEST_EXPECT_MSG_EQ(+copy->ingressPriority, 6, "its ingress class");
+    Frame::Free(copy);
+    Frame::Free(used);
+    for (const FrameKind kind : {FrameKind::IP,
+                                 FrameKind::PAUSE,
+                                 FrameKind::ROCE_DATA,
+                                 FrameKind::ROCE_ACK,
+                                 FrameKind::ROCE_CNP,
+                                 FrameKind::PROGRAM})
     {
-        std::memset(static_cast<void*>(static_cast<FrameHeaders*>(&frame)),
-                    0x77,
-                    sizeof(FrameHeaders));
-        frame.ackRequest = true;
-        frame.ecnEcho = true;
-        frame.ecn = Ecn::CE;
-        frame.priority = 3;
-        frame.opcode = 7;
-        frame.psn = 42;
-        frame.destinationQp = 9;
-        frame.ingress = 5;
-        frame.ingressPriority = 6;
-        frame.payload = payload;
-        frame.packet = Create<Packet>(10);
-        frame.SetTelemetry(std::make_unique<TelemetryStack>(TelemetryStack{{1, 2, 3, 4}}));
-        frame.Set(LargeHeader{{77, 1, 2, 3, 4, 5}});
+        Frame* frame = Frame::Allocate(kind);
+        NS_TEST_EXPECT_MSG_EQ(frame, used, "the one that was freed last");
+        FrameHeaders defaults;
+        defaults.kind = kind;
+        NS_TEST_EXPECT_MSG_EQ(HasSameHeaders(*frame, defaults), true, "default headers");
+        NS_TEST_EXPECT_MSG_EQ(frame->ingress, 0, "ingress port");
+        NS_TEST_EXPECT_MSG_EQ(+frame->ingressPriority, 0, "ingress class");
+        NS_TEST_EXPECT_MSG_EQ(frame->next, nullptr, "no next frame");
+        NS_TEST_EXPECT_MSG_EQ(frame->port, nullptr, "no port");
+        NS_TEST_EXPECT_MSG_EQ(!frame->payload && !frame->packet && !frame->GetTelemetry(),
+                              true,
+                              "nothing attached");
+        const std::byte zero{0};
+        NS_TEST_EXPECT_MSG_EQ(
+            (kind != FrameKind::PROGRAM || std::all_of(std::begin(frame->programHeader),
+                                                       std::end(frame->programHeader),
+                                                       [=](std::byte b) { return b == zero; })),
+            true,
+            "program header");
+        Fill(*frame, payload);
+        Frame::Free(frame);
     }
+    NS_TEST_EXPECT_MSG_EQ(payload->GetReferenceCount(), 1, "freed frames hold no payload");
+    const auto line = [=](const auto& field) {
+        return (reinterpret_cast<uintptr_t>(&field + 1) - 1) / 64 -
+               reinterpret_cast<uintptr_t>(used) / 64;
+    };
+    NS_TEST_EXPECT_MSG_EQ(reinterpret_cast<uintptr_t>(used) % 64, 0, "its own cache lines");
+    NS_TEST_EXPECT_MSG_EQ(line(used->protocol), 0, "the fields of each hop");
+    NS_TEST_EXPECT_MSG_EQ(line(used->payload), 0, "and its payload");
+    NS_TEST_EXPECT_MSG_EQ(line(used->syndrome), 1, "the other headers");
+    NS_TEST_EXPECT_MSG_EQ(sizeof(Frame), 192, "the rest");
+    Simulator::Destroy();
+}
 
-    static bool HasSameHeaders(const Frame& frame, const FrameHeaders& headers)
-    {
-        return std::memcmp(static_cast<const FrameHeaders*>(&frame), &headers, sizeof(headers)) ==
-               0;
-    }
-
-    void DoRun() override
-    {
-        const auto payload = Create<ByteBuffer>();
-        Frame* used = Frame::Allocate(FrameKind::PROGRAM);
-        Fill(*used, payload);
-        Frame* copy = used->Clone();
-        NS_TEST_EXPECT_MSG_EQ(HasSameHeaders(*copy, *used), true, "a clone's headers");
-        NS_TEST_EXPECT_MSG_EQ(copy->Is<LargeHeader>(), true, "its protocol");
-        for (uint32_t i = 0; i < 6; i++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(copy->As<LargeHeader>().words[i],
-                                  (i == 0 ? 77 : i),
-                                  "its header");
-        }
-        NS_TEST_EXPECT_MSG_EQ(copy->payload, payload, "its payload");
-        NS_TEST_EXPECT_MSG_EQ(copy->packet, used->packet, "its packet");
-        NS_TEST_EXPECT_MSG_EQ(copy->GetTelemetry()->at(0).rate, 4, "its telemetry");
-        NS_TEST_EXPECT_MSG_NE(copy->GetTelemetry(), used->GetTelemetry(), "a copy");
-        NS_TEST_EXPECT_MSG_EQ(copy->ingress, 5, "its ingress port");
-        NS_TEST_EXPECT_MSG_EQ(+copy->ingressPriority, 6, "its ingress class");
-        Frame::Free(copy);
-        Frame::Free(used);
-        for (const FrameKind kind : {FrameKind::IP,
-                                     FrameKind::PAUSE,
-                                     FrameKind::ROCE_DATA,
-                                     FrameKind::ROCE_ACK,
-                                     FrameKind::ROCE_CNP,
-                                     FrameKind::PROGRAM})
-        {
-            Frame* frame = Frame::Allocate(kind);
-            NS_TEST_EXPECT_MSG_EQ(frame, used, "the one that was freed last");
-            FrameHeaders defaults;
-            defaults.kind = kind;
-            NS_TEST_EXPECT_MSG_EQ(HasSameHeaders(*frame, defaults), true, "default headers");
-            NS_TEST_EXPECT_MSG_EQ(frame->ingress, 0, "ingress port");
-            NS_TEST_EXPECT_MSG_EQ(+frame->ingressPriority, 0, "ingress class");
-            NS_TEST_EXPECT_MSG_EQ(frame->next, nullptr, "no next frame");
-            NS_TEST_EXPECT_MSG_EQ(frame->port, nullptr, "no port");
-            NS_TEST_EXPECT_MSG_EQ(!frame->payload && !frame->packet && !frame->GetTelemetry(),
-                                  true,
-                                  "nothing attached");
-            const std::byte zero{0};
-            NS_TEST_EXPECT_MSG_EQ(
-                (kind != FrameKind::PROGRAM || std::all_of(std::begin(frame->programHeader),
-                                                           std::end(frame->programHeader),
-                                                           [=](std::byte b) { return b == zero; })),
-                true,
-                "program header");
-            Fill(*frame, payload);
-            Frame::Free(frame);
-        }
-        NS_TEST_EXPECT_MSG_EQ(payload->GetReferenceCount(), 1, "freed frames hold no payload");
-        const auto line = [=](const auto& field) {
-            return (reinterpret_cast<uintptr_t>(&field + 1) - 1) / 64 -
-                   reinterpret_cast<uintptr_t>(used) / 64;
-        };
-        NS_TEST_EXPECT_MSG_EQ(reinterpret_cast<uintptr_t>(used) % 64, 0, "its own cache lines");
-        NS_TEST_EXPECT_MSG_EQ(line(used->protocol), 0, "the fields of each hop");
-        NS_TEST_EXPECT_MSG_EQ(line(used->payload), 0, "and its payload");
-        NS_TEST_EXPECT_MSG_EQ(line(used->syndrome), 1, "the other headers");
-        NS_TEST_EXPECT_MSG_EQ(sizeof(Frame), 192, "the rest");
-        Simulator::Destroy();
-    }
-};
-
-/**
- * @ingroup distributed-training-fabric-tests
- * The suite.
- */
-class FabricFrameTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    FabricFrameTestSuite()
-        : TestSuite("distributed-training-fabric-frame", TestSuite::Type::UNIT)
+    std::vector<Case> cases;
+    const auto addFabricHopTime = [&cases](const std::string& name,
+                                           const std::vector<Hop>& hops,
+                                           const std::vector<uint32_t>& sizes) {
+        cases.push_back(
+            {"time over store-and-forward hops: " + name, [=] { TestFabricHopTime(hops, sizes); }});
+    };
+    addFabricHopTime("400G, 64 B", {{400 * GIGA, 0}}, {64});
+    addFabricHopTime("400G, 4158 B, 3 hops",
+                     {{400 * GIGA, 500000}, {400 * GIGA, 500000}, {400 * GIGA, 500000}},
+                     {4158});
+    addFabricHopTime("100G, 1500 B, 6 hops", std::vector<Hop>(6, {100 * GIGA, 1234567}), {1500});
+    addFabricHopTime("1 Mbps, 9216 B", {{1000000, 1}, {1000000, 999999999}}, {9216});
+    addFabricHopTime("odd rates", {{7 * GIGA, 1}, {33333333333, 17}, {99999999977, 1000}}, {1501});
+    addFabricHopTime("odd rates, burst",
+                     {{7 * GIGA, 1}, {3 * GIGA, 17}},
+                     std::vector<uint32_t>(20, 777));
+    addFabricHopTime("fast to slow, mixed sizes",
+                     {{400 * GIGA, 100}, {100 * GIGA, 2000}, {25 * GIGA, 30000}},
+                     {64, 9216, 65, 1500, 4158, 64, 64, 9000, 333});
+    addFabricHopTime("slow to fast, mixed sizes",
+                     {{10 * GIGA, 100}, {40 * GIGA, 2000}, {800 * GIGA, 30000}},
+                     {9216, 64, 64, 64, 1500, 4158, 64, 9216, 64});
+    for (uint32_t hops : {1, 2, 5})
     {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new FabricHopTimeTestCase("400G, 64 B", {{400 * GIGA, 0}}, {64}));
-        add(new FabricHopTimeTestCase(
-            "400G, 4158 B, 3 hops",
-            {{400 * GIGA, 500000}, {400 * GIGA, 500000}, {400 * GIGA, 500000}},
-            {4158}));
-        add(new FabricHopTimeTestCase("100G, 1500 B, 6 hops",
-                                      std::vector<Hop>(6, {100 * GIGA, 1234567}),
-                                      {1500}));
-        add(new FabricHopTimeTestCase("1 Mbps, 9216 B",
-                                      {{1000000, 1}, {1000000, 999999999}},
-                                      {9216}));
-        add(new FabricHopTimeTestCase("odd rates",
-                                      {{7 * GIGA, 1}, {33333333333, 17}, {99999999977, 1000}},
-                                      {1501}));
-        add(new FabricHopTimeTestCase("odd rates, burst",
-                                      {{7 * GIGA, 1}, {3 * GIGA, 17}},
-                                      std::vector<uint32_t>(20, 777)));
-        add(new FabricHopTimeTestCase("fast to slow, mixed sizes",
-                                      {{400 * GIGA, 100}, {100 * GIGA, 2000}, {25 * GIGA, 30000}},
-                                      {64, 9216, 65, 1500, 4158, 64, 64, 9000, 333}));
-        add(new FabricHopTimeTestCase("slow to fast, mixed sizes",
-                                      {{10 * GIGA, 100}, {40 * GIGA, 2000}, {800 * GIGA, 30000}},
-                                      {9216, 64, 64, 64, 1500, 4158, 64, 9216, 64}));
-        for (uint32_t hops : {1, 2, 5})
+        for (uint32_t frames : {1, 2, 1000})
         {
-            for (uint32_t frames : {1, 2, 1000})
-            {
-                add(new FabricBurstTestCase(hops, 400 * GIGA, frames));
-            }
+            cases.push_back({"burst of " + std::to_string(frames) + " frames over " +
+                                 std::to_string(hops) + " hops",
+                             [hops, frames] { TestFabricBurst(hops, 400 * GIGA, frames); }});
         }
-        add(new FabricConservationTestCase);
-        add(new FabricPoolTestCase);
-        add(new FrameContentsTestCase);
     }
-};
+    cases.push_back({"every frame is received, lost or dropped", TestFabricConservation});
+    cases.push_back({"frame pool over several simulations", TestFabricPool});
+    cases.push_back({"contents of new, reused and cloned frames", TestFrameContents});
+    return cases;
+}
 
-/// The suite, registered.
-static FabricFrameTestSuite g_fabricFrameTestSuite;
+const Suite g_suite("fabric-frame", Duration::QUICK, MakeCases());
+
+} // namespace fabric_frame_test

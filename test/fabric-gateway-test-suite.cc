@@ -5,36 +5,29 @@
  */
 
 #include "neighbors-test-common.h"
+#include "test-case.h"
 
 #include "ns3/simple-net-device-helper.h"
 #include "ns3/tcp-socket-factory.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
 
+namespace fabric_gateway_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
 /**
- * @ingroup distributed-training-fabric-tests
  * Host 1 of a fabric is the gateway to a node on another link of ns-3.
+ * @param arp whether the other link needs ARP, as CSMA does; otherwise it is point-to-point
  */
-class NeighborGatewayTestCase : public NeighborsTestCase
+struct NeighborGatewayTestCase : NeighborsTestCase
 {
-  public:
-    /** @param arp whether the other link needs ARP, as CSMA does; otherwise it is point-to-point */
-    explicit NeighborGatewayTestCase(bool arp)
-        : NeighborsTestCase(std::string("a gateway to a ") +
-                            (arp ? "broadcast" : "point-to-point") + " link"),
-          m_arp(arp)
-    {
-    }
-
-  private:
     static constexpr uint64_t STREAM = 300000; // bytes of TCP in each direction
 
     void OnAccept(Ptr<Socket> socket, const Address&)
@@ -96,13 +89,13 @@ class NeighborGatewayTestCase : public NeighborsTestCase
         m_sockets.push_back(socket);
     }
 
-    void DoRun() override
+    void Run(bool arp)
     {
         constexpr int64_t LINK_DELAY = 7000000; // ps
         Fabric fabric = MakeFabric(3);
         const Ptr<Node> client = CreateObject<Node>();
         SimpleNetDeviceHelper helper;
-        helper.SetNetDevicePointToPointMode(!m_arp);
+        helper.SetNetDevicePointToPointMode(!arp);
         helper.SetDeviceAttribute("DataRate", DataRateValue(DataRate(GIGA)));
         helper.SetChannelAttribute("Delay", TimeValue(TimeStep(LINK_DELAY)));
         const NetDeviceContainer link = helper.Install(NodeContainer(fabric.hosts.Get(1), client));
@@ -145,7 +138,7 @@ class NeighborGatewayTestCase : public NeighborsTestCase
              56,
              FIRST + 5 * GAP + 2 * (LineTime(84, GIGA) + LINK_DELAY),
              64}};
-        NS_TEST_ASSERT_MSG_EQ((m_received == expected), true, "UDP and ping, both directions");
+        NS_TEST_ASSERT_MSG_EQ(m_received, expected, "UDP and ping, both directions");
         for (std::size_t i = 0; i < expected.size(); i++)
         {
             if (i > 0)
@@ -171,26 +164,15 @@ class NeighborGatewayTestCase : public NeighborsTestCase
         Finish();
     }
 
-    bool m_arp;
-    std::map<Ptr<Socket>, uint64_t> m_sent;
-    std::map<uint32_t, uint64_t> m_streams; // received bytes, by node
+    std::map<Ptr<Socket>, uint64_t> m_sent{};
+    std::map<uint32_t, uint64_t> m_streams{}; // received bytes, by node
     uint64_t m_wrong{0};
 };
 
-/**
- * @ingroup distributed-training-fabric-tests
- * A host on two fabrics routes between them; endpoint numbers repeat.
- */
-class NeighborTwoFabricsTestCase : public NeighborsTestCase
+/** A host on two fabrics routes between them; endpoint numbers repeat. */
+struct NeighborTwoFabricsTestCase : NeighborsTestCase
 {
-  public:
-    NeighborTwoFabricsTestCase()
-        : NeighborsTestCase("a host on two fabrics")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         const NodeContainer nodes(3); // the second one is on both fabrics
         std::vector<Fabric> fabrics;
@@ -217,27 +199,17 @@ class NeighborTwoFabricsTestCase : public NeighborsTestCase
         Finish();
         const std::vector<Packets> expected{{nodes.Get(2)->GetId(), "10.1.0.1", 100, 0, 0},
                                             {nodes.Get(2)->GetId(), "10.1.0.1", 56, 0, 0}};
-        NS_TEST_ASSERT_MSG_EQ((m_received == expected), true, "through the host on both");
+        NS_TEST_ASSERT_MSG_EQ(m_received, expected, "through the host on both");
         NS_TEST_EXPECT_MSG_EQ(m_received[0].time, 2 * GetFabricTime(128), "two fabrics");
         NS_TEST_EXPECT_MSG_EQ(m_received[1].time, 100000000 + 4 * GetFabricTime(84), "and back");
         NS_TEST_EXPECT_MSG_EQ(m_received[0].ttl, 63, "one router");
     }
 };
 
-/**
- * @ingroup distributed-training-fabric-tests
- * A router on the subnet is used although the fabric would reach the destination directly.
- */
-class NeighborRouterTestCase : public NeighborsTestCase
+/** A router on the subnet is used although the fabric would reach the destination directly. */
+struct NeighborRouterTestCase : NeighborsTestCase
 {
-  public:
-    NeighborRouterTestCase()
-        : NeighborsTestCase("a router between two subnets of one fabric")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         Fabric fabric = MakeFabric(3);
         for (uint32_t host = 0; host < 3; host++)
@@ -255,7 +227,7 @@ class NeighborRouterTestCase : public NeighborsTestCase
         const std::vector<Packets> expected{{GetId(fabric, 2), "10.1.0.1", 100, 0, 0},
                                             {GetId(fabric, 0), "10.2.0.1", 200, 0, 0}};
         Finish();
-        NS_TEST_ASSERT_MSG_EQ((m_received == expected), true, "through the router");
+        NS_TEST_ASSERT_MSG_EQ(m_received, expected, "through the router");
         NS_TEST_EXPECT_MSG_EQ(m_received[0].time, 2 * GetFabricTime(128), "twice over the switch");
         NS_TEST_EXPECT_MSG_EQ(m_received[0].ttl, 63, "one router");
         NS_TEST_EXPECT_MSG_EQ(m_received[1].ttl, 63, "one router");
@@ -263,23 +235,12 @@ class NeighborRouterTestCase : public NeighborsTestCase
     }
 };
 
-/**
- * @ingroup distributed-training-fabric-tests
- * The suite.
- */
-class FabricGatewayTestSuite : public TestSuite
-{
-  public:
-    FabricGatewayTestSuite()
-        : TestSuite("distributed-training-fabric-gateway", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new NeighborGatewayTestCase(false));
-        add(new NeighborGatewayTestCase(true));
-        add(new NeighborTwoFabricsTestCase);
-        add(new NeighborRouterTestCase);
-    }
-};
+const Suite g_suite(
+    "fabric-gateway",
+    Duration::QUICK,
+    {{"a gateway to a point-to-point link", [] { NeighborGatewayTestCase().Run(false); }},
+     {"a gateway to a broadcast link", [] { NeighborGatewayTestCase().Run(true); }},
+     {"a host on two fabrics", RunTest<NeighborTwoFabricsTestCase>},
+     {"a router between two subnets of one fabric", RunTest<NeighborRouterTestCase>}});
 
-/// The suite, registered.
-static FabricGatewayTestSuite g_fabricGatewayTestSuite;
+} // namespace fabric_gateway_test

@@ -5,6 +5,7 @@
  */
 
 #include "fabric-test-common.h"
+#include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
@@ -23,7 +24,6 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/tcp-socket-factory.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/udp-socket-factory.h"
@@ -34,31 +34,17 @@
 #include <string>
 #include <vector>
 
+namespace fabric_internet_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-/**
- * @ingroup distributed-training-fabric-tests
- * ns-3's own UDP and TCP over the fabric.
- */
-class FabricInternetTestCase : public TestCase
+/** ns-3's own UDP and TCP over the fabric. */
+struct FabricInternetTestCase
 {
-  public:
-    /**
-     * @param tcp TCP, otherwise UDP
-     * @param checksums whether ns-3 computes checksums
-     */
-    FabricInternetTestCase(bool tcp, bool checksums)
-        : TestCase(std::string("stock ns-3 ") + (tcp ? "TCP" : "UDP") + " and ECN" +
-                   (checksums ? ", with checksums" : "")),
-          m_tcp(tcp),
-          m_checksums(checksums)
-    {
-    }
-
-  private:
-    void DoRun() override;
+    void Run();
     void RunUdp(Fabric& fabric);
     void RunTcp(Fabric& fabric);
 
@@ -87,14 +73,14 @@ class FabricInternetTestCase : public TestCase
      */
     void OnSpace(Ptr<Socket> socket, uint32_t space);
 
-    bool m_tcp;
-    bool m_checksums;
-    uint64_t m_ip[4]{};                   // packets by ECN field
-    uint64_t m_received{0};               // bytes
-    uint64_t m_wrong{0};                  // bytes that differ from the sent ones
-    int64_t m_lastReceived{0};            // ps
-    std::map<Ptr<Socket>, uint64_t> m_at; // bytes so far, by socket
-    std::vector<Ptr<Socket>> m_accepted;
+    bool tcp;                                    ///< TCP, otherwise UDP
+    bool checksums;                              ///< whether ns-3 computes checksums
+    uint64_t ip[4]{};                            // packets by ECN field
+    uint64_t received{0};                        // bytes
+    uint64_t wrong{0};                           // bytes that differ from the sent ones
+    int64_t lastReceived{0};                     // ps
+    std::map<Ptr<Socket>, uint64_t> positions{}; // bytes so far, by socket
+    std::vector<Ptr<Socket>> accepted{};
 };
 
 void
@@ -102,13 +88,13 @@ FabricInternetTestCase::OnIp(Ptr<const Packet> packet, Ptr<Ipv4>, uint32_t)
 {
     Ipv4Header header;
     packet->PeekHeader(header);
-    m_ip[header.GetEcn()]++;
+    ip[header.GetEcn()]++;
 }
 
 void
 FabricInternetTestCase::OnAccept(Ptr<Socket> socket, const Address&)
 {
-    m_accepted.push_back(socket);
+    accepted.push_back(socket);
     socket->SetRecvCallback(MakeCallback(&FabricInternetTestCase::OnData, this));
 }
 
@@ -119,13 +105,13 @@ FabricInternetTestCase::OnData(Ptr<Socket> socket)
     {
         std::vector<uint8_t> bytes(packet->GetSize());
         packet->CopyData(bytes.data(), packet->GetSize());
-        uint64_t& at = m_at[socket];
+        uint64_t& at = positions[socket];
         for (uint8_t byte : bytes)
         {
-            m_wrong += byte != static_cast<uint8_t>(at++ % 251);
+            wrong += byte != static_cast<uint8_t>(at++ % 251);
         }
-        m_received += bytes.size();
-        m_lastReceived = PicosecondsNow();
+        received += bytes.size();
+        lastReceived = PicosecondsNow();
     }
 }
 
@@ -133,7 +119,7 @@ void
 FabricInternetTestCase::OnSpace(Ptr<Socket> socket, uint32_t)
 {
     constexpr uint64_t TOTAL = 1000000;
-    uint64_t& at = m_at[socket];
+    uint64_t& at = positions[socket];
     while (at < TOTAL && socket->GetTxAvailable() > 0)
     {
         std::vector<uint8_t> bytes(
@@ -152,10 +138,10 @@ FabricInternetTestCase::OnSpace(Ptr<Socket> socket, uint32_t)
 }
 
 void
-FabricInternetTestCase::DoRun()
+FabricInternetTestCase::Run()
 {
     UsePicoseconds();
-    GlobalValue::Bind("ChecksumEnabled", BooleanValue(m_checksums));
+    GlobalValue::Bind("ChecksumEnabled", BooleanValue(checksums));
     FabricHelper helper;
     helper.SetSwitchAttribute("EcnKminPerGbps", DoubleValue(0));
     helper.SetSwitchAttribute("EcnKmaxPerGbps", DoubleValue(0));
@@ -176,11 +162,11 @@ FabricInternetTestCase::DoRun()
     fabric.hosts.Get(0)->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext(
         "Rx",
         MakeCallback(&FabricInternetTestCase::OnIp, this));
-    m_tcp ? RunTcp(fabric) : RunUdp(fabric);
-    NS_TEST_EXPECT_MSG_EQ(m_wrong, 0, "bytes arrive as they were sent");
+    tcp ? RunTcp(fabric) : RunUdp(fabric);
+    NS_TEST_EXPECT_MSG_EQ(wrong, 0, "bytes arrive as they were sent");
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
-    m_accepted.clear();
-    m_at.clear();
+    accepted.clear();
+    positions.clear();
     Simulator::Destroy();
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(false));
 }
@@ -207,29 +193,29 @@ FabricInternetTestCase::RunUdp(Fabric& fabric)
     // 100 bytes alone: 146 on Ethernet, exactly two hops later.
     In(0, [&]() { senders[0]->Send(bytes.data(), 100, 0); });
     Simulator::Run();
-    NS_TEST_EXPECT_MSG_EQ(m_received, 100, "one datagram");
-    NS_TEST_EXPECT_MSG_EQ(m_lastReceived,
+    NS_TEST_EXPECT_MSG_EQ(received, 100, "one datagram");
+    NS_TEST_EXPECT_MSG_EQ(lastReceived,
                           2 * (LineTime(100 + 28 + 18 + 8, 10000000000) + 1000000),
                           "time of a datagram");
     // A short one is padded to the minimum frame.
-    m_at.clear();
+    positions.clear();
     int64_t start = PicosecondsNow();
     In(0, [&]() { senders[0]->Send(bytes.data(), 1, 0); });
     Simulator::Run();
-    NS_TEST_EXPECT_MSG_EQ(m_lastReceived - start,
+    NS_TEST_EXPECT_MSG_EQ(lastReceived - start,
                           2 * (LineTime(64 + 8, 10000000000) + 1000000),
                           "time of a shortest frame");
-    NS_TEST_EXPECT_MSG_EQ(m_received, 101, "the padding is gone");
+    NS_TEST_EXPECT_MSG_EQ(received, 101, "the padding is gone");
     // Larger than the MTU: IP fragments it.
-    m_at.clear();
+    positions.clear();
     In(0, [&]() { senders[0]->Send(bytes.data(), 20000, 0); });
     Simulator::Run();
-    NS_TEST_EXPECT_MSG_EQ(m_received, 20101, "a datagram in fragments");
-    NS_TEST_EXPECT_MSG_EQ((m_ip[0] > 0 && m_ip[1] + m_ip[2] + m_ip[3] == 0), true, "no ECN");
+    NS_TEST_EXPECT_MSG_EQ(received, 20101, "a datagram in fragments");
+    NS_TEST_EXPECT_MSG_EQ((ip[0] > 0 && ip[1] + ip[2] + ip[3] == 0), true, "no ECN");
 
     // Two concurrent senders build up a queue; host 1 is ECN capable, host 2 is not.
-    m_at.clear();
-    m_ip[0] = 0;
+    positions.clear();
+    ip[0] = 0;
     senders[0]->SetIpTos(2);
     In(0, [&]() {
         for (uint32_t i = 0; i < 50; i++)
@@ -238,14 +224,14 @@ FabricInternetTestCase::RunUdp(Fabric& fabric)
             senders[1]->Send(bytes.data(), 1000, 0);
         }
     });
-    m_wrong = 0;
+    wrong = 0;
     Simulator::Run();
-    m_wrong = 0; // the data of two senders mix, so the content is not compared
-    NS_TEST_EXPECT_MSG_EQ(m_received, 120101, "all arrive");
-    NS_TEST_EXPECT_MSG_EQ(m_ip[0], 50, "NOT_ECT stays");
-    NS_TEST_EXPECT_MSG_EQ(m_ip[2] + m_ip[3], 50, "the others are ECN capable");
-    NS_TEST_EXPECT_MSG_GT_OR_EQ(m_ip[3], 40, "marked where a queue stood behind them");
-    NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().markedFrames, m_ip[3], "as the switch counts");
+    wrong = 0; // the data of two senders mix, so the content is not compared
+    NS_TEST_EXPECT_MSG_EQ(received, 120101, "all arrive");
+    NS_TEST_EXPECT_MSG_EQ(ip[0], 50, "NOT_ECT stays");
+    NS_TEST_EXPECT_MSG_EQ(ip[2] + ip[3], 50, "the others are ECN capable");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(ip[3], 40, "marked where a queue stood behind them");
+    NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().markedFrames, ip[3], "as the switch counts");
 }
 
 void
@@ -270,29 +256,30 @@ FabricInternetTestCase::RunTcp(Fabric& fabric)
     Simulator::Stop(Seconds(20));
     Simulator::Run();
     Config::Reset();
-    NS_TEST_EXPECT_MSG_EQ(m_received, 2000000, "both streams are complete");
-    NS_TEST_EXPECT_MSG_GT(m_ip[2], 0, "ECN was negotiated");
-    NS_TEST_EXPECT_MSG_GT(m_ip[3], 0, "marks reach the receiver's IP header");
-    NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().markedFrames, m_ip[3], "as the switch counts");
+    NS_TEST_EXPECT_MSG_EQ(received, 2000000, "both streams are complete");
+    NS_TEST_EXPECT_MSG_GT(ip[2], 0, "ECN was negotiated");
+    NS_TEST_EXPECT_MSG_GT(ip[3], 0, "marks reach the receiver's IP header");
+    NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().markedFrames, ip[3], "as the switch counts");
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * The suite.
- */
-class FabricInternetTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    FabricInternetTestSuite()
-        : TestSuite("distributed-training-fabric-internet", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new FabricInternetTestCase(false, false));
-        add(new FabricInternetTestCase(true, false));
-        add(new FabricInternetTestCase(false, true));
-        add(new FabricInternetTestCase(true, true));
-    }
-};
+    std::vector<Case> cases;
+    const auto addFabricInternet = [&cases](bool tcp, bool checksums) {
+        cases.push_back({std::string("stock ns-3 ") + (tcp ? "TCP" : "UDP") + " and ECN" +
+                             (checksums ? ", with checksums" : ""),
+                         [=] {
+                             FabricInternetTestCase{tcp, checksums}.Run();
+                         }});
+    };
+    addFabricInternet(false, false);
+    addFabricInternet(true, false);
+    addFabricInternet(false, true);
+    addFabricInternet(true, true);
+    return cases;
+}
 
-/// The suite, registered.
-static FabricInternetTestSuite g_fabricInternetTestSuite;
+const Suite g_suite("fabric-internet", Duration::QUICK, MakeCases());
+
+} // namespace fabric_internet_test

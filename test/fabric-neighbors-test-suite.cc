@@ -5,31 +5,24 @@
  */
 
 #include "neighbors-test-common.h"
+#include "test-case.h"
 
 #include "ns3/endpoint-address.h"
-#include "ns3/test.h"
 
 #include <string>
 #include <vector>
+
+namespace fabric_neighbors_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-/**
- * @ingroup distributed-training-fabric-tests
- * Addresses in any order and subnet; the usual ones swapped; two on an interface; none.
- */
-class NeighborAddressesTestCase : public NeighborsTestCase
+/** Addresses in any order and subnet; the usual ones swapped; two on an interface; none. */
+struct NeighborAddressesTestCase : NeighborsTestCase
 {
-  public:
-    NeighborAddressesTestCase()
-        : NeighborsTestCase("addresses of interfaces, whatever the endpoint")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         OwnSubnet();
         Swapped();
@@ -72,7 +65,7 @@ class NeighborAddressesTestCase : public NeighborsTestCase
             }
         }
         Finish();
-        NS_TEST_ASSERT_MSG_EQ((m_received == expected), true, "each at its host");
+        NS_TEST_ASSERT_MSG_EQ(m_received, expected, "each at its host");
         for (std::size_t i = 0; i < expected.size(); i++)
         {
             NS_TEST_EXPECT_MSG_EQ(m_received[i].time, expected[i].time, "time of datagram " << i);
@@ -98,7 +91,7 @@ class NeighborAddressesTestCase : public NeighborsTestCase
         const std::vector<Packets> expected{{GetId(fabric, 1), "10.0.0.2", 10, 0, 0},
                                             {GetId(fabric, 0), "10.0.0.1", 20, 0, 0}};
         Finish();
-        NS_TEST_EXPECT_MSG_EQ((m_received == expected), true, "by interface, not by endpoint");
+        NS_TEST_EXPECT_MSG_EQ(m_received, expected, "by interface, not by endpoint");
         NS_TEST_EXPECT_MSG_EQ(m_drops[DropReason::NO_RECEIVER], 1, "no stack");
         NS_TEST_EXPECT_MSG_EQ(m_drops[DropReason::NO_ROUTE], 1, "no host");
         NS_TEST_EXPECT_MSG_EQ(m_drops.size(), 2, "no other reason");
@@ -122,32 +115,22 @@ class NeighborAddressesTestCase : public NeighborsTestCase
                                             {GetId(fabric, 1), "10.2.0.1", 20, 0, 0},
                                             {GetId(fabric, 0), "10.2.0.2", 30, 0, 0}};
         Finish();
-        NS_TEST_EXPECT_MSG_EQ((m_received == expected), true, "both subnets");
+        NS_TEST_EXPECT_MSG_EQ(m_received, expected, "both subnets");
         NS_TEST_EXPECT_MSG_EQ(m_drops.size(), 0, "no drops");
         m_received.clear();
     }
 };
 
-/**
- * @ingroup distributed-training-fabric-tests
- * An address moves to another host, and then nobody has it.
- */
-class NeighborMoveTestCase : public NeighborsTestCase
+/** An address moves to another host, and then nobody has it. */
+struct NeighborMoveTestCase : NeighborsTestCase
 {
-  public:
-    NeighborMoveTestCase()
-        : NeighborsTestCase("an address that moves during the simulation")
-    {
-    }
-
-  private:
     void Remove(Ptr<NetDevice> device)
     {
         auto ipv4 = device->GetNode()->GetObject<Ipv4>();
         ipv4->RemoveAddress(ipv4->GetInterfaceForDevice(device), Ipv4Address("10.1.0.9"));
     }
 
-    void DoRun() override
+    void Run()
     {
         Fabric fabric = MakeFabric(3);
         for (uint32_t host = 0; host < 3; host++)
@@ -179,25 +162,15 @@ class NeighborMoveTestCase : public NeighborsTestCase
         const std::vector<Packets> expected{{GetId(fabric, 1), "10.1.0.1", 11, 0, 0},
                                             {GetId(fabric, 2), "10.1.0.1", 12, 0, 0}};
         Finish();
-        NS_TEST_EXPECT_MSG_EQ((m_received == expected), true, "where the address was");
+        NS_TEST_EXPECT_MSG_EQ(m_received, expected, "where the address was");
         NS_TEST_EXPECT_MSG_EQ(m_drops[DropReason::NO_ROUTE], 2, "before and after");
         NS_TEST_EXPECT_MSG_EQ(m_drops.size(), 1, "no other reason");
     }
 };
 
-/**
- * @ingroup distributed-training-fabric-tests
- * What no host has is counted and traced where it is sent.
- */
-class NeighborUnknownTestCase : public NeighborsTestCase
+/** What no host has is counted and traced where it is sent. */
+struct NeighborUnknownTestCase : NeighborsTestCase
 {
-  public:
-    NeighborUnknownTestCase()
-        : NeighborsTestCase("packets without a next hop are counted")
-    {
-    }
-
-  private:
     void OnMacTxDrop(Ptr<const Packet> packet)
     {
         Ipv4Header header;
@@ -205,7 +178,7 @@ class NeighborUnknownTestCase : public NeighborsTestCase
         m_lost.push_back(header.GetDestination());
     }
 
-    void DoRun() override
+    void Run()
     {
         Fabric fabric = MakeFabric(2);
         const Ptr<HostDevice> device = fabric.devices[0];
@@ -248,20 +221,10 @@ class NeighborUnknownTestCase : public NeighborsTestCase
     std::vector<Ipv4Address> m_lost;
 };
 
-/**
- * @ingroup distributed-training-fabric-tests
- * Hosts with two rails, each on a subnet and a switch of its own.
- */
-class NeighborRailsTestCase : public NeighborsTestCase
+/** Hosts with two rails, each on a subnet and a switch of its own. */
+struct NeighborRailsTestCase : NeighborsTestCase
 {
-  public:
-    NeighborRailsTestCase()
-        : NeighborsTestCase("hosts with two rails")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         TopologyGraph graph;
         graph.name = "two rails";
@@ -294,7 +257,7 @@ class NeighborRailsTestCase : public NeighborsTestCase
                                             {GetId(fabric, 1), "10.2.0.1", 200, 0, 0},
                                             {GetId(fabric, 0), "10.2.0.2", 300, 0, 0}};
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ((m_received == expected), true, "each by the rail of its subnet");
+        NS_TEST_EXPECT_MSG_EQ(m_received, expected, "each by the rail of its subnet");
         const auto sent = [&](uint32_t host, uint32_t rail) {
             return fabric.rails[host][rail]->GetPort().GetCounters().transmittedFrames;
         };
@@ -308,20 +271,10 @@ class NeighborRailsTestCase : public NeighborsTestCase
     }
 };
 
-/**
- * @ingroup distributed-training-fabric-tests
- * A destination MAC address, as packet sockets give it, counts more than the IP header.
- */
-class NeighborMacTestCase : public NeighborsTestCase
+/** A destination MAC address, as packet sockets give it, counts more than the IP header. */
+struct NeighborMacTestCase : NeighborsTestCase
 {
-  public:
-    NeighborMacTestCase()
-        : NeighborsTestCase("MAC addresses of hosts")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         Fabric fabric = MakeFabric(3);
         for (uint32_t host = 0; host < 3; host++)
@@ -358,24 +311,13 @@ class NeighborMacTestCase : public NeighborsTestCase
     }
 };
 
-/**
- * @ingroup distributed-training-fabric-tests
- * The suite.
- */
-class FabricNeighborsTestSuite : public TestSuite
-{
-  public:
-    FabricNeighborsTestSuite()
-        : TestSuite("distributed-training-fabric-neighbors", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new NeighborAddressesTestCase);
-        add(new NeighborMoveTestCase);
-        add(new NeighborUnknownTestCase);
-        add(new NeighborRailsTestCase);
-        add(new NeighborMacTestCase);
-    }
-};
+const Suite g_suite("fabric-neighbors",
+                    Duration::QUICK,
+                    {{"addresses of interfaces, whatever the endpoint",
+                      RunTest<NeighborAddressesTestCase>},
+                     {"an address that moves during the simulation", RunTest<NeighborMoveTestCase>},
+                     {"packets without a next hop are counted", RunTest<NeighborUnknownTestCase>},
+                     {"hosts with two rails", RunTest<NeighborRailsTestCase>},
+                     {"MAC addresses of hosts", RunTest<NeighborMacTestCase>}});
 
-/// The suite, registered.
-static FabricNeighborsTestSuite g_fabricNeighborsTestSuite;
+} // namespace fabric_neighbors_test

@@ -5,6 +5,7 @@
  */
 
 #include "fabric-test-common.h"
+#include "test-case.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
@@ -16,7 +17,6 @@
 #include "ns3/pfc-deadlock.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-time-resolution.h"
@@ -29,91 +29,64 @@
 #include <utility>
 #include <vector>
 
+namespace fabric_pause_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
 /**
- * @ingroup distributed-training-fabric-tests
  * Priority flow control: with headroom, an incast at full rate loses nothing and keeps the
  * receiver's line busy; with a buffer too small for the headroom it drops frames.
+ * @param count number of senders
+ * @param rate of each link, bit/s
+ * @param delay of each link
+ * @param bytes frame size
+ * @param buffer memory of the switch, bytes
+ * @param lossless whether no frame may be dropped
  */
-class FabricIncastTestCase : public TestCase
-{
-  public:
-    /**
-     * @param senders number of senders
-     * @param rate of each link, bit/s
-     * @param delay of each link
-     * @param bytes frame size
-     * @param buffer memory of the switch, bytes
-     * @param lossless whether no frame may be dropped
-     */
-    FabricIncastTestCase(uint32_t senders,
-                         uint64_t rate,
-                         int64_t delay,
-                         uint32_t bytes,
-                         uint64_t buffer,
-                         bool lossless)
-        : TestCase("incast of " + std::to_string(senders) + " at " + std::to_string(rate) +
-                   " bps, " + std::to_string(bytes) + " bytes, buffer " + std::to_string(buffer)),
-          m_senders(senders),
-          m_rate(rate),
-          m_delay(delay),
-          m_bytes(bytes),
-          m_buffer(buffer),
-          m_lossless(lossless)
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    uint32_t m_senders;
-    uint64_t m_rate;
-    int64_t m_delay;
-    uint32_t m_bytes;
-    uint64_t m_buffer;
-    bool m_lossless;
-};
-
 void
-FabricIncastTestCase::DoRun()
+TestFabricIncast(uint32_t count,
+                 uint64_t rate,
+                 int64_t delay,
+                 uint32_t bytes,
+                 uint64_t buffer,
+                 bool lossless)
 {
     UsePicoseconds();
     FabricHelper helper;
-    helper.SetSwitchAttribute("BufferSize", UintegerValue(m_buffer));
-    helper.SetSwitchAttribute("HeadroomScale", DoubleValue(m_lossless ? 1 : 0));
-    Fabric fabric = helper.Install(
-        BuildTopology("single-switch", m_senders + 1, DataRate(m_rate), TimeStep(m_delay)));
+    helper.SetSwitchAttribute("BufferSize", UintegerValue(buffer));
+    helper.SetSwitchAttribute("HeadroomScale", DoubleValue(lossless ? 1 : 0));
+    Fabric fabric =
+        helper.Install(BuildTopology("single-switch", count + 1, DataRate(rate), TimeStep(delay)));
     Arrivals arrivals;
     NoteArrivals(fabric.devices[0], arrivals);
     const uint64_t frames = 200;
     std::vector<std::unique_ptr<Blaster>> senders;
-    for (uint32_t i = 1; i <= m_senders; i++)
+    for (uint32_t i = 1; i <= count; i++)
     {
-        senders.push_back(
-            std::make_unique<Blaster>(fabric.devices[i], 0, m_bytes, LOSSLESS, frames));
+        senders.push_back(std::make_unique<Blaster>(fabric.devices[i], 0, bytes, LOSSLESS, frames));
         senders.back()->Start(i);
     }
     Simulator::Run();
     const PortCounters total = fabric.GetTotal();
     NS_TEST_EXPECT_MSG_EQ(arrivals.size() + total.droppedFrames,
-                          frames * m_senders,
+                          frames * count,
                           "received or dropped");
-    NS_TEST_EXPECT_MSG_EQ((total.droppedFrames == 0), m_lossless, "drops");
+    NS_TEST_EXPECT_MSG_EQ((total.droppedFrames == 0), lossless, "drops");
     NS_TEST_EXPECT_MSG_GT(total.pausesSent, 0, "senders were paused");
     NS_TEST_EXPECT_MSG_EQ(total.pausesSent, total.pausesReceived, "no pause is lost");
-    for (uint32_t i = 1; i <= m_senders; i++)
+    for (uint32_t i = 1; i <= count; i++)
     {
         NS_TEST_EXPECT_MSG_EQ(senders[i - 1]->sent, frames, "every sender has finished");
     }
-    if (m_lossless)
+    if (lossless)
     {
         // Pauses never empty the switch, so the receiver's line is always busy.
         NS_TEST_EXPECT_MSG_EQ_TOL(
             static_cast<double>(arrivals.back().time - arrivals.front().time),
-            static_cast<double>(LineTime((m_bytes + 20) * (arrivals.size() - 1), m_rate)),
+            static_cast<double>(LineTime((bytes + 20) * (arrivals.size() - 1), rate)),
             static_cast<double>(arrivals.size()),
             "line rate at the receiver");
         // Arbitration by pauses is fair between ingress ports: at half-time all have sent equally.
@@ -129,31 +102,18 @@ FabricIncastTestCase::DoRun()
             sum += count;
             squares += count * count;
         }
-        NS_TEST_EXPECT_MSG_GT(sum * sum / (m_senders * squares), 0.97, "Jain's fairness index");
+        NS_TEST_EXPECT_MSG_GT(sum * sum / (count * squares), 0.97, "Jain's fairness index");
     }
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
     Simulator::Destroy();
 }
 
 /**
- * @ingroup distributed-training-fabric-tests
  * Frames that leave a switch by the port they came in by: a pause for their sender waits until the
  * frame that causes it has left.
  */
-class FabricReflectionTestCase : public TestCase
-{
-  public:
-    FabricReflectionTestCase()
-        : TestCase("pauses on the port that frames leave by")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
 void
-FabricReflectionTestCase::DoRun()
+TestFabricReflection()
 {
     UsePicoseconds();
     constexpr uint64_t RATE = 100 * GIGA;
@@ -187,41 +147,23 @@ FabricReflectionTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-fabric-tests
  * The headroom suffices in the worst case: pauses wait behind the largest frames, and senders have
  * just started another one.
+ * @param bytes size of all frames, which is the maximum
  */
-class FabricHeadroomTestCase : public TestCase
-{
-  public:
-    /**
-     * @param bytes size of all frames, which is the maximum
-     */
-    explicit FabricHeadroomTestCase(uint32_t bytes)
-        : TestCase("headroom for frames of " + std::to_string(bytes) + " bytes"),
-          m_bytes(bytes)
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    uint32_t m_bytes;
-};
-
 void
-FabricHeadroomTestCase::DoRun()
+TestFabricHeadroom(uint32_t bytes)
 {
     UsePicoseconds();
     constexpr uint32_t PHASES = 24;
-    const int64_t lineTime = LineTime(m_bytes + 20, 100000000000);
+    const int64_t lineTime = LineTime(bytes + 20, 100000000000);
     uint64_t dropped = 0;
     uint64_t pauses = 0;
     for (uint32_t phase = 0; phase < PHASES; phase++)
     {
         FabricHelper helper;
         helper.SetSwitchAttribute("BufferSize", UintegerValue(1000000));
-        helper.SetSwitchAttribute("LargestFrame", UintegerValue(m_bytes));
+        helper.SetSwitchAttribute("LargestFrame", UintegerValue(bytes));
         Fabric fabric = helper.Install(
             BuildTopology("single-switch",
                           3,
@@ -229,8 +171,8 @@ FabricHeadroomTestCase::DoRun()
                           TimeStep(100000 + (phase * 7 % PHASES) * lineTime / PHASES)));
         // Host 0 overloads a host that is paused; host 2 congests the path of the pauses.
         fabric.devicesOfSwitches[0]->GetPort(1).Arrive(MakePause(1 << LOSSLESS, 65535));
-        Blaster sender(fabric.devices[0], 1, m_bytes, LOSSLESS, 1000);
-        Blaster reverse(fabric.devices[2], 0, m_bytes, LOSSY, 400);
+        Blaster sender(fabric.devices[0], 1, bytes, LOSSLESS, 1000);
+        Blaster reverse(fabric.devices[2], 0, bytes, LOSSY, 400);
         sender.Start(lineTime);
         reverse.Start(phase * lineTime / PHASES);
         Simulator::Stop(MicroSeconds(300)); // within 65535 quanta
@@ -245,24 +187,9 @@ FabricHeadroomTestCase::DoRun()
     NS_TEST_EXPECT_MSG_GT_OR_EQ(pauses, PHASES, "pauses");
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * Congestion that outlasts a pause: the switch renews the pause, and no frame is dropped.
- */
-class FabricLongPauseTestCase : public TestCase
-{
-  public:
-    FabricLongPauseTestCase()
-        : TestCase("a pause is renewed before it expires")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** Congestion that outlasts a pause: the switch renews the pause, and no frame is dropped. */
 void
-FabricLongPauseTestCase::DoRun()
+TestFabricLongPause()
 {
     UsePicoseconds();
     FabricHelper helper;
@@ -293,42 +220,21 @@ FabricLongPauseTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-fabric-tests
  * A pause stops exactly its priorities, for quanta * 512 bit times or until a resume.
+ * @param rate of the link, bit/s
+ * @param quanta length of the pause
  */
-class FabricPauseTestCase : public TestCase
-{
-  public:
-    /**
-     * @param rate of the link, bit/s
-     * @param quanta length of the pause
-     */
-    FabricPauseTestCase(uint64_t rate, uint16_t quanta)
-        : TestCase("pause of " + std::to_string(quanta) + " quanta at " + std::to_string(rate) +
-                   " bps"),
-          m_rate(rate),
-          m_quanta(quanta)
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    uint64_t m_rate;
-    uint16_t m_quanta;
-};
-
 void
-FabricPauseTestCase::DoRun()
+TestFabricPause(uint64_t rate, uint16_t quanta)
 {
     UsePicoseconds();
     constexpr uint32_t BYTES = 1000;
     constexpr int64_t DELAY = 1000000;
-    const int64_t frameTime = LineTime(BYTES + 20, m_rate);
+    const int64_t frameTime = LineTime(BYTES + 20, rate);
     const int64_t pauseAt = 10 * frameTime + frameTime / 2;
-    const int64_t arrives = pauseAt + LineTime(Frame::MIN_BYTES + 8, m_rate) + DELAY;
-    const int64_t length = std::llround(static_cast<long double>(m_quanta) * 512e12L /
-                                        static_cast<long double>(m_rate));
+    const int64_t arrives = pauseAt + LineTime(Frame::MIN_BYTES + 8, rate) + DELAY;
+    const int64_t length =
+        std::llround(static_cast<long double>(quanta) * 512e12L / static_cast<long double>(rate));
     const auto frames = static_cast<uint32_t>((arrives + length) / frameTime + 100);
 
     for (const bool resume : {false, true})
@@ -337,8 +243,8 @@ FabricPauseTestCase::DoRun()
         {
             Recorder a;
             Recorder b;
-            a.port.Connect(b.port, m_rate, TimeStep(DELAY));
-            b.port.Connect(a.port, m_rate, TimeStep(DELAY));
+            a.port.Connect(b.port, rate, TimeStep(DELAY));
+            b.port.Connect(a.port, rate, TimeStep(DELAY));
             for (uint32_t i = 0; i < frames; i++)
             {
                 a.port.Send(MakeFrame(BYTES, LOSSLESS));
@@ -347,7 +253,7 @@ FabricPauseTestCase::DoRun()
                     a.port.Send(MakeFrame(BYTES, 1));
                 }
             }
-            In(pauseAt, [&]() { b.port.SendPause(1 << LOSSLESS, m_quanta); });
+            In(pauseAt, [&]() { b.port.SendPause(1 << LOSSLESS, quanta); });
             int64_t ends = arrives + length;
             if (resume)
             {
@@ -405,523 +311,460 @@ FabricPauseTestCase::DoRun()
     }
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * A port obeys a pause after its response time, by default the maximum of the standard.
- */
-class FabricPauseResponseTestCase : public TestCase
+/** A port obeys a pause after its response time, by default the maximum of the standard. */
+void
+TestFabricPauseResponse()
 {
-  public:
-    FabricPauseResponseTestCase()
-        : TestCase("a pause is obeyed after the response time")
+    // IEEE Std 802.3, 31B.3.7, in pause quanta of 512 bit times.
+    const std::vector<std::pair<uint64_t, int64_t>> limits{{100000000, 5120000},
+                                                           {1 * GIGA, 1024000},
+                                                           {10 * GIGA, 3430400},
+                                                           {25 * GIGA, 1638400},
+                                                           {40 * GIGA, 1510400},
+                                                           {50 * GIGA, 1505280},
+                                                           {100 * GIGA, 2017280},
+                                                           {200 * GIGA, 1159680},
+                                                           {400 * GIGA, 1158400},
+                                                           {800 * GIGA, 1158400}};
+    UsePicoseconds();
+    for (const auto& [rate, limit] : limits)
     {
+        NS_TEST_EXPECT_MSG_EQ(GetPauseResponseLimit(rate).GetTimeStep(), limit, rate);
     }
-
-  private:
-    void DoRun() override
+    constexpr uint64_t RATE = 100 * GIGA;
+    constexpr int64_t DELAY = 1000000;
+    constexpr uint32_t BYTES = 1000;
+    constexpr uint32_t FRAMES = 1000;
+    const int64_t frameTime = LineTime(BYTES + 20, RATE);
+    const int64_t arrives = LineTime(Frame::MIN_BYTES + 8, RATE) + DELAY;
+    const int64_t length = LineTime(1000 * 64, RATE);
+    for (const int64_t response : {0, 100, 500000, 2017280})
     {
-        // IEEE Std 802.3, 31B.3.7, in pause quanta of 512 bit times.
-        const std::vector<std::pair<uint64_t, int64_t>> limits{{100000000, 5120000},
-                                                               {1 * GIGA, 1024000},
-                                                               {10 * GIGA, 3430400},
-                                                               {25 * GIGA, 1638400},
-                                                               {40 * GIGA, 1510400},
-                                                               {50 * GIGA, 1505280},
-                                                               {100 * GIGA, 2017280},
-                                                               {200 * GIGA, 1159680},
-                                                               {400 * GIGA, 1158400},
-                                                               {800 * GIGA, 1158400}};
-        UsePicoseconds();
-        for (const auto& [rate, limit] : limits)
+        Recorder a;
+        Recorder b;
+        a.pauseResponse = TimeStep(response);
+        a.port.Connect(b.port, RATE, TimeStep(DELAY));
+        b.port.Connect(a.port, RATE, TimeStep(DELAY));
+        for (uint32_t i = 0; i < FRAMES; i++)
         {
-            NS_TEST_EXPECT_MSG_EQ(GetPauseResponseLimit(rate).GetTimeStep(), limit, rate);
+            a.port.Send(MakeFrame(BYTES, LOSSLESS));
         }
-        constexpr uint64_t RATE = 100 * GIGA;
-        constexpr int64_t DELAY = 1000000;
-        constexpr uint32_t BYTES = 1000;
-        constexpr uint32_t FRAMES = 1000;
-        const int64_t frameTime = LineTime(BYTES + 20, RATE);
-        const int64_t arrives = LineTime(Frame::MIN_BYTES + 8, RATE) + DELAY;
-        const int64_t length = LineTime(1000 * 64, RATE);
-        for (const int64_t response : {0, 100, 500000, 2017280})
-        {
-            Recorder a;
-            Recorder b;
-            a.pauseResponse = TimeStep(response);
-            a.port.Connect(b.port, RATE, TimeStep(DELAY));
-            b.port.Connect(a.port, RATE, TimeStep(DELAY));
-            for (uint32_t i = 0; i < FRAMES; i++)
-            {
-                a.port.Send(MakeFrame(BYTES, LOSSLESS));
-            }
-            b.port.SendPause(1 << LOSSLESS, 1000);
-            Simulator::Run();
-            const int64_t obeyed = arrives + response;
-            const int64_t before = (obeyed + frameTime - 1) / frameTime;
-            NS_TEST_EXPECT_MSG_EQ(a.begun[before - 1].first,
-                                  (before - 1) * frameTime,
-                                  response << ": the last frame before");
-            NS_TEST_EXPECT_MSG_EQ_TOL(a.begun[before].first,
-                                      arrives + length,
-                                      1,
-                                      response << ": the pause lasts from its arrival on");
-            NS_TEST_EXPECT_MSG_EQ(b.arrivals.size(), FRAMES, response << ": all arrive");
-            Simulator::Destroy();
-        }
+        b.port.SendPause(1 << LOSSLESS, 1000);
+        Simulator::Run();
+        const int64_t obeyed = arrives + response;
+        const int64_t before = (obeyed + frameTime - 1) / frameTime;
+        NS_TEST_EXPECT_MSG_EQ(a.begun[before - 1].first,
+                              (before - 1) * frameTime,
+                              response << ": the last frame before");
+        NS_TEST_EXPECT_MSG_EQ_TOL(a.begun[before].first,
+                                  arrives + length,
+                                  1,
+                                  response << ": the pause lasts from its arrival on");
+        NS_TEST_EXPECT_MSG_EQ(b.arrivals.size(), FRAMES, response << ": all arrive");
+        Simulator::Destroy();
     }
-};
+}
 
 /**
- * @ingroup distributed-training-fabric-tests
  * The frames that a sender begins until it obeys the pause fit into a headroom of just their size,
  * and one of them is dropped if the headroom has a byte less.
  */
-class FabricExactHeadroomTestCase : public TestCase
+void
+TestFabricExactHeadroom()
 {
-  public:
-    FabricExactHeadroomTestCase()
-        : TestCase("the headroom suffices to the byte")
+    constexpr uint64_t RATE = 100 * GIGA;
+    constexpr int64_t DELAY = 700000;
+    constexpr uint32_t BYTES = 1500;
+    const int64_t response = GetPauseResponseLimit(RATE).GetTimeStep();
+    // All memory is headroom: the first frame makes the switch pause its sender.
+    const int64_t obeyed =
+        LineTime(BYTES + 8, RATE) + LineTime(Frame::MIN_BYTES + 8, RATE) + 2 * DELAY + response;
+    const int64_t frameTime = LineTime(BYTES + 20, RATE);
+    const int64_t frames = (obeyed + frameTime - 1) / frameTime;
+    const double usual = static_cast<double>(2 * DELAY + response) / 80 + 3.0 * BYTES + 128;
+    NS_TEST_EXPECT_MSG_GT(usual, static_cast<double>(frames * BYTES), "the usual headroom");
+    for (const double missing : {0.5, -0.5})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint64_t RATE = 100 * GIGA;
-        constexpr int64_t DELAY = 700000;
-        constexpr uint32_t BYTES = 1500;
-        const int64_t response = GetPauseResponseLimit(RATE).GetTimeStep();
-        // All memory is headroom: the first frame makes the switch pause its sender.
-        const int64_t obeyed =
-            LineTime(BYTES + 8, RATE) + LineTime(Frame::MIN_BYTES + 8, RATE) + 2 * DELAY + response;
-        const int64_t frameTime = LineTime(BYTES + 20, RATE);
-        const int64_t frames = (obeyed + frameTime - 1) / frameTime;
-        const double usual = static_cast<double>(2 * DELAY + response) / 80 + 3.0 * BYTES + 128;
-        NS_TEST_EXPECT_MSG_GT(usual, static_cast<double>(frames * BYTES), "the usual headroom");
-        for (const double missing : {0.5, -0.5})
-        {
-            UsePicoseconds();
-            FabricHelper helper;
-            helper.SetSwitchAttribute("Guaranteed", UintegerValue(0));
-            helper.SetSwitchAttribute("LosslessAlpha", DoubleValue(0));
-            helper.SetSwitchAttribute("LargestFrame", UintegerValue(BYTES));
-            helper.SetSwitchAttribute(
-                "HeadroomScale",
-                DoubleValue((static_cast<double>(frames * BYTES) + missing) / usual));
-            Fabric fabric =
-                helper.Install(BuildTopology("single-switch", 2, DataRate(RATE), TimeStep(DELAY)));
-            fabric.devicesOfSwitches[0]->GetPort(1).OverridePause(LOSSLESS, true);
-            Blaster sender(fabric.devices[0], 1, BYTES, LOSSLESS, 1000);
-            sender.Start(0);
-            Simulator::Stop(MicroSeconds(100));
-            Simulator::Run();
-            NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(sender.sent), frames, "until it obeys");
-            NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().byPriority[LOSSLESS].losslessDrops,
-                                  (missing < 0 ? 1 : 0),
-                                  "drops");
-            Simulator::Destroy();
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-fabric-tests
- * The watchdog: a class that is paused too long is dropped or forwarded until pauses cease.
- */
-class FabricWatchdogTestCase : public TestCase
-{
-  public:
-    FabricWatchdogTestCase()
-        : TestCase("watchdog against pause storms")
-    {
-    }
-
-  private:
-    static constexpr uint64_t RATE = 100 * GIGA;
-    static constexpr int64_t DELAY = 500000;
-    static constexpr uint32_t BYTES = 1000;
-    static constexpr int64_t STORM = 3000000000; // ends at, ps
-    static constexpr int64_t DETECTION = 1000000000;
-    static constexpr int64_t RESTORATION = 600000000;
-
-    static FabricHelper MakeHelper(const std::string& action)
-    {
+        UsePicoseconds();
         FabricHelper helper;
-        helper.SetSwitchAttribute("WatchdogDetection",
-                                  TimeValue(TimeStep(action == "none" ? 0 : DETECTION)));
-        helper.SetSwitchAttribute("WatchdogRestoration", TimeValue(TimeStep(RESTORATION)));
-        if (action != "none")
-        {
-            helper.SetSwitchAttribute("WatchdogAction", StringValue(action));
-        }
-        return helper;
-    }
-
-    void Storm(const std::string& action)
-    {
-        UsePicoseconds();
-        Fabric fabric = MakeHelper(action).Install(
-            BuildTopology("single-switch", 2, DataRate(RATE), TimeStep(DELAY)));
-        Arrivals arrivals;
-        NoteArrivals(fabric.devices[1], arrivals);
-        FabricPort& port = fabric.devices[1]->GetPort();
-        for (int64_t time = 0; time <= STORM; time += 100000000)
-        {
-            In(time, [&]() { port.SendPause(1 << LOSSLESS, 65535); });
-        }
-        Blaster sender(fabric.devices[0], 1, BYTES, LOSSLESS, 2000);
-        sender.Start(100000000);
-        // After the storm, all is as before.
-        In(2 * STORM, [&]() { fabric.devices[0]->GetPort().Send(MakeFrame(BYTES, LOSSLESS)); });
-        Simulator::Run();
-        const int64_t paused = LineTime(Frame::MIN_BYTES + 8, RATE) + DELAY +
-                               GetPauseResponseLimit(RATE).GetTimeStep();
-        const int64_t transit = LineTime(BYTES + 8, RATE) + DELAY;
-        const PortCounters& counters = fabric.devicesOfSwitches[0]->GetPort(1).GetCounters();
-        const uint32_t storms = action == "none" ? 0 : 1;
-        NS_TEST_EXPECT_MSG_EQ(counters.byPriority[LOSSLESS].pauseStorms,
-                              storms,
-                              action << ": storms");
-        NS_TEST_EXPECT_MSG_EQ(arrivals.back().time,
-                              2 * STORM + 2 * transit,
-                              action << ": the last frame");
-        if (action == "drop")
-        {
-            NS_TEST_EXPECT_MSG_EQ(counters.byPriority[LOSSLESS].droppedFrames,
-                                  2000,
-                                  "all but the last one");
-            NS_TEST_EXPECT_MSG_EQ(arrivals.size(), 1, "that one");
-        }
-        else
-        {
-            NS_TEST_EXPECT_MSG_EQ(counters.droppedFrames, 0, action);
-            NS_TEST_EXPECT_MSG_EQ(arrivals.size(), 2001, action << ": all arrive");
-            // Without a watchdog, the last pause has to expire.
-            const int64_t begins = action == "forward"
-                                       ? paused + DETECTION
-                                       : paused - GetPauseResponseLimit(RATE).GetTimeStep() +
-                                             STORM + LineTime(65535ULL * 64, RATE);
-            NS_TEST_EXPECT_MSG_EQ_TOL(arrivals.front().time,
-                                      begins + transit,
-                                      1,
-                                      action << ": the first frame");
-        }
-        NS_TEST_EXPECT_MSG_EQ(fabric.devicesOfSwitches[0]->GetBuffer().GetUsed(),
-                              0,
-                              action << ": memory is free");
-        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, action << ": all frames given back");
-        Simulator::Destroy();
-    }
-
-    void DeadReceiver(bool watched)
-    {
-        UsePicoseconds();
+        helper.SetSwitchAttribute("Guaranteed", UintegerValue(0));
+        helper.SetSwitchAttribute("LosslessAlpha", DoubleValue(0));
+        helper.SetSwitchAttribute("LargestFrame", UintegerValue(BYTES));
+        helper.SetSwitchAttribute(
+            "HeadroomScale",
+            DoubleValue((static_cast<double>(frames * BYTES) + missing) / usual));
         Fabric fabric =
-            MakeHelper(watched ? "drop" : "none")
-                .Install(BuildTopology("single-switch", 3, DataRate(RATE), TimeStep(DELAY)));
-        fabric.devices[1]->SetReceiveRate(DataRate(1));
-        Arrivals arrivals;
-        NoteArrivals(fabric.devices[2], arrivals);
-        Blaster sender(fabric.devices[0], 1, BYTES, LOSSLESS, 100000);
+            helper.Install(BuildTopology("single-switch", 2, DataRate(RATE), TimeStep(DELAY)));
+        fabric.devicesOfSwitches[0]->GetPort(1).OverridePause(LOSSLESS, true);
+        Blaster sender(fabric.devices[0], 1, BYTES, LOSSLESS, 1000);
         sender.Start(0);
-        In(DETECTION / 2, [&]() {
-            for (uint32_t i = 0; i < 100; i++)
-            {
-                fabric.devices[0]->GetPort().Send(MakeFrame(BYTES, LOSSLESS, 0, 2));
-            }
-        });
-        Simulator::Stop(TimeStep(20 * DETECTION));
+        Simulator::Stop(MicroSeconds(100));
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(arrivals.size(),
-                              (watched ? 100 : 0),
-                              "frames for another host behind those for the dead one");
-        NS_TEST_EXPECT_MSG_EQ((sender.sent == 100000), watched, "their sender goes on");
-        NS_TEST_EXPECT_MSG_EQ(
-            fabric.devicesOfSwitches[0]->GetPort(1).GetCounters().byPriority[LOSSLESS].pauseStorms,
-            (watched ? 1 : 0),
-            "storms");
+        NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(sender.sent), frames, "until it obeys");
+        NS_TEST_EXPECT_MSG_EQ(fabric.GetTotal().byPriority[LOSSLESS].losslessDrops,
+                              (missing < 0 ? 1 : 0),
+                              "drops");
         Simulator::Destroy();
     }
+}
 
-    void DoRun() override
+constexpr uint64_t RATE = 100 * GIGA;
+constexpr int64_t DELAY = 500000;
+constexpr uint32_t BYTES = 1000;
+constexpr int64_t STORM = 3000000000; // ends at, ps
+constexpr int64_t DETECTION = 1000000000;
+constexpr int64_t RESTORATION = 600000000;
+
+FabricHelper
+MakeHelper(const std::string& action)
+{
+    FabricHelper helper;
+    helper.SetSwitchAttribute("WatchdogDetection",
+                              TimeValue(TimeStep(action == "none" ? 0 : DETECTION)));
+    helper.SetSwitchAttribute("WatchdogRestoration", TimeValue(TimeStep(RESTORATION)));
+    if (action != "none")
     {
-        for (const std::string action : {"none", "drop", "forward"})
-        {
-            Storm(action);
-        }
-        DeadReceiver(false);
-        DeadReceiver(true);
+        helper.SetSwitchAttribute("WatchdogAction", StringValue(action));
     }
-};
+    return helper;
+}
+
+void
+Storm(const std::string& action)
+{
+    UsePicoseconds();
+    Fabric fabric = MakeHelper(action).Install(
+        BuildTopology("single-switch", 2, DataRate(RATE), TimeStep(DELAY)));
+    Arrivals arrivals;
+    NoteArrivals(fabric.devices[1], arrivals);
+    FabricPort& port = fabric.devices[1]->GetPort();
+    for (int64_t time = 0; time <= STORM; time += 100000000)
+    {
+        In(time, [&]() { port.SendPause(1 << LOSSLESS, 65535); });
+    }
+    Blaster sender(fabric.devices[0], 1, BYTES, LOSSLESS, 2000);
+    sender.Start(100000000);
+    // After the storm, all is as before.
+    In(2 * STORM, [&]() { fabric.devices[0]->GetPort().Send(MakeFrame(BYTES, LOSSLESS)); });
+    Simulator::Run();
+    const int64_t paused =
+        LineTime(Frame::MIN_BYTES + 8, RATE) + DELAY + GetPauseResponseLimit(RATE).GetTimeStep();
+    const int64_t transit = LineTime(BYTES + 8, RATE) + DELAY;
+    const PortCounters& counters = fabric.devicesOfSwitches[0]->GetPort(1).GetCounters();
+    const uint32_t storms = action == "none" ? 0 : 1;
+    NS_TEST_EXPECT_MSG_EQ(counters.byPriority[LOSSLESS].pauseStorms, storms, action << ": storms");
+    NS_TEST_EXPECT_MSG_EQ(arrivals.back().time,
+                          2 * STORM + 2 * transit,
+                          action << ": the last frame");
+    if (action == "drop")
+    {
+        NS_TEST_EXPECT_MSG_EQ(counters.byPriority[LOSSLESS].droppedFrames,
+                              2000,
+                              "all but the last one");
+        NS_TEST_EXPECT_MSG_EQ(arrivals.size(), 1, "that one");
+    }
+    else
+    {
+        NS_TEST_EXPECT_MSG_EQ(counters.droppedFrames, 0, action);
+        NS_TEST_EXPECT_MSG_EQ(arrivals.size(), 2001, action << ": all arrive");
+        // Without a watchdog, the last pause has to expire.
+        const int64_t begins = action == "forward"
+                                   ? paused + DETECTION
+                                   : paused - GetPauseResponseLimit(RATE).GetTimeStep() + STORM +
+                                         LineTime(65535ULL * 64, RATE);
+        NS_TEST_EXPECT_MSG_EQ_TOL(arrivals.front().time,
+                                  begins + transit,
+                                  1,
+                                  action << ": the first frame");
+    }
+    NS_TEST_EXPECT_MSG_EQ(fabric.devicesOfSwitches[0]->GetBuffer().GetUsed(),
+                          0,
+                          action << ": memory is free");
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, action << ": all frames given back");
+    Simulator::Destroy();
+}
+
+void
+DeadReceiver(bool watched)
+{
+    UsePicoseconds();
+    Fabric fabric =
+        MakeHelper(watched ? "drop" : "none")
+            .Install(BuildTopology("single-switch", 3, DataRate(RATE), TimeStep(DELAY)));
+    fabric.devices[1]->SetReceiveRate(DataRate(1));
+    Arrivals arrivals;
+    NoteArrivals(fabric.devices[2], arrivals);
+    Blaster sender(fabric.devices[0], 1, BYTES, LOSSLESS, 100000);
+    sender.Start(0);
+    In(DETECTION / 2, [&]() {
+        for (uint32_t i = 0; i < 100; i++)
+        {
+            fabric.devices[0]->GetPort().Send(MakeFrame(BYTES, LOSSLESS, 0, 2));
+        }
+    });
+    Simulator::Stop(TimeStep(20 * DETECTION));
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(arrivals.size(),
+                          (watched ? 100 : 0),
+                          "frames for another host behind those for the dead one");
+    NS_TEST_EXPECT_MSG_EQ((sender.sent == 100000), watched, "their sender goes on");
+    NS_TEST_EXPECT_MSG_EQ(
+        fabric.devicesOfSwitches[0]->GetPort(1).GetCounters().byPriority[LOSSLESS].pauseStorms,
+        (watched ? 1 : 0),
+        "storms");
+    Simulator::Destroy();
+}
+
+/** The watchdog: a class that is paused too long is dropped or forwarded until pauses cease. */
+void
+TestFabricWatchdog()
+{
+    for (const std::string action : {"none", "drop", "forward"})
+    {
+        Storm(action);
+    }
+    DeadReceiver(false);
+    DeadReceiver(true);
+}
 
 /**
- * @ingroup distributed-training-fabric-tests
  * A ring of three switches with flows in the same direction over two links each: a deadlock, whose
  * cycle is reported. On shortest paths the same traffic passes.
+ * @param flowControl of the switches
  */
-class FabricDeadlockTestCase : public TestCase
+void
+TestFabricDeadlock(const std::string& flowControl)
 {
-  public:
-    /** @param flowControl of the switches */
-    explicit FabricDeadlockTestCase(std::string flowControl)
-        : TestCase("a deadlock is found, flow control " + flowControl),
-          m_flowControl(std::move(flowControl))
+    for (const bool cyclic : {true, false})
     {
-    }
-
-  private:
-    std::string m_flowControl;
-
-    void DoRun() override
-    {
-        for (const bool cyclic : {true, false})
+        UsePicoseconds();
+        TopologyGraph graph;
+        graph.name = "triangle";
+        graph.hosts = 3;
+        graph.switches = 3;
+        for (uint32_t i = 0; i < 3; i++)
         {
-            UsePicoseconds();
-            TopologyGraph graph;
-            graph.name = "triangle";
-            graph.hosts = 3;
-            graph.switches = 3;
-            for (uint32_t i = 0; i < 3; i++)
-            {
-                graph.links.push_back({i, 3 + i, DataRate("100Gbps"), NanoSeconds(100)});
-                graph.links.push_back(
-                    {3 + i, 3 + (i + 1) % 3, DataRate("100Gbps"), NanoSeconds(100)});
-            }
-            FabricHelper helper;
-            helper.SetSwitchAttribute("BufferSize", UintegerValue(300000));
-            helper.SetSwitchAttribute("FlowControl", StringValue(m_flowControl));
-            Fabric fabric = helper.Install(graph);
-            std::vector<std::unique_ptr<Blaster>> senders;
-            std::vector<Arrivals> arrivals(3);
-            for (uint32_t host = 0; host < 3; host++)
-            {
-                // Links of switch i: 2i to its host, 2i + 1 to the next switch (its end 0).
-                const uint32_t behind = (host + 2) % 3;
-                if (cyclic)
-                {
-                    fabric.devicesOfSwitches[host]->GetTable().SetStatic(
-                        behind,
-                        {fabric.channels[2 * host + 1]->GetPort(0).GetIndex()});
-                }
-                NoteArrivals(fabric.devices[host], arrivals[host]);
-                senders.push_back(
-                    std::make_unique<Blaster>(fabric.devices[host], behind, 1000, LOSSLESS, 5000));
-                senders.back()->Start(0);
-            }
-            Simulator::Stop(MilliSeconds(2));
-            Simulator::Run();
-            const PfcDeadlock early = FindPfcDeadlock(fabric);
-            Simulator::Stop(MilliSeconds(2));
-            Simulator::Run();
-            const PfcDeadlock late = FindPfcDeadlock(fabric);
-            NS_TEST_EXPECT_MSG_EQ(early.cycle, late.cycle, "it stays");
-            NS_TEST_EXPECT_MSG_EQ(early.sentFrames, late.sentFrames, "and nothing moves");
-            for (const std::string part :
-                 {"switch0 -> switch1", "switch1 -> switch2", "(priority 3)"})
-            {
-                NS_TEST_EXPECT_MSG_EQ((late.cycle.find(part) != std::string::npos),
-                                      cyclic,
-                                      late.cycle << ": " << part);
-            }
-            for (const Arrivals& ofHost : arrivals)
-            {
-                NS_TEST_EXPECT_MSG_EQ((ofHost.size() == 5000), !cyclic, "all arrive, or not");
-            }
-            Simulator::Destroy();
+            graph.links.push_back({i, 3 + i, DataRate("100Gbps"), NanoSeconds(100)});
+            graph.links.push_back({3 + i, 3 + (i + 1) % 3, DataRate("100Gbps"), NanoSeconds(100)});
         }
+        FabricHelper helper;
+        helper.SetSwitchAttribute("BufferSize", UintegerValue(300000));
+        helper.SetSwitchAttribute("FlowControl", StringValue(flowControl));
+        Fabric fabric = helper.Install(graph);
+        std::vector<std::unique_ptr<Blaster>> senders;
+        std::vector<Arrivals> arrivals(3);
+        for (uint32_t host = 0; host < 3; host++)
+        {
+            // Links of switch i: 2i to its host, 2i + 1 to the next switch (its end 0).
+            const uint32_t behind = (host + 2) % 3;
+            if (cyclic)
+            {
+                fabric.devicesOfSwitches[host]->GetTable().SetStatic(
+                    behind,
+                    {fabric.channels[2 * host + 1]->GetPort(0).GetIndex()});
+            }
+            NoteArrivals(fabric.devices[host], arrivals[host]);
+            senders.push_back(
+                std::make_unique<Blaster>(fabric.devices[host], behind, 1000, LOSSLESS, 5000));
+            senders.back()->Start(0);
+        }
+        Simulator::Stop(MilliSeconds(2));
+        Simulator::Run();
+        const PfcDeadlock early = FindPfcDeadlock(fabric);
+        Simulator::Stop(MilliSeconds(2));
+        Simulator::Run();
+        const PfcDeadlock late = FindPfcDeadlock(fabric);
+        NS_TEST_EXPECT_MSG_EQ(early.cycle, late.cycle, "it stays");
+        NS_TEST_EXPECT_MSG_EQ(early.sentFrames, late.sentFrames, "and nothing moves");
+        for (const std::string part : {"switch0 -> switch1", "switch1 -> switch2", "(priority 3)"})
+        {
+            NS_TEST_EXPECT_MSG_EQ((late.cycle.find(part) != std::string::npos),
+                                  cyclic,
+                                  late.cycle << ": " << part);
+        }
+        for (const Arrivals& ofHost : arrivals)
+        {
+            NS_TEST_EXPECT_MSG_EQ((ofHost.size() == 5000), !cyclic, "all arrive, or not");
+        }
+        Simulator::Destroy();
     }
-};
+}
+
+constexpr uint32_t FRAMES = 2000;
 
 /**
- * @ingroup distributed-training-fabric-tests
  * Lossless traffic in a ring, torus, or BiGraph completes: after the dateline it uses a separate
  * class. Without datelines the same traffic deadlocks.
+ * @param spec of the topology
+ * @param distances host h sends to host h + d for each distance d
  */
-class FabricDatelineTestCase : public TestCase
+void
+TestFabricDateline(const std::string& spec, const std::vector<uint32_t>& distances)
 {
-  public:
-    /**
-     * @param spec of the topology
-     * @param distances host h sends to host h + d for each distance d
-     */
-    FabricDatelineTestCase(const std::string& spec, std::vector<uint32_t> distances)
-        : TestCase("datelines of " + spec),
-          m_spec(spec),
-          m_distances(std::move(distances))
+    UsePicoseconds();
+    for (const bool datelines : {false, true})
     {
-    }
-
-  private:
-    static constexpr uint32_t FRAMES = 2000;
-
-    void DoRun() override
-    {
-        UsePicoseconds();
-        for (const bool datelines : {false, true})
+        TopologyGraph graph = BuildTopology(spec, 1, DataRate(100 * GIGA), TimeStep(300000));
+        for (auto& link : graph.links)
         {
-            TopologyGraph graph = BuildTopology(m_spec, 1, DataRate(100 * GIGA), TimeStep(300000));
-            for (auto& link : graph.links)
-            {
-                link.dateline = link.dateline && datelines;
-            }
-            FabricHelper helper;
-            helper.SetSwitchAttribute("BufferSize", UintegerValue(400000));
-            helper.SetSwitchAttribute("LargestFrame", UintegerValue(1000));
-            helper.SetSwitchAttribute("PauseResponse", TimeValue(Time(0)));
-            helper.SetHostAttribute("PauseResponse", TimeValue(Time(0)));
-            Fabric fabric = helper.Install(graph);
-            std::vector<std::unique_ptr<Blaster>> senders;
-            std::vector<Arrivals> arrivals(graph.hosts);
-            for (uint32_t host = 0; host < graph.hosts; host++)
-            {
-                const uint32_t distance = m_distances[host % m_distances.size()];
-                NoteArrivals(fabric.devices[host], arrivals[host]);
-                senders.push_back(std::make_unique<Blaster>(fabric.devices[host],
-                                                            (host + distance) % graph.hosts,
-                                                            1000,
-                                                            LOSSLESS,
-                                                            FRAMES));
-                senders.back()->Start(0);
-            }
-            Simulator::Stop(MilliSeconds(4));
-            Simulator::Run();
-            const std::string cycle = FindPfcDeadlock(fabric).cycle;
-            NS_TEST_EXPECT_MSG_EQ(cycle.empty(), datelines, "deadlock: " << cycle);
-            std::size_t arrived = 0;
-            bool isBase = true;
-            for (const Arrivals& ofHost : arrivals)
-            {
-                arrived += ofHost.size();
-                for (const Arrival& arrival : ofHost)
-                {
-                    isBase = isBase && arrival.priority == LOSSLESS;
-                }
-            }
-            NS_TEST_EXPECT_MSG_EQ((arrived == std::size_t{graph.hosts} * FRAMES),
-                                  datelines,
-                                  "all arrive, or not: " << arrived);
-            NS_TEST_EXPECT_MSG_EQ(isBase, true, "in the class they were sent in");
-            const PortCounters total = fabric.GetTotal();
-            NS_TEST_EXPECT_MSG_EQ(total.droppedFrames, 0, "no loss");
-            NS_TEST_EXPECT_MSG_EQ((total.byPriority[LOSSLESS + 1].transmittedFrames > 0),
-                                  datelines,
-                                  "second class");
-            Simulator::Destroy();
+            link.dateline = link.dateline && datelines;
         }
+        FabricHelper helper;
+        helper.SetSwitchAttribute("BufferSize", UintegerValue(400000));
+        helper.SetSwitchAttribute("LargestFrame", UintegerValue(1000));
+        helper.SetSwitchAttribute("PauseResponse", TimeValue(Time(0)));
+        helper.SetHostAttribute("PauseResponse", TimeValue(Time(0)));
+        Fabric fabric = helper.Install(graph);
+        std::vector<std::unique_ptr<Blaster>> senders;
+        std::vector<Arrivals> arrivals(graph.hosts);
+        for (uint32_t host = 0; host < graph.hosts; host++)
+        {
+            const uint32_t distance = distances[host % distances.size()];
+            NoteArrivals(fabric.devices[host], arrivals[host]);
+            senders.push_back(std::make_unique<Blaster>(fabric.devices[host],
+                                                        (host + distance) % graph.hosts,
+                                                        1000,
+                                                        LOSSLESS,
+                                                        FRAMES));
+            senders.back()->Start(0);
+        }
+        Simulator::Stop(MilliSeconds(4));
+        Simulator::Run();
+        const std::string cycle = FindPfcDeadlock(fabric).cycle;
+        NS_TEST_EXPECT_MSG_EQ(cycle.empty(), datelines, "deadlock: " << cycle);
+        std::size_t arrived = 0;
+        bool isBase = true;
+        for (const Arrivals& ofHost : arrivals)
+        {
+            arrived += ofHost.size();
+            for (const Arrival& arrival : ofHost)
+            {
+                isBase = isBase && arrival.priority == LOSSLESS;
+            }
+        }
+        NS_TEST_EXPECT_MSG_EQ((arrived == std::size_t{graph.hosts} * FRAMES),
+                              datelines,
+                              "all arrive, or not: " << arrived);
+        NS_TEST_EXPECT_MSG_EQ(isBase, true, "in the class they were sent in");
+        const PortCounters total = fabric.GetTotal();
+        NS_TEST_EXPECT_MSG_EQ(total.droppedFrames, 0, "no loss");
+        NS_TEST_EXPECT_MSG_EQ((total.byPriority[LOSSLESS + 1].transmittedFrames > 0),
+                              datelines,
+                              "second class");
+        Simulator::Destroy();
     }
-
-    std::string m_spec;
-    std::vector<uint32_t> m_distances;
-};
+}
 
 /**
- * @ingroup distributed-training-fabric-tests
  * The class of a lossless frame on each link of its path, and the classes that need a second one.
  */
-class FabricSecondClassTestCase : public TestCase
+void
+TestFabricSecondClass()
 {
-  public:
-    FabricSecondClassTestCase()
-        : TestCase("second lossless classes")
+    UsePicoseconds();
+    // Along the row from column 4 over the dateline to 1, then along the column from row 4
+    // to 1.
+    const TopologyGraph graph =
+        BuildTopology("torus:5x5", 25, DataRate(100 * GIGA), TimeStep(300000));
+    for (const uint8_t priority : {LOSSLESS, LOSSY})
     {
+        Fabric fabric = FabricHelper().Install(graph);
+        std::vector<std::pair<std::string, uint8_t>> classes; // end of a link, class on it
+        for (uint32_t link = 0; link < fabric.channels.size(); link++)
+        {
+            for (uint32_t end = 0; end < 2; end++)
+            {
+                const std::string name = fabric.GetEndName(link, end);
+                fabric.channels[link]->GetPort(end).SetTap(
+                    [&classes, name](const Frame& frame, bool sends) {
+                        if (!sends)
+                        {
+                            classes.emplace_back(name, frame.priority);
+                        }
+                    });
+            }
+        }
+        fabric.devices[24]->GetPort().Send(MakeFrame(1000, priority, 24, 6));
+        Simulator::Run();
+        const uint8_t second = priority == LOSSLESS ? LOSSLESS + 1 : priority;
+        const std::vector<std::pair<std::string, uint8_t>> expected{{"switch24", priority},
+                                                                    {"switch20", priority},
+                                                                    {"switch21", second},
+                                                                    {"switch1", priority},
+                                                                    {"switch6", second},
+                                                                    {"host6", priority}};
+        NS_TEST_EXPECT_MSG_EQ(classes, expected, "classes on the way");
+        Simulator::Destroy();
     }
-
-  private:
-    void DoRun() override
+    for (const uint32_t classes : {0x18, 0x80, 0x88})
     {
-        UsePicoseconds();
-        // Along the row from column 4 over the dateline to 1, then along the column from row 4
-        // to 1.
-        const TopologyGraph graph =
-            BuildTopology("torus:5x5", 25, DataRate(100 * GIGA), TimeStep(300000));
-        for (const uint8_t priority : {LOSSLESS, LOSSY})
+        FabricHelper helper;
+        helper.SetSwitchAttribute("LosslessClasses", UintegerValue(classes));
+        std::string message;
+        try
         {
-            Fabric fabric = FabricHelper().Install(graph);
-            std::vector<std::pair<std::string, uint8_t>> classes; // end of a link, class on it
-            for (uint32_t link = 0; link < fabric.channels.size(); link++)
-            {
-                for (uint32_t end = 0; end < 2; end++)
-                {
-                    const std::string name = fabric.GetEndName(link, end);
-                    fabric.channels[link]->GetPort(end).SetTap(
-                        [&classes, name](const Frame& frame, bool sends) {
-                            if (!sends)
-                            {
-                                classes.emplace_back(name, frame.priority);
-                            }
-                        });
-                }
-            }
-            fabric.devices[24]->GetPort().Send(MakeFrame(1000, priority, 24, 6));
-            Simulator::Run();
-            const uint8_t second = priority == LOSSLESS ? LOSSLESS + 1 : priority;
-            const std::vector<std::pair<std::string, uint8_t>> expected{{"switch24", priority},
-                                                                        {"switch20", priority},
-                                                                        {"switch21", second},
-                                                                        {"switch1", priority},
-                                                                        {"switch6", second},
-                                                                        {"host6", priority}};
-            NS_TEST_EXPECT_MSG_EQ((classes == expected), true, "classes on the way");
-            Simulator::Destroy();
+            helper.Install(graph);
         }
-        for (const uint32_t classes : {0x18, 0x80, 0x88})
+        catch (const ConfigurationError& error)
         {
-            FabricHelper helper;
-            helper.SetSwitchAttribute("LosslessClasses", UintegerValue(classes));
-            std::string message;
-            try
-            {
-                helper.Install(graph);
-            }
-            catch (const ConfigurationError& error)
-            {
-                message = error.what();
-            }
-            NS_TEST_EXPECT_MSG_EQ(
-                (message.find("LosslessClasses=" + std::to_string(classes)) != std::string::npos),
-                true,
-                message);
-            Simulator::Destroy();
+            message = error.what();
         }
+        NS_TEST_EXPECT_MSG_NE(message.find("LosslessClasses=" + std::to_string(classes)),
+                              std::string::npos,
+                              message);
+        Simulator::Destroy();
     }
-};
+}
 
-/**
- * @ingroup distributed-training-fabric-tests
- * The suite.
- */
-class FabricPauseTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    FabricPauseTestSuite()
-        : TestSuite("distributed-training-fabric-pause", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new FabricDeadlockTestCase("pfc"));
-        add(new FabricDeadlockTestCase("credit"));
-        add(new FabricDatelineTestCase("ring:5", {2}));
-        add(new FabricDatelineTestCase("ring:8", {3}));
-        add(new FabricDatelineTestCase("torus:5x5", {12}));
-        add(new FabricDatelineTestCase("torus:3x6", {9}));
-        add(new FabricDatelineTestCase("bigraph:m=8,n=4", {8, 24}));
-        add(new FabricSecondClassTestCase);
-        add(new FabricIncastTestCase(15, 100 * GIGA, 1000000, 4158, 2000000, true));
-        add(new FabricIncastTestCase(15, 400 * GIGA, 1000000, 4158, 8000000, true));
-        add(new FabricIncastTestCase(31, 400 * GIGA, 100000, 9216, 4000000, true));
-        add(new FabricIncastTestCase(3, 25 * GIGA, 10000000, 1106, 1000000, true));
-        add(new FabricIncastTestCase(15, 100 * GIGA, 10000000, 4158, 300000, false));
-        AddTestCase(new FabricReflectionTestCase);
-        add(new FabricHeadroomTestCase(9216));
-        add(new FabricHeadroomTestCase(1500));
-        add(new FabricPauseResponseTestCase);
-        add(new FabricExactHeadroomTestCase);
-        add(new FabricWatchdogTestCase);
-        add(new FabricLongPauseTestCase);
-        add(new FabricPauseTestCase(400 * GIGA, 65535));
-        add(new FabricPauseTestCase(100 * GIGA, 1000));
-        add(new FabricPauseTestCase(3 * GIGA, 333));
-    }
-};
+    std::vector<Case> cases;
+    const auto addFabricIncast = [&cases](uint32_t senders,
+                                          uint64_t rate,
+                                          int64_t delay,
+                                          uint32_t bytes,
+                                          uint64_t buffer,
+                                          bool lossless) {
+        cases.push_back({"incast of " + std::to_string(senders) + " at " + std::to_string(rate) +
+                             " bps, " + std::to_string(bytes) + " bytes, buffer " +
+                             std::to_string(buffer),
+                         [=] { TestFabricIncast(senders, rate, delay, bytes, buffer, lossless); }});
+    };
+    const auto addFabricPause = [&cases](uint64_t rate, uint16_t quanta) {
+        cases.push_back(
+            {"pause of " + std::to_string(quanta) + " quanta at " + std::to_string(rate) + " bps",
+             [=] { TestFabricPause(rate, quanta); }});
+    };
+    cases.push_back({"a deadlock is found, flow control pfc", [] { TestFabricDeadlock("pfc"); }});
+    cases.push_back(
+        {"a deadlock is found, flow control credit", [] { TestFabricDeadlock("credit"); }});
+    cases.push_back({"datelines of ring:5", [] { TestFabricDateline("ring:5", {2}); }});
+    cases.push_back({"datelines of ring:8", [] { TestFabricDateline("ring:8", {3}); }});
+    cases.push_back({"datelines of torus:5x5", [] { TestFabricDateline("torus:5x5", {12}); }});
+    cases.push_back({"datelines of torus:3x6", [] { TestFabricDateline("torus:3x6", {9}); }});
+    cases.push_back({"datelines of bigraph:m=8,n=4", [] {
+                         TestFabricDateline("bigraph:m=8,n=4", {8, 24});
+                     }});
+    cases.push_back({"second lossless classes", TestFabricSecondClass});
+    addFabricIncast(15, 100 * GIGA, 1000000, 4158, 2000000, true);
+    addFabricIncast(15, 400 * GIGA, 1000000, 4158, 8000000, true);
+    addFabricIncast(31, 400 * GIGA, 100000, 9216, 4000000, true);
+    addFabricIncast(3, 25 * GIGA, 10000000, 1106, 1000000, true);
+    addFabricIncast(15, 100 * GIGA, 10000000, 4158, 300000, false);
+    cases.push_back({"pauses on the port that frames leave by", TestFabricReflection});
+    cases.push_back({"headroom for frames of 9216 bytes", [] { TestFabricHeadroom(9216); }});
+    cases.push_back({"headroom for frames of 1500 bytes", [] { TestFabricHeadroom(1500); }});
+    cases.push_back({"a pause is obeyed after the response time", TestFabricPauseResponse});
+    cases.push_back({"the headroom suffices to the byte", TestFabricExactHeadroom});
+    cases.push_back({"watchdog against pause storms", TestFabricWatchdog});
+    cases.push_back({"a pause is renewed before it expires", TestFabricLongPause});
+    addFabricPause(400 * GIGA, 65535);
+    addFabricPause(100 * GIGA, 1000);
+    addFabricPause(3 * GIGA, 333);
+    return cases;
+}
 
-/// The suite, registered.
-static FabricPauseTestSuite g_fabricPauseTestSuite;
+const Suite g_suite("fabric-pause", Duration::QUICK, MakeCases());
+
+} // namespace fabric_pause_test

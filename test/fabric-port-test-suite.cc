@@ -5,6 +5,7 @@
  */
 
 #include "fabric-test-common.h"
+#include "test-case.h"
 
 #include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
@@ -12,7 +13,6 @@
 #include "ns3/nstime.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-time-resolution.h"
 
 #include <algorithm>
@@ -22,34 +22,19 @@
 #include <utility>
 #include <vector>
 
+namespace fabric_port_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
 /**
- * @ingroup distributed-training-fabric-tests
  * Priorities 6 and 7 are strict; the others share the line by bytes, whatever their frame sizes.
+ * @param sizes frame size of each priority with traffic
  */
-class FabricSchedulerTestCase : public TestCase
-{
-  public:
-    /**
-     * @param sizes frame size of each priority with traffic
-     */
-    explicit FabricSchedulerTestCase(std::map<uint8_t, uint32_t> sizes)
-        : TestCase("scheduler of " + std::to_string(sizes.size()) + " classes"),
-          m_sizes(std::move(sizes))
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    std::map<uint8_t, uint32_t> m_sizes;
-};
-
 void
-FabricSchedulerTestCase::DoRun()
+TestFabricScheduler(const std::map<uint8_t, uint32_t>& sizes)
 {
     UsePicoseconds();
     constexpr uint64_t BACKLOG = 2000000;
@@ -60,7 +45,7 @@ FabricSchedulerTestCase::DoRun()
     b.port.Connect(a.port, 100000000000, NanoSeconds(10));
     a.port.Send(MakeFrame(1500, 2)); // occupies the line while the queues fill
     uint64_t frames = 1;
-    for (const auto& [priority, bytes] : m_sizes)
+    for (const auto& [priority, bytes] : sizes)
     {
         for (uint64_t sum = 0; sum < BACKLOG; sum += bytes)
         {
@@ -100,7 +85,7 @@ FabricSchedulerTestCase::DoRun()
         }
         double least = BACKLOG;
         double most = 0;
-        for (const auto& [priority, bytes] : m_sizes)
+        for (const auto& [priority, bytes] : sizes)
         {
             least = std::min(least, sent[priority]);
             most = std::max(most, sent[priority]);
@@ -119,23 +104,10 @@ FabricSchedulerTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-fabric-tests
  * A frame source that is pulled on demand and the port's own queue of another class share the line.
  */
-class FabricSourceSharingTestCase : public TestCase
-{
-  public:
-    FabricSourceSharingTestCase()
-        : TestCase("queued frames and frames on demand share a port by bytes")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
 void
-FabricSourceSharingTestCase::DoRun()
+TestFabricSourceSharing()
 {
     UsePicoseconds();
     Fabric fabric = FabricHelper().Install(MakeChain({Hop{100000000000, 1000}}));
@@ -164,32 +136,14 @@ FabricSourceSharingTestCase::DoRun()
     Simulator::Destroy();
 }
 
+constexpr uint32_t FRAMES = 20000; ///< sent in each direction
+
 /**
- * @ingroup distributed-training-fabric-tests
- * Random loss: its rate, independence of both directions, and repeatability for equal seeds only.
+ * @param rate loss probability
+ * @return arrivals at hosts 0 and 1
  */
-class FabricLossTestCase : public TestCase
-{
-  public:
-    FabricLossTestCase()
-        : TestCase("random loss")
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    /**
-     * @param rate loss probability
-     * @return arrivals at hosts 0 and 1
-     */
-    std::vector<Arrivals> Exchange(double rate);
-
-    static constexpr uint32_t FRAMES = 20000; ///< sent in each direction
-};
-
 std::vector<Arrivals>
-FabricLossTestCase::Exchange(double rate)
+Exchange(double rate)
 {
     FabricHelper helper;
     Fabric fabric = helper.Install(MakeChain({Hop{100000000000, 1000000}}));
@@ -218,8 +172,11 @@ FabricLossTestCase::Exchange(double rate)
     return arrivals;
 }
 
+/**
+ * Random loss: its rate, independence of both directions, and repeatability for equal seeds only.
+ */
 void
-FabricLossTestCase::DoRun()
+TestFabricLoss()
 {
     UsePicoseconds();
     const uint64_t run = RngSeedManager::GetRun();
@@ -235,7 +192,7 @@ FabricLossTestCase::DoRun()
     }
     const auto first = Exchange(0.01);
     const auto again = Exchange(0.01);
-    NS_TEST_EXPECT_MSG_EQ((first == again), true, "equal seeds, equal losses");
+    NS_TEST_EXPECT_MSG_EQ(first, again, "equal seeds, equal losses");
     std::vector<uint32_t> psns[2];
     for (uint32_t host = 0; host < 2; host++)
     {
@@ -244,31 +201,30 @@ FabricLossTestCase::DoRun()
             psns[host].push_back(arrival.psn);
         }
     }
-    NS_TEST_EXPECT_MSG_EQ((psns[0] == psns[1]), false, "directions are independent");
+    NS_TEST_EXPECT_MSG_NE(psns[0], psns[1], "directions are independent");
     RngSeedManager::SetRun(run + 1);
     const auto other = Exchange(0.01);
     RngSeedManager::SetRun(run);
-    NS_TEST_EXPECT_MSG_EQ((first == other), false, "another run, other losses");
+    NS_TEST_EXPECT_MSG_NE(first, other, "another run, other losses");
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * The suite.
- */
-class FabricPortTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    FabricPortTestSuite()
-        : TestSuite("distributed-training-fabric-port", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new FabricSchedulerTestCase({{0, 1500}, {3, 500}}));
-        add(new FabricSchedulerTestCase({{3, 9216}, {4, 64}}));
-        add(new FabricSchedulerTestCase({{0, 64}, {1, 9216}, {3, 4158}, {5, 1499}}));
-        add(new FabricSourceSharingTestCase);
-        add(new FabricLossTestCase);
-    }
-};
+    std::vector<Case> cases;
+    const auto addFabricScheduler = [&cases](const std::map<uint8_t, uint32_t>& sizes) {
+        cases.push_back({"scheduler of " + std::to_string(sizes.size()) + " classes",
+                         [=] { TestFabricScheduler(sizes); }});
+    };
+    addFabricScheduler({{0, 1500}, {3, 500}});
+    addFabricScheduler({{3, 9216}, {4, 64}});
+    addFabricScheduler({{0, 64}, {1, 9216}, {3, 4158}, {5, 1499}});
+    cases.push_back(
+        {"queued frames and frames on demand share a port by bytes", TestFabricSourceSharing});
+    cases.push_back({"random loss", TestFabricLoss});
+    return cases;
+}
 
-/// The suite, registered.
-static FabricPortTestSuite g_fabricPortTestSuite;
+const Suite g_suite("fabric-port", Duration::QUICK, MakeCases());
+
+} // namespace fabric_port_test

@@ -24,11 +24,6 @@
 #include <utility>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-fabric-tests Tests of links, ports, switches and topologies
- */
-
 namespace ns3::training::tests
 {
 
@@ -40,7 +35,6 @@ inline constexpr uint8_t LOSSLESS = 3;
 inline constexpr uint8_t LOSSY = 0;
 
 /**
- * @ingroup distributed-training-fabric-tests
  * @param action to run
  */
 inline void
@@ -50,7 +44,6 @@ Invoke(std::function<void()> action)
 }
 
 /**
- * @ingroup distributed-training-fabric-tests
  * Schedules an action; ns-3.35 takes no lambdas.
  * @param picoseconds from now
  * @param action to run
@@ -61,10 +54,7 @@ In(int64_t picoseconds, std::function<void()> action)
     Simulator::Schedule(TimeStep(picoseconds), &Invoke, std::move(action));
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * @return simulated time, ps
- */
+/** @return simulated time, ps */
 inline int64_t
 PicosecondsNow()
 {
@@ -72,7 +62,6 @@ PicosecondsNow()
 }
 
 /**
- * @ingroup distributed-training-fabric-tests
  * @param bytes number of bytes on the line
  * @param rate bit/s
  * @return their transmission time, rounded to the nearest picosecond, ps
@@ -84,7 +73,6 @@ LineTime(uint64_t bytes, uint64_t rate)
 }
 
 /**
- * @ingroup distributed-training-fabric-tests
  * @param bytes frame size
  * @param priority traffic class
  * @param source endpoint
@@ -105,7 +93,6 @@ MakeFrame(uint32_t bytes, uint8_t priority, uint32_t source = 0, uint32_t destin
 }
 
 /**
- * @ingroup distributed-training-fabric-tests
  * @param classes bit p: pauses priority p
  * @param quanta 512 bit times each
  * @return a pause frame
@@ -120,7 +107,7 @@ MakePause(uint8_t classes, uint16_t quanta)
     return frame;
 }
 
-/** @ingroup distributed-training-fabric-tests A received frame. */
+/** A received frame. */
 struct Arrival
 {
     int64_t time;     ///< arrival time, ps
@@ -141,11 +128,10 @@ struct Arrival
     }
 };
 
-/** @ingroup distributed-training-fabric-tests Arrivals in order. */
+/** Arrivals in order. */
 using Arrivals = std::vector<Arrival>;
 
 /**
- * @ingroup distributed-training-fabric-tests
  * Records a frame and frees it.
  * @param arrivals receives the record
  * @param frame the frame
@@ -159,7 +145,6 @@ Note(Arrivals& arrivals, Frame* frame)
 }
 
 /**
- * @ingroup distributed-training-fabric-tests
  * Makes a host record received frames.
  * @param device of the host
  * @param arrivals receives the records
@@ -170,7 +155,7 @@ NoteArrivals(Ptr<HostDevice> device, Arrivals& arrivals)
     device->SetRdmaReceiver([&arrivals](Frame* frame) { Note(arrivals, frame); });
 }
 
-/** @ingroup distributed-training-fabric-tests Owner of a bare port. */
+/** Owner of a bare port. */
 class Recorder : public FabricPortOwner
 {
   public:
@@ -201,7 +186,7 @@ class Recorder : public FabricPortOwner
     std::vector<std::pair<int64_t, uint8_t>> begun; ///< time and priority of queued frames sent
 };
 
-/** @ingroup distributed-training-fabric-tests A host that sends as fast as the line allows. */
+/** A host that sends as fast as the line allows. */
 class Blaster : public FrameSource
 {
   public:
@@ -260,7 +245,7 @@ class Blaster : public FrameSource
     bool m_started{false};
 };
 
-/** @ingroup distributed-training-fabric-tests A link of a chain of hosts and switches. */
+/** A link of a chain of hosts and switches. */
 struct Hop
 {
     uint64_t rate; ///< bit/s
@@ -268,7 +253,6 @@ struct Hop
 };
 
 /**
- * @ingroup distributed-training-fabric-tests
  * @param hops the links from host 0 to host 1
  * @return the topology
  */
@@ -290,7 +274,6 @@ MakeChain(const std::vector<Hop>& hops)
 }
 
 /**
- * @ingroup distributed-training-fabric-tests
  * Drops frames at random on every link from now on.
  * @param fabric its links
  * @param rate drop probability of each frame

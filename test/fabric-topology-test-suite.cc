@@ -5,6 +5,7 @@
  */
 
 #include "fabric-test-common.h"
+#include "test-case.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/event-id.h"
@@ -15,7 +16,6 @@
 #include "ns3/shortest-paths.h"
 #include "ns3/simulator.h"
 #include "ns3/switch-device.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 #include "ns3/training-configuration-error.h"
@@ -29,15 +29,14 @@
 #include <utility>
 #include <vector>
 
+namespace fabric_topology_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-namespace
-{
-
 /**
- * @ingroup distributed-training-fabric-tests
  * @param action to run
  * @return the text of its ConfigurationError, or empty
  */
@@ -55,64 +54,40 @@ GetError(const std::function<void()>& action)
     return "";
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-fabric-tests
- * Counts, distances and equal-cost paths of a topology; its tables route frames between all pairs
- * of hosts on shortest paths.
- */
-class FabricTopologyTestCase : public TestCase
+/** Expected properties of a topology. */
+struct Expected
 {
-  public:
-    /** Expected properties of a topology. */
-    struct Expected
-    {
-        uint32_t hosts;                   ///< number of hosts
-        uint32_t switches;                ///< number of switches
-        uint32_t links;                   ///< number of links
-        std::map<uint32_t, uint32_t> far; ///< by hops: hosts at that distance from host 0
-        uint32_t paths;                   ///< equal-cost links, first switch to last host
-    };
-
-    /**
-     * @param spec as typed by a user
-     * @param ranks number of ranks
-     * @param expected expected properties
-     */
-    FabricTopologyTestCase(const std::string& spec, uint32_t ranks, Expected expected)
-        : TestCase("topology " + spec),
-          m_spec(spec),
-          m_ranks(ranks),
-          m_expected(std::move(expected))
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    std::string m_spec;
-    uint32_t m_ranks;
-    Expected m_expected;
+    uint32_t hosts;                   ///< number of hosts
+    uint32_t switches;                ///< number of switches
+    uint32_t links;                   ///< number of links
+    std::map<uint32_t, uint32_t> far; ///< by hops: hosts at that distance from host 0
+    uint32_t paths;                   ///< equal-cost links, first switch to last host
 };
 
+/**
+ * Counts, distances and equal-cost paths of a topology; its tables route frames between all pairs
+ * of hosts on shortest paths.
+ * @param spec as typed by a user
+ * @param ranks number of ranks
+ * @param expected expected properties
+ */
 void
-FabricTopologyTestCase::DoRun()
+TestFabricTopology(const std::string& spec, uint32_t ranks, const Expected& expected)
 {
     UsePicoseconds();
     const Time delay = NanoSeconds(300);
-    const TopologyGraph graph = BuildTopology(m_spec, m_ranks, DataRate("100Gbps"), delay);
+    const TopologyGraph graph = BuildTopology(spec, ranks, DataRate("100Gbps"), delay);
     ShortestPaths paths(graph);
-    NS_TEST_ASSERT_MSG_EQ(graph.hosts, m_expected.hosts, "hosts");
-    NS_TEST_EXPECT_MSG_EQ(graph.switches, m_expected.switches, "switches");
-    NS_TEST_EXPECT_MSG_EQ(graph.links.size(), m_expected.links, "links");
-    NS_TEST_EXPECT_MSG_EQ(graph.GetNodes(), m_expected.hosts + m_expected.switches, "nodes");
+    NS_TEST_ASSERT_MSG_EQ(graph.hosts, expected.hosts, "hosts");
+    NS_TEST_EXPECT_MSG_EQ(graph.switches, expected.switches, "switches");
+    NS_TEST_EXPECT_MSG_EQ(graph.links.size(), expected.links, "links");
+    NS_TEST_EXPECT_MSG_EQ(graph.GetNodes(), expected.hosts + expected.switches, "nodes");
     for (const auto& link : graph.links)
     {
         NS_TEST_EXPECT_MSG_EQ(link.rate, DataRate("100Gbps"), "rate");
         NS_TEST_EXPECT_MSG_EQ(link.delay, delay, "delay");
     }
-    const uint32_t longest = m_expected.far.empty() ? 0 : m_expected.far.rbegin()->first;
+    const uint32_t longest = expected.far.empty() ? 0 : expected.far.rbegin()->first;
     NS_TEST_EXPECT_MSG_EQ(paths.GetDiameter(graph.hosts),
                           TimeStep(longest * delay.GetTimeStep()),
                           "diameter");
@@ -147,13 +122,13 @@ FabricTopologyTestCase::DoRun()
             far[steps]++;
         }
     }
-    NS_TEST_EXPECT_MSG_EQ((far == m_expected.far), true, "distances from host 0");
+    NS_TEST_EXPECT_MSG_EQ(far, expected.far, "distances from host 0");
 
     Fabric fabric = FabricHelper().Install(graph);
-    if (m_expected.paths > 0)
+    if (expected.paths > 0)
     {
         NS_TEST_EXPECT_MSG_EQ(fabric.devicesOfSwitches[0]->GetTable().Get(graph.hosts - 1).size(),
-                              m_expected.paths,
+                              expected.paths,
                               "equal paths to the last host");
     }
     uint64_t delivered = 0;
@@ -183,50 +158,23 @@ FabricTopologyTestCase::DoRun()
     Simulator::Destroy();
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * Links between switches take the rate of "uplink", those of hosts that of the network.
- */
-class FabricUplinkTestCase : public TestCase
-{
-  public:
-    FabricUplinkTestCase()
-        : TestCase("rates of links between switches")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const TopologyGraph graph =
-            BuildTopology("pods:uplink=1Tbps", 40, DataRate("100Gbps"), NanoSeconds(300));
-        for (const auto& link : graph.links)
-        {
-            NS_TEST_EXPECT_MSG_EQ(link.rate,
-                                  DataRate(link.a < graph.hosts ? "100Gbps" : "1000Gbps"),
-                                  "node " << link.a);
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-fabric-tests
- * Invalid topologies are refused by one line with the value and the allowed values.
- */
-class FabricRefusalTestCase : public TestCase
-{
-  public:
-    FabricRefusalTestCase()
-        : TestCase("bad topologies are refused")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** Links between switches take the rate of "uplink", those of hosts that of the network. */
 void
-FabricRefusalTestCase::DoRun()
+TestFabricUplink()
+{
+    const TopologyGraph graph =
+        BuildTopology("pods:uplink=1Tbps", 40, DataRate("100Gbps"), NanoSeconds(300));
+    for (const auto& link : graph.links)
+    {
+        NS_TEST_EXPECT_MSG_EQ(link.rate,
+                              DataRate(link.a < graph.hosts ? "100Gbps" : "1000Gbps"),
+                              "node " << link.a);
+    }
+}
+
+/** Invalid topologies are refused by one line with the value and the allowed values. */
+void
+TestFabricRefusal()
 {
     UsePicoseconds();
 
@@ -310,24 +258,11 @@ FabricRefusalTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-fabric-tests
  * ECMP: flows spread evenly over all shortest paths, independently at each tier, and a flow stays
  * on one path.
  */
-class FabricEcmpTestCase : public TestCase
-{
-  public:
-    FabricEcmpTestCase()
-        : TestCase("ECMP")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
 void
-FabricEcmpTestCase::DoRun()
+TestFabricEcmp()
 {
     UsePicoseconds();
     constexpr uint32_t FLOWS = 2000;
@@ -378,29 +313,11 @@ FabricEcmpTestCase::DoRun()
     }
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * Every run and every seed draws other paths for the same flows, evenly; a run repeats exactly.
- */
-class FabricEcmpDrawTestCase : public TestCase
-{
-  public:
-    FabricEcmpDrawTestCase()
-        : TestCase("ECMP of other runs and seeds")
-    {
-    }
+constexpr uint32_t SPINES = 4;
 
-  private:
-    static constexpr uint32_t SPINES = 4;
-
-    void DoRun() override;
-
-    /** @return for each flow, by bit, the spines that carry it */
-    static std::vector<uint32_t> Draw(uint32_t seed, uint64_t run, uint32_t flows);
-};
-
+/** @return for each flow, by bit, the spines that carry it */
 std::vector<uint32_t>
-FabricEcmpDrawTestCase::Draw(uint32_t seed, uint64_t run, uint32_t flows)
+Draw(uint32_t seed, uint64_t run, uint32_t flows)
 {
     RngSeedManager::SetSeed(seed);
     RngSeedManager::SetRun(run);
@@ -436,8 +353,9 @@ FabricEcmpDrawTestCase::Draw(uint32_t seed, uint64_t run, uint32_t flows)
     return taken;
 }
 
+/** Every run and every seed draws other paths for the same flows, evenly; a run repeats exactly. */
 void
-FabricEcmpDrawTestCase::DoRun()
+TestFabricEcmpDraw()
 {
     constexpr uint32_t RUNS = 400;
     const uint32_t seed = RngSeedManager::GetSeed();
@@ -461,52 +379,43 @@ FabricEcmpDrawTestCase::DoRun()
 
     constexpr uint32_t FLOWS = 64;
     const auto first = Draw(1, 1, FLOWS);
-    NS_TEST_EXPECT_MSG_EQ((Draw(1, 1, FLOWS) == first), true, "the same run");
-    NS_TEST_EXPECT_MSG_EQ((Draw(1, 2, FLOWS) == first), false, "another run");
-    NS_TEST_EXPECT_MSG_EQ((Draw(2, 1, FLOWS) == first), false, "another seed");
-    NS_TEST_EXPECT_MSG_EQ((Draw(1, 1ULL << 32 | 1, FLOWS) == first), false, "a run above 2^32");
+    NS_TEST_EXPECT_MSG_EQ(Draw(1, 1, FLOWS), first, "the same run");
+    NS_TEST_EXPECT_MSG_NE(Draw(1, 2, FLOWS), first, "another run");
+    NS_TEST_EXPECT_MSG_NE(Draw(2, 1, FLOWS), first, "another seed");
+    NS_TEST_EXPECT_MSG_NE(Draw(1, 1ULL << 32 | 1, FLOWS), first, "a run above 2^32");
     RngSeedManager::SetSeed(seed);
     RngSeedManager::SetRun(run);
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * The suite.
- */
-class FabricTopologyTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    FabricTopologyTestSuite()
-        : TestSuite("distributed-training-fabric-topology", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new FabricEcmpTestCase);
-        add(new FabricEcmpDrawTestCase);
-        add(new FabricTopologyTestCase("single-switch", 1, {1, 1, 1, {}, 0}));
-        add(new FabricTopologyTestCase("single-switch", 16, {16, 1, 16, {{2, 15}}, 1}));
-        add(new FabricTopologyTestCase("single-switch:hosts=5", 2, {5, 1, 5, {{2, 4}}, 1}));
-        add(new FabricTopologyTestCase("leaf-spine", 16, {16, 8, 32, {{2, 3}, {4, 12}}, 4}));
-        add(new FabricTopologyTestCase("leaf-spine:leaves=3,spines=2",
-                                       8,
-                                       {9, 5, 15, {{2, 2}, {4, 6}}, 2}));
-        add(new FabricTopologyTestCase("leaf-spine:leaves=1,spines=3,hosts-per-leaf=4",
-                                       2,
-                                       {4, 4, 7, {{2, 3}}, 1}));
-        add(new FabricTopologyTestCase("pods",
-                                       320,
-                                       {320, 56, 480, {{2, 15}, {4, 48}, {6, 256}}, 4}));
-        add(new FabricTopologyTestCase("pods:pods=2,racks=3,aggregations=2,cores=1",
-                                       7,
-                                       {12, 12, 28, {{2, 1}, {4, 4}, {6, 6}}, 2}));
-        add(new FabricTopologyTestCase("fat-tree:k=2", 2, {2, 5, 6, {{6, 1}}, 1}));
-        add(new FabricTopologyTestCase("fat-tree", 16, {16, 20, 48, {{2, 1}, {4, 2}, {6, 12}}, 2}));
-        add(new FabricTopologyTestCase("fat-tree:k=8",
-                                       16,
-                                       {128, 80, 384, {{2, 3}, {4, 12}, {6, 112}}, 4}));
-        add(new FabricUplinkTestCase);
-        add(new FabricRefusalTestCase);
-    }
-};
+    std::vector<Case> cases;
+    const auto addFabricTopology = [&cases](const std::string& spec,
+                                            uint32_t ranks,
+                                            const Expected& expected) {
+        cases.push_back({"topology " + spec, [=] { TestFabricTopology(spec, ranks, expected); }});
+    };
+    cases.push_back({"ECMP", TestFabricEcmp});
+    cases.push_back({"ECMP of other runs and seeds", TestFabricEcmpDraw});
+    addFabricTopology("single-switch", 1, {1, 1, 1, {}, 0});
+    addFabricTopology("single-switch", 16, {16, 1, 16, {{2, 15}}, 1});
+    addFabricTopology("single-switch:hosts=5", 2, {5, 1, 5, {{2, 4}}, 1});
+    addFabricTopology("leaf-spine", 16, {16, 8, 32, {{2, 3}, {4, 12}}, 4});
+    addFabricTopology("leaf-spine:leaves=3,spines=2", 8, {9, 5, 15, {{2, 2}, {4, 6}}, 2});
+    addFabricTopology("leaf-spine:leaves=1,spines=3,hosts-per-leaf=4", 2, {4, 4, 7, {{2, 3}}, 1});
+    addFabricTopology("pods", 320, {320, 56, 480, {{2, 15}, {4, 48}, {6, 256}}, 4});
+    addFabricTopology("pods:pods=2,racks=3,aggregations=2,cores=1",
+                      7,
+                      {12, 12, 28, {{2, 1}, {4, 4}, {6, 6}}, 2});
+    addFabricTopology("fat-tree:k=2", 2, {2, 5, 6, {{6, 1}}, 1});
+    addFabricTopology("fat-tree", 16, {16, 20, 48, {{2, 1}, {4, 2}, {6, 12}}, 2});
+    addFabricTopology("fat-tree:k=8", 16, {128, 80, 384, {{2, 3}, {4, 12}, {6, 112}}, 4});
+    cases.push_back({"rates of links between switches", TestFabricUplink});
+    cases.push_back({"bad topologies are refused", TestFabricRefusal});
+    return cases;
+}
 
-/// The suite, registered.
-static FabricTopologyTestSuite g_fabricTopologyTestSuite;
+const Suite g_suite("fabric-topology", Duration::QUICK, MakeCases());
+
+} // namespace fabric_topology_test

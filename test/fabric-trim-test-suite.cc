@@ -6,24 +6,24 @@
 
 #include "fabric-test-common.h"
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/double.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-wire-format.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <string>
 #include <vector>
 
+namespace fabric_trim_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 constexpr uint16_t TRIMMABLE = 301; ///< protocol number
 constexpr uint16_t WHOLE = 302;     ///< protocol number of frames that cannot be cut
@@ -138,115 +138,74 @@ class TrimNetwork
     uint64_t traced{0};   ///< trimmed frames by the trace source
 };
 
-} // namespace
-
 /**
- * @ingroup distributed-training-fabric-tests
  * A queue holds the frames that fit and cuts all others, which arrive in their class; the counters,
  * the trace and the arrivals agree.
  */
-class TrimTestCase : public TestCase
+void
+TestTrim()
 {
-  public:
-    TrimTestCase()
-        : TestCase("frames beyond the queue are cut")
+    constexpr uint32_t FRAMES = 40;
+    for (const uint32_t slowHop : {1U, 2U})
     {
+        TrimNetwork network(1 << LOSSY, slowHop);
+        network.Send(FRAMES, LOSSY, TRIMMABLE);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(network.whole + network.trimmed, FRAMES, "all arrive");
+        // One is on the slow line at once, and five are in the queue. While the others come, in
+        // the line time of four, the line is busy with headers, and sends one frame.
+        NS_TEST_EXPECT_MSG_EQ(network.whole, 1 + TrimNetwork::QUEUE / FRAME_BYTES + 1, "whole");
+        NS_TEST_EXPECT_MSG_EQ(network.headers, network.trimmed, "short, in their class");
+        NS_TEST_EXPECT_MSG_EQ(network.GetTrimmed(), network.trimmed, "counted");
+        NS_TEST_EXPECT_MSG_EQ(network.traced, network.trimmed, "traced");
+        NS_TEST_EXPECT_MSG_EQ(network.lastHops,
+                              (slowHop == 2 ? network.trimmed : 0),
+                              "at the last hop");
+        NS_TEST_EXPECT_MSG_EQ(network.fabric.GetTotal().droppedFrames, 0, "no drops");
     }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint32_t FRAMES = 40;
-        for (const uint32_t slowHop : {1U, 2U})
-        {
-            TrimNetwork network(1 << LOSSY, slowHop);
-            network.Send(FRAMES, LOSSY, TRIMMABLE);
-            Simulator::Run();
-            NS_TEST_EXPECT_MSG_EQ(network.whole + network.trimmed, FRAMES, "all arrive");
-            // One is on the slow line at once, and five are in the queue. While the others come, in
-            // the line time of four, the line is busy with headers, and sends one frame.
-            NS_TEST_EXPECT_MSG_EQ(network.whole, 1 + TrimNetwork::QUEUE / FRAME_BYTES + 1, "whole");
-            NS_TEST_EXPECT_MSG_EQ(network.headers, network.trimmed, "short, in their class");
-            NS_TEST_EXPECT_MSG_EQ(network.GetTrimmed(), network.trimmed, "counted");
-            NS_TEST_EXPECT_MSG_EQ(network.traced, network.trimmed, "traced");
-            NS_TEST_EXPECT_MSG_EQ(network.lastHops,
-                                  (slowHop == 2 ? network.trimmed : 0),
-                                  "at the last hop");
-            NS_TEST_EXPECT_MSG_EQ(network.fabric.GetTotal().droppedFrames, 0, "no drops");
-        }
-    }
-};
+}
 
 /**
- * @ingroup distributed-training-fabric-tests
  * By default nothing is trimmed; other classes never are; frames of protocols that cannot be cut
  * are dropped.
  */
-class UntrimmedTestCase : public TestCase
+void
+TestUntrimmed()
 {
-  public:
-    UntrimmedTestCase()
-        : TestCase("frames that stay whole")
+    constexpr uint32_t FRAMES = 40;
+    for (const uint32_t classes : {0U, 2U})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint32_t FRAMES = 40;
-        for (const uint32_t classes : {0U, 2U})
-        {
-            TrimNetwork network(classes);
-            network.Send(FRAMES, LOSSY, TRIMMABLE);
-            Simulator::Run();
-            NS_TEST_EXPECT_MSG_EQ(network.whole, FRAMES, "all arrive whole");
-            NS_TEST_EXPECT_MSG_EQ(network.GetTrimmed(), 0, "none is trimmed");
-        }
-        TrimNetwork network(1 << LOSSY);
-        network.Send(FRAMES, LOSSY, WHOLE);
+        TrimNetwork network(classes);
+        network.Send(FRAMES, LOSSY, TRIMMABLE);
         Simulator::Run();
-        const PortCounters total = network.fabric.GetTotal();
+        NS_TEST_EXPECT_MSG_EQ(network.whole, FRAMES, "all arrive whole");
         NS_TEST_EXPECT_MSG_EQ(network.GetTrimmed(), 0, "none is trimmed");
-        NS_TEST_EXPECT_MSG_GT(total.droppedFrames, 0, "drops");
-        NS_TEST_EXPECT_MSG_EQ(network.whole + total.droppedFrames, FRAMES, "or arrive");
     }
-};
+    TrimNetwork network(1 << LOSSY);
+    network.Send(FRAMES, LOSSY, WHOLE);
+    Simulator::Run();
+    const PortCounters total = network.fabric.GetTotal();
+    NS_TEST_EXPECT_MSG_EQ(network.GetTrimmed(), 0, "none is trimmed");
+    NS_TEST_EXPECT_MSG_GT(total.droppedFrames, 0, "drops");
+    NS_TEST_EXPECT_MSG_EQ(network.whole + total.droppedFrames, FRAMES, "or arrive");
+}
 
-/** @ingroup distributed-training-fabric-tests Wrong classes are refused. */
-class TrimRefusalTestCase : public RefusalTest
+/** Wrong classes are refused. */
+void
+TestTrimRefusal()
 {
-  public:
-    TrimRefusalTestCase()
-        : RefusalTest("refused classes")
-    {
-    }
+    ExpectPart(GetRefusal([] { TrimNetwork network(1 << LOSSLESS); }),
+               "TrimClasses=8 (allowed: classes outside LosslessClasses=8)");
+    Simulator::Destroy();
+    ExpectPart(GetRefusal([] { TrimNetwork network(1 << HEADERS); }),
+               "TrimmedPriority=6 (allowed: a class outside TrimClasses=64)");
+    Simulator::Destroy();
+}
 
-  private:
-    void DoRun() override
-    {
-        ExpectPart(GetRefusal([] { TrimNetwork network(1 << LOSSLESS); }),
-                   "TrimClasses=8 (allowed: classes outside LosslessClasses=8)");
-        Simulator::Destroy();
-        ExpectPart(GetRefusal([] { TrimNetwork network(1 << HEADERS); }),
-                   "TrimmedPriority=6 (allowed: a class outside TrimClasses=64)");
-        Simulator::Destroy();
-    }
-};
+const Suite g_suite("fabric-trim",
+                    Duration::QUICK,
+                    {{"frames beyond the queue are cut", TestTrim},
+                     {"frames that stay whole", TestUntrimmed},
+                     {"refused classes", TestTrimRefusal}});
 
-/**
- * @ingroup distributed-training-tests
- * Suite of packet trimming in model/fabric.
- */
-class FabricTrimTestSuite : public TestSuite
-{
-  public:
-    FabricTrimTestSuite()
-        : TestSuite("distributed-training-fabric-trim", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new TrimTestCase);
-        AddTestCase(new UntrimmedTestCase);
-        AddTestCase(new TrimRefusalTestCase);
-    }
-};
-
-static FabricTrimTestSuite g_fabricTrimTestSuite; ///< registers the suite
+} // namespace fabric_trim_test

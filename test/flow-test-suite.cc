@@ -5,13 +5,13 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/config.h"
 #include "ns3/flow-file.h"
 #include "ns3/flow-measurement.h"
 #include "ns3/packet-size.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
@@ -21,17 +21,12 @@
 #include <string>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-flow-tests Tests of flows that are measured
- */
+namespace flow_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 /** @return settings of listed flows */
 FlowSettings
@@ -81,35 +76,23 @@ Measure(const ClusterOptions& options, const FlowSettings& settings)
     return found;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-flow-tests
- * Flow files as HPCC's simulator has them.
- */
-class FlowFileTestCase : public RefusalTest
+/** Flow files as HPCC's simulator has them. */
+struct FlowFileTestCase
 {
-  public:
-    FlowFileTestCase()
-        : RefusalTest("flow files are read, sorted by start, or refused with file and line")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         NS_TEST_EXPECT_MSG_EQ(Read("3 # flows\n0 1 3 100 1000 2.5\n\n2 0 3 100 1 0.5\n1 2 0 100 7 "
                                    "2.5\n"),
                               "",
                               "three flows");
-        NS_TEST_ASSERT_MSG_EQ(m_flows.size(), 3, "all of them");
-        NS_TEST_EXPECT_MSG_EQ(m_flows[0].ends.source, 2, "the first one to start");
-        NS_TEST_EXPECT_MSG_EQ(m_flows[0].start, MilliSeconds(500), "its start");
-        NS_TEST_EXPECT_MSG_EQ(m_flows[1].bytes, 1000, "of one start: the order of the file");
-        NS_TEST_EXPECT_MSG_EQ(m_flows[2].ends.destination, 2, "the last one");
-        NS_TEST_EXPECT_MSG_EQ(+m_flows[1].priority, 3, "its priority");
-        NS_TEST_EXPECT_MSG_EQ(+m_flows[2].priority, 0, "of another class");
+        NS_TEST_ASSERT_MSG_EQ(flows.size(), 3, "all of them");
+        NS_TEST_EXPECT_MSG_EQ(flows[0].ends.source, 2, "the first one to start");
+        NS_TEST_EXPECT_MSG_EQ(flows[0].start, MilliSeconds(500), "its start");
+        NS_TEST_EXPECT_MSG_EQ(flows[1].bytes, 1000, "of one start: the order of the file");
+        NS_TEST_EXPECT_MSG_EQ(flows[2].ends.destination, 2, "the last one");
+        NS_TEST_EXPECT_MSG_EQ(+flows[1].priority, 3, "its priority");
+        NS_TEST_EXPECT_MSG_EQ(+flows[2].priority, 0, "of another class");
         ExpectPart(Read("2\n0 1 3 100 1 0\n1 2 3 101 1 0\n"),
                    "flows.txt:3: port 101 after port 100 (allowed: one port for all flows");
         ExpectPart(Read(""), "flows.txt:1: '' (allowed: the number of flows, 1 to 8388608)");
@@ -140,286 +123,225 @@ class FlowFileTestCase : public RefusalTest
     {
         const std::string path = CreateTempDirFilename("flows.txt");
         std::ofstream(path) << content;
-        m_flows.clear();
-        return GetRefusal([&] { m_flows = ReadFlowFile(path, 3); });
+        flows.clear();
+        return GetRefusal([&] { flows = ReadFlowFile(path, 3); });
     }
 
-    std::vector<ListedFlow> m_flows;
+    std::vector<ListedFlow> flows;
 };
 
-/**
- * @ingroup distributed-training-flow-tests
- * The slowdown of a flow that is alone is 1.
- */
-class LoneFlowSlowdownTestCase : public TestCase
+void
+Test(const std::string& topology, const std::string& transport, uint64_t bytes, uint64_t mtu)
 {
-  public:
-    LoneFlowSlowdownTestCase()
-        : TestCase("a flow that is alone has a slowdown of 1 on every topology, whatever its size")
+    ClusterOptions options;
+    options.topology = topology;
+    options.transport = transport;
+    options.mtu = mtu;
+    std::vector<ListedFlow> flows;
+    for (const uint32_t peer : {1U, 5U, 15U})
     {
+        flows.push_back({{0, peer}, bytes, MilliSeconds(2 * peer)});
     }
-
-  private:
-    void DoRun() override
+    const Found found = Measure(options, List(flows));
+    NS_TEST_ASSERT_MSG_EQ(found.rows.size(), flows.size(), "every flow ends");
+    for (const FlowRow& row : found.rows)
     {
-        UsePicoseconds();
-        for (const std::string topology : {"single-switch",
-                                           "fat-tree:k=4",
-                                           "leaf-spine",
-                                           "torus:4x4",
-                                           "torus:3x3x2",
-                                           "mesh:4x4",
-                                           "ring:16",
-                                           "rail-optimized:servers=4,gpus=4"})
-        {
-            for (const uint64_t bytes :
-                 {1ULL, 3ULL, 4096ULL, 4097ULL, 5000ULL, 7000ULL, 9000ULL, 100000ULL, 10000000ULL})
-            {
-                Test(topology, "rdma", bytes, 0);
-            }
-            Test(topology, "uec", 4096000, 0);
-        }
-        Test("fat-tree:k=4", "rdma", 65537, 1000); // an odd MTU, many packets
-        Test("fat-tree:k=4", "rdma", 65537, 257);
-        Test("fat-tree:k=4", "uec", 1, 0);
+        // Packets that Ultra Ethernet sprays over links slower than the host's wait here and
+        // there.
+        NS_TEST_EXPECT_MSG_EQ_TOL(row.slowdown,
+                                  1,
+                                  (transport == "uec" ? 2e-3 : 1e-4),
+                                  bytes << " bytes to host " << row.destination << ", " << transport
+                                        << ", " << topology << ", MTU " << mtu);
     }
+}
 
-    void Test(const std::string& topology,
-              const std::string& transport,
-              uint64_t bytes,
-              uint64_t mtu)
-    {
-        ClusterOptions options;
-        options.topology = topology;
-        options.transport = transport;
-        options.mtu = mtu;
-        std::vector<ListedFlow> flows;
-        for (const uint32_t peer : {1U, 5U, 15U})
-        {
-            flows.push_back({{0, peer}, bytes, MilliSeconds(2 * peer)});
-        }
-        const Found found = Measure(options, List(flows));
-        NS_TEST_ASSERT_MSG_EQ(found.rows.size(), flows.size(), "every flow ends");
-        for (const FlowRow& row : found.rows)
-        {
-            // Packets that Ultra Ethernet sprays over links slower than the host's wait here and
-            // there.
-            NS_TEST_EXPECT_MSG_EQ_TOL(row.slowdown,
-                                      1,
-                                      (transport == "uec" ? 2e-3 : 1e-4),
-                                      bytes << " bytes to host " << row.destination << ", "
-                                            << transport << ", " << topology << ", MTU " << mtu);
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-flow-tests
- * All flows end once, whole.
- */
-class FlowConservationTestCase : public RefusalTest
+void
+TestLoneFlowSlowdown()
 {
-  public:
-    FlowConservationTestCase()
-        : RefusalTest("flows are conserved, and the same over every transport")
+    UsePicoseconds();
+    for (const std::string topology : {"single-switch",
+                                       "fat-tree:k=4",
+                                       "leaf-spine",
+                                       "torus:4x4",
+                                       "torus:3x3x2",
+                                       "mesh:4x4",
+                                       "ring:16",
+                                       "rail-optimized:servers=4,gpus=4"})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        std::vector<uint64_t> measured;
-        for (const std::string transport : {"rdma", "tcp", "uec"})
+        for (const uint64_t bytes :
+             {1ULL, 3ULL, 4096ULL, 4097ULL, 5000ULL, 7000ULL, 9000ULL, 100000ULL, 10000000ULL})
         {
-            for (const double loss : {0.0, 1e-3})
-            {
-                ClusterOptions options;
-                options.ranks = 8;
-                options.transport = transport;
-                options.loss = loss;
-                const Found found = Measure(options, MakeRandom("random"));
-                Check(found, transport);
-                measured.push_back(found.all.flows);
-            }
+            Test(topology, "rdma", bytes, 0);
         }
-        NS_TEST_EXPECT_MSG_EQ(std::count(measured.begin(), measured.end(), measured[0]),
-                              6,
-                              "the same flows");
-        for (const std::string pattern : {"permutation", "incast:senders=3", "storage:targets=2"})
+        Test(topology, "uec", 4096000, 0);
+    }
+    Test("fat-tree:k=4", "rdma", 65537, 1000); // an odd MTU, many packets
+    Test("fat-tree:k=4", "rdma", 65537, 257);
+    Test("fat-tree:k=4", "uec", 1, 0);
+}
+
+FlowSettings
+MakeRandom(const std::string& pattern)
+{
+    const auto sizes = Choose<FlowSizesEntry>("alistorage");
+    return {{},
+            sizes.entry->make(sizes.values),
+            0.4,
+            Choose<FlowPatternEntry>(pattern),
+            MicroSeconds(50),
+            MicroSeconds(200)};
+}
+
+void
+Check(const Found& found, const std::string& name)
+{
+    NS_TEST_EXPECT_MSG_EQ(found.rows.size(), found.ended, name << ": each ends once");
+    NS_TEST_EXPECT_MSG_GT(found.all.flows, 10U, name << ": measured ones");
+    NS_TEST_EXPECT_MSG_EQ(found.inRows, found.all.flows, name << ": each is in a row");
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(found.ended, found.started, name);
+    uint64_t bytes = 0;
+    std::size_t measured = 0;
+    for (const FlowRow& row : found.rows)
+    {
+        bytes += row.bytes;
+        measured += row.isMeasured ? 1 : 0;
+        NS_TEST_EXPECT_MSG_EQ(row.isMeasured,
+                              (row.startS >= 50e-6 && row.startS < 250e-6),
+                              name << ": which are measured");
+        NS_TEST_EXPECT_MSG_GT(row.slowdown, 0.995, name << ": none is too fast");
+    }
+    NS_TEST_EXPECT_MSG_EQ(bytes, found.endedBytes, name << ": bytes");
+    NS_TEST_EXPECT_MSG_EQ(measured, found.all.flows, name << ": all measured ones have ended");
+}
+
+/** All flows end once, whole. */
+void
+TestFlowConservation()
+{
+    UsePicoseconds();
+    std::vector<uint64_t> measured;
+    for (const std::string transport : {"rdma", "tcp", "uec"})
+    {
+        for (const double loss : {0.0, 1e-3})
         {
             ClusterOptions options;
             options.ranks = 8;
-            options.topology = "leaf-spine:leaves=2,spines=4";
-            Check(Measure(options, MakeRandom(pattern)), pattern);
+            options.transport = transport;
+            options.loss = loss;
+            const Found found = Measure(options, MakeRandom("random"));
+            Check(found, transport);
+            measured.push_back(found.all.flows);
         }
-        ClusterOptions few;
-        few.ranks = 3;
-        ExpectPart(GetRefusal([&] { Measure(few, MakeRandom("incast:senders=3")); }),
-                   "senders=3 among 3 hosts (allowed: 1 to 2)");
-        Simulator::Destroy();
     }
-
-    static FlowSettings MakeRandom(const std::string& pattern)
+    NS_TEST_EXPECT_MSG_EQ(std::count(measured.begin(), measured.end(), measured[0]),
+                          6,
+                          "the same flows");
+    for (const std::string pattern : {"permutation", "incast:senders=3", "storage:targets=2"})
     {
-        const auto sizes = Choose<FlowSizesEntry>("alistorage");
-        return {{},
-                sizes.entry->make(sizes.values),
-                0.4,
-                Choose<FlowPatternEntry>(pattern),
-                MicroSeconds(50),
-                MicroSeconds(200)};
+        ClusterOptions options;
+        options.ranks = 8;
+        options.topology = "leaf-spine:leaves=2,spines=4";
+        Check(Measure(options, MakeRandom(pattern)), pattern);
     }
+    ClusterOptions few;
+    few.ranks = 3;
+    ExpectPart(GetRefusal([&] { Measure(few, MakeRandom("incast:senders=3")); }),
+               "senders=3 among 3 hosts (allowed: 1 to 2)");
+    Simulator::Destroy();
+}
 
-    void Check(const Found& found, const std::string& name)
-    {
-        NS_TEST_EXPECT_MSG_EQ(found.rows.size(), found.ended, name << ": each ends once");
-        NS_TEST_EXPECT_MSG_GT(found.all.flows, 10U, name << ": measured ones");
-        NS_TEST_EXPECT_MSG_EQ(found.inRows, found.all.flows, name << ": each is in a row");
-        NS_TEST_EXPECT_MSG_EQ((found.ended <= found.started), true, name);
-        uint64_t bytes = 0;
-        std::size_t measured = 0;
-        for (const FlowRow& row : found.rows)
-        {
-            bytes += row.bytes;
-            measured += row.isMeasured ? 1 : 0;
-            NS_TEST_EXPECT_MSG_EQ(row.isMeasured,
-                                  (row.startS >= 50e-6 && row.startS < 250e-6),
-                                  name << ": which are measured");
-            NS_TEST_EXPECT_MSG_GT(row.slowdown, 0.995, name << ": none is too fast");
-        }
-        NS_TEST_EXPECT_MSG_EQ(bytes, found.endedBytes, name << ": bytes");
-        NS_TEST_EXPECT_MSG_EQ(measured, found.all.flows, name << ": all measured ones have ended");
-    }
-};
-
-/**
- * @ingroup distributed-training-flow-tests
- * Two flows to one host share its link.
- */
-class SharedLinkTestCase : public TestCase
+void
+TestSharedLink()
 {
-  public:
-    SharedLinkTestCase()
-        : TestCase("two flows to one host share its link: work is conserved, shares are equal")
+    UsePicoseconds();
+    constexpr uint64_t BYTES = 20000000;
+    const PacketSize packet = PacketSize::OfRdma(4096);
+    const double line = 8.0 * BYTES / packet.GetGoodput() / 100e9; // of one flow
+    // none: always the full rate. DCQCN starts with cuts of both rates. HPCC keeps 95 % of the
+    // link busy, telemetry beside.
+    for (const std::string control : {"none", "hpcc", "dcqcn"})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        constexpr uint64_t BYTES = 20000000;
-        const PacketSize packet = PacketSize::OfRdma(4096);
-        const double line = 8.0 * BYTES / packet.GetGoodput() / 100e9; // of one flow
-        // none: always the full rate. DCQCN starts with cuts of both rates. HPCC keeps 95 % of the
-        // link busy, telemetry beside.
-        for (const std::string control : {"none", "hpcc", "dcqcn"})
-        {
-            ClusterOptions options;
-            options.ranks = 3;
-            options.congestionControl = control;
-            const Found found =
-                Measure(options, List({{{0, 2}, BYTES, Time(0)}, {{1, 2}, BYTES, Time(0)}}));
-            NS_TEST_ASSERT_MSG_EQ(found.rows.size(), 2, control);
-            const double first = found.rows[0].timeS;
-            const double last = found.rows[1].timeS;
-            NS_TEST_EXPECT_MSG_GT(last, 2 * line, control << ": not above the rate");
-            const double use = control == "hpcc" ? 0.95 : 1;
-            NS_TEST_EXPECT_MSG_EQ_TOL(last,
-                                      2 * line / use,
-                                      (control == "dcqcn" ? 0.2 : 0.05) * 2 * line,
-                                      control << ": the link is used");
-            // A flow alone ends after half of the time.
-            NS_TEST_EXPECT_MSG_EQ_TOL(first, last, 0.15 * last, control << ": equal shares");
-            NS_TEST_EXPECT_MSG_EQ_TOL(found.all.slowdown.p999,
-                                      last / found.rows[1].idleS,
-                                      1e-9,
-                                      "");
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-flow-tests
- * The priority of a listed flow is its traffic class.
- */
-class FlowPriorityTestCase : public RefusalTest
-{
-  public:
-    FlowPriorityTestCase()
-        : RefusalTest("the priority of a listed flow is the class of its packets and answers")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        constexpr uint64_t BYTES = 20000000;
         ClusterOptions options;
         options.ranks = 3;
-        options.congestionControl = "none";
-        for (const std::string device : {"SwitchDevice", "HostDevice"})
-        {
-            options.attributes["ns3::training::" + device + "::LosslessClasses"] = "40";   // 3, 5
-            options.attributes["ns3::training::" + device + "::StrictPriorities"] = "224"; // 5 to 7
-        }
-        for (const uint8_t second : {3, 5})
-        {
-            const Found found =
-                Measure(options,
-                        List({{{0, 2}, BYTES, Time(0), 3}, {{1, 2}, BYTES, Time(0), second}}));
-            NS_TEST_ASSERT_MSG_EQ(found.rows.size(), 2, "both end");
-            NS_TEST_EXPECT_MSG_EQ_TOL(found.rows[0].slowdown,
-                                      (second == 5 ? 1.0 : 2.0),
-                                      0.02,
-                                      "first: alone on the link with strict priority");
-            NS_TEST_EXPECT_MSG_EQ_TOL(found.rows[1].slowdown, 2, 0.02, "the other one");
-            NS_TEST_EXPECT_MSG_EQ((second == 3 || found.rows[0].source == 1), true, "which one");
-        }
-        // Between the same hosts, too: each queue pair keeps its class.
-        const Found found = Measure(options,
-                                    List({{{0, 1}, BYTES, Time(0), 3},
-                                          {{0, 1}, BYTES, NanoSeconds(1), 5},
-                                          {{0, 1}, 1, MilliSeconds(1), 3}}));
-        NS_TEST_ASSERT_MSG_EQ(found.rows.size(), 3, "all end");
-        NS_TEST_EXPECT_MSG_EQ(found.rows[0].number, 1, "the strict class is first");
-        NS_TEST_EXPECT_MSG_EQ_TOL(found.rows[0].slowdown, 1, 0.02, "and has the link");
-        options.transport = "tcp";
-        options.congestionControl = "auto";
-        ExpectPart(GetRefusal([&] {
-                       Measure(options, List({{{0, 1}, 1, Time(0), 3}, {{1, 2}, 1, Time(0), 4}}));
-                   }),
-                   "priorities 3 and 4 with --transport=tcp (allowed: one priority, or");
-        Simulator::Destroy();
-        options.transport = "rdma";
-        Config::SetDefault("ns3::training::RdmaNic::DataPriority", UintegerValue(5));
-        ExpectPart(GetRefusal([&] {
-                       Measure(options, List({{{0, 1}, 1, Time(0), 3}}));
-                   }),
-                   "RdmaNic::DataPriority with a flow file (allowed: one of them");
-        Config::Reset();
-        Simulator::Destroy();
+        options.congestionControl = control;
+        const Found found =
+            Measure(options, List({{{0, 2}, BYTES, Time(0)}, {{1, 2}, BYTES, Time(0)}}));
+        NS_TEST_ASSERT_MSG_EQ(found.rows.size(), 2, control);
+        const double first = found.rows[0].timeS;
+        const double last = found.rows[1].timeS;
+        NS_TEST_EXPECT_MSG_GT(last, 2 * line, control << ": not above the rate");
+        const double use = control == "hpcc" ? 0.95 : 1;
+        NS_TEST_EXPECT_MSG_EQ_TOL(last,
+                                  2 * line / use,
+                                  (control == "dcqcn" ? 0.2 : 0.05) * 2 * line,
+                                  control << ": the link is used");
+        // A flow alone ends after half of the time.
+        NS_TEST_EXPECT_MSG_EQ_TOL(first, last, 0.15 * last, control << ": equal shares");
+        NS_TEST_EXPECT_MSG_EQ_TOL(found.all.slowdown.p999, last / found.rows[1].idleS, 1e-9, "");
     }
-};
+}
 
-/**
- * @ingroup distributed-training-flow-tests
- * The suite.
- */
-class FlowTestSuite : public TestSuite
+void
+TestFlowPriority()
 {
-  public:
-    FlowTestSuite()
-        : TestSuite("distributed-training-flow", TestSuite::Type::SYSTEM)
+    UsePicoseconds();
+    constexpr uint64_t BYTES = 20000000;
+    ClusterOptions options;
+    options.ranks = 3;
+    options.congestionControl = "none";
+    for (const std::string device : {"SwitchDevice", "HostDevice"})
     {
-        AddTestCase(new FlowFileTestCase);
-        AddTestCase(new LoneFlowSlowdownTestCase);
-        AddTestCase(new FlowConservationTestCase);
-        AddTestCase(new SharedLinkTestCase);
-        AddTestCase(new FlowPriorityTestCase);
+        options.attributes["ns3::training::" + device + "::LosslessClasses"] = "40";   // 3, 5
+        options.attributes["ns3::training::" + device + "::StrictPriorities"] = "224"; // 5 to 7
     }
-};
+    for (const uint8_t second : {3, 5})
+    {
+        const Found found =
+            Measure(options, List({{{0, 2}, BYTES, Time(0), 3}, {{1, 2}, BYTES, Time(0), second}}));
+        NS_TEST_ASSERT_MSG_EQ(found.rows.size(), 2, "both end");
+        NS_TEST_EXPECT_MSG_EQ_TOL(found.rows[0].slowdown,
+                                  (second == 5 ? 1.0 : 2.0),
+                                  0.02,
+                                  "first: alone on the link with strict priority");
+        NS_TEST_EXPECT_MSG_EQ_TOL(found.rows[1].slowdown, 2, 0.02, "the other one");
+        NS_TEST_EXPECT_MSG_EQ((second == 3 || found.rows[0].source == 1), true, "which one");
+    }
+    // Between the same hosts, too: each queue pair keeps its class.
+    const Found found = Measure(options,
+                                List({{{0, 1}, BYTES, Time(0), 3},
+                                      {{0, 1}, BYTES, NanoSeconds(1), 5},
+                                      {{0, 1}, 1, MilliSeconds(1), 3}}));
+    NS_TEST_ASSERT_MSG_EQ(found.rows.size(), 3, "all end");
+    NS_TEST_EXPECT_MSG_EQ(found.rows[0].number, 1, "the strict class is first");
+    NS_TEST_EXPECT_MSG_EQ_TOL(found.rows[0].slowdown, 1, 0.02, "and has the link");
+    options.transport = "tcp";
+    options.congestionControl = "auto";
+    ExpectPart(GetRefusal([&] {
+                   Measure(options, List({{{0, 1}, 1, Time(0), 3}, {{1, 2}, 1, Time(0), 4}}));
+               }),
+               "priorities 3 and 4 with --transport=tcp (allowed: one priority, or");
+    Simulator::Destroy();
+    options.transport = "rdma";
+    Config::SetDefault("ns3::training::RdmaNic::DataPriority", UintegerValue(5));
+    ExpectPart(GetRefusal([&] {
+                   Measure(options, List({{{0, 1}, 1, Time(0), 3}}));
+               }),
+               "RdmaNic::DataPriority with a flow file (allowed: one of them");
+    Config::Reset();
+    Simulator::Destroy();
+}
 
-static FlowTestSuite g_flowTestSuite; ///< registers the suite
+const Suite g_suite(
+    "flow",
+    Duration::QUICK,
+    {{"flow files are read, sorted by start, or refused with file and line",
+      RunTest<FlowFileTestCase>},
+     {"a flow that is alone has a slowdown of 1 on every topology, whatever its size",
+      TestLoneFlowSlowdown},
+     {"flows are conserved, and the same over every transport", TestFlowConservation},
+     {"two flows to one host share its link: work is conserved, shares are equal", TestSharedLink},
+     {"the priority of a listed flow is the class of its packets and answers", TestFlowPriority}},
+    TestSuite::Type::SYSTEM);
+
+} // namespace flow_test

@@ -5,21 +5,21 @@
  */
 
 #include "formats-test-common.h"
+#include "test-case.h"
 
 #include "ns3/graph-timing.h"
 #include "ns3/nstime.h"
-#include "ns3/test.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+namespace formats_chakra_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 std::string
 Varint(uint64_t value)
@@ -89,39 +89,19 @@ Collective(uint64_t type, uint64_t bytes)
     return MakeAttribute("comm_type", type) + MakeAttribute("comm_size", bytes);
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-formats-tests
- * Both schemas, and the ways in which traces are written.
- */
-class ChakraReadTestCase : public FormatTest
+/** Writes the traces of ranks. */
+std::string
+Write(const std::string& name, const std::vector<std::string>& traces)
 {
-  public:
-    ChakraReadTestCase()
-        : FormatTest("Chakra traces of both schemas become the tasks that they describe")
+    for (std::size_t rank = 1; rank < traces.size(); rank++)
     {
+        WriteFile(name + "." + std::to_string(rank) + ".et", traces[rank]);
     }
-
-  private:
-    /** Writes the traces of ranks. */
-    std::string Write(const std::string& name, const std::vector<std::string>& traces)
-    {
-        for (std::size_t rank = 1; rank < traces.size(); rank++)
-        {
-            WriteFile(name + "." + std::to_string(rank) + ".et", traces[rank]);
-        }
-        return WriteFile(name + ".0.et", traces[0]);
-    }
-
-    void CheckSchemas();
-    void CheckCollectives();
-    void CheckGroups();
-    void DoRun() override;
-};
+    return WriteFile(name + ".0.et", traces[0]);
+}
 
 void
-ChakraReadTestCase::CheckSchemas()
+CheckSchemas()
 {
     // A computation of 5 us, and then a message of 8 bytes to the other rank.
     const auto today = [](bool sends) {
@@ -160,7 +140,7 @@ ChakraReadTestCase::CheckSchemas()
         const auto tasks = GetTasks(*read.graph, 0);
         NS_TEST_ASSERT_MSG_EQ(tasks.size(), 2, path);
         NS_TEST_EXPECT_MSG_EQ(tasks[0].length, MicroSeconds(5), path);
-        NS_TEST_EXPECT_MSG_EQ((tasks[1].kind == TaskKind::SEND), true, path);
+        NS_TEST_EXPECT_MSG_EQ(tasks[1].kind, TaskKind::SEND, path);
         NS_TEST_EXPECT_MSG_EQ(tasks[1].peer, 1, path);
         NS_TEST_EXPECT_MSG_EQ(tasks[1].bytes, 8, path);
         NS_TEST_EXPECT_MSG_EQ(tasks[1].tag, 0, path); // the first one between two ranks
@@ -181,7 +161,7 @@ ChakraReadTestCase::CheckSchemas()
 }
 
 void
-ChakraReadTestCase::CheckCollectives()
+CheckCollectives()
 {
     using Operation = CollectiveOperation;
     // The size of an all-gather is that of a part; others are of the vector of a rank.
@@ -233,15 +213,15 @@ ChakraReadTestCase::CheckCollectives()
 }
 
 void
-ChakraReadTestCase::CheckGroups()
+CheckGroups()
 {
-    const auto expect = [this](const std::string& spec, const std::vector<uint32_t>& ranks) {
+    const auto expect = [](const std::string& spec, const std::vector<uint32_t>& ranks) {
         const auto read = ReadWorkloadFormat(spec, 0, false);
         for (uint32_t rank : ranks)
         {
             const auto tasks = GetTasks(*read.graph, rank);
-            NS_TEST_EXPECT_MSG_EQ((read.graph->GetGroup(tasks.back().groups, rank) == ranks),
-                                  true,
+            NS_TEST_EXPECT_MSG_EQ(read.graph->GetGroup(tasks.back().groups, rank),
+                                  ranks,
                                   spec << ", rank " << rank);
         }
     };
@@ -281,45 +261,32 @@ ChakraReadTestCase::CheckGroups()
     ExpectRefusal("chakra:" + numbers + ",groups=" + wrong, "group '1' has rank '9'");
 }
 
+/** Both schemas, and the ways in which traces are written. */
 void
-ChakraReadTestCase::DoRun()
+TestChakraRead()
 {
     CheckSchemas();
     CheckCollectives();
     CheckGroups();
 }
 
-/**
- * @ingroup distributed-training-formats-tests
- * Damaged traces.
- */
-class ChakraDamageTestCase : public FormatTest
+std::string
+WriteTrace(const std::vector<std::string>& messages)
 {
-  public:
-    ChakraDamageTestCase()
-        : FormatTest("damaged Chakra traces are refused or run under a stated rule")
-    {
-    }
+    return WriteFile("wrong.0.et", Trace(messages));
+}
 
-  private:
-    std::string WriteTrace(const std::vector<std::string>& messages)
-    {
-        return WriteFile("wrong.0.et", Trace(messages));
-    }
-
-    /** Expects a trace to be read, with a problem. */
-    void ExpectProblem(const std::vector<std::string>& messages, const std::string& part)
-    {
-        const auto read = ReadWorkloadFormat(WriteTrace(messages), 1, false);
-        NS_TEST_ASSERT_MSG_EQ(read.problems.size(), 1, part);
-        ExpectPart(read.problems[0], part);
-    }
-
-    void DoRun() override;
-};
+/** Expects a trace to be read, with a problem. */
+void
+ExpectProblem(const std::vector<std::string>& messages, const std::string& part)
+{
+    const auto read = ReadWorkloadFormat(WriteTrace(messages), 1, false);
+    NS_TEST_ASSERT_MSG_EQ(read.problems.size(), 1, part);
+    ExpectPart(read.problems[0], part);
+}
 
 void
-ChakraDamageTestCase::DoRun()
+TestChakraDamage()
 {
     const auto after = [](uint64_t id) { return Bytes(5, Varint(id)); };
     const auto behind = [](uint64_t id) { return Bytes(4, Varint(id)); };
@@ -392,59 +359,37 @@ ChakraDamageTestCase::DoRun()
     ExpectRefusal("chakra:/nowhere", "/nowhere.0.et: cannot be read");
 }
 
-/**
- * @ingroup distributed-training-formats-tests
- * A million nodes, and many cycles.
- */
-class ChakraSizeTestCase : public FormatTest
+void
+TestChakraSize()
 {
-  public:
-    ChakraSizeTestCase()
-        : FormatTest("a trace of a million nodes is read and one of many cycles ends")
+    constexpr uint64_t COUNT = 1000000;
+    std::string bytes = Trace({METADATA});
+    for (uint64_t id = 1; id <= COUNT; id++)
     {
+        // Two chains, the later node first
+        const uint64_t earlier = id + 2 <= COUNT ? id + 2 : 0;
+        bytes += Trace(
+            {Node(id, COMPUTE, Number(7, 1) + (earlier > 0 ? Bytes(5, Varint(earlier)) : ""))});
     }
+    const auto read = ReadWorkloadFormat(WriteFile("long.0.et", bytes), 1, false);
+    NS_TEST_EXPECT_MSG_EQ(TimeGraph(*read.graph, 1).end, MicroSeconds(COUNT), "one stream");
 
-  private:
-    void DoRun() override
+    std::vector<std::string> pairs{METADATA};
+    for (uint64_t id = 1; id <= 2002; id++)
     {
-        constexpr uint64_t COUNT = 1000000;
-        std::string bytes = Trace({METADATA});
-        for (uint64_t id = 1; id <= COUNT; id++)
-        {
-            // Two chains, the later node first
-            const uint64_t earlier = id + 2 <= COUNT ? id + 2 : 0;
-            bytes += Trace(
-                {Node(id, COMPUTE, Number(7, 1) + (earlier > 0 ? Bytes(5, Varint(earlier)) : ""))});
-        }
-        const auto read = ReadWorkloadFormat(WriteFile("long.0.et", bytes), 1, false);
-        NS_TEST_EXPECT_MSG_EQ(TimeGraph(*read.graph, 1).end, MicroSeconds(COUNT), "one stream");
-
-        std::vector<std::string> pairs{METADATA};
-        for (uint64_t id = 1; id <= 2002; id++)
-        {
-            pairs.push_back(Node(id, COMPUTE, Bytes(5, Varint(id % 2 == 1 ? id + 1 : id - 1))));
-        }
-        const std::string path = WriteFile("cycles.0.et", Trace(pairs));
-        ExpectPart(GetRefusal([&] { ReadWorkloadFormat(path, 1, true); }), "up to 1000 cycles");
-        pairs.resize(1 + 2000);
-        ExpectLenient(WriteFile("cycles.0.et", Trace(pairs)), "a cycle", "1000 times");
+        pairs.push_back(Node(id, COMPUTE, Bytes(5, Varint(id % 2 == 1 ? id + 1 : id - 1))));
     }
-};
+    const std::string path = WriteFile("cycles.0.et", Trace(pairs));
+    ExpectPart(GetRefusal([&] { ReadWorkloadFormat(path, 1, true); }), "up to 1000 cycles");
+    pairs.resize(1 + 2000);
+    ExpectLenient(WriteFile("cycles.0.et", Trace(pairs)), "a cycle", "1000 times");
+}
 
-/**
- * @ingroup distributed-training-formats-tests
- * The suite.
- */
-class FormatsChakraTestSuite : public TestSuite
-{
-  public:
-    FormatsChakraTestSuite()
-        : TestSuite("distributed-training-formats-chakra", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new ChakraReadTestCase);
-        AddTestCase(new ChakraDamageTestCase);
-        AddTestCase(new ChakraSizeTestCase);
-    }
-};
+const Suite g_suite(
+    "formats-chakra",
+    Duration::QUICK,
+    {{"Chakra traces of both schemas become the tasks that they describe", TestChakraRead},
+     {"damaged Chakra traces are refused or run under a stated rule", TestChakraDamage},
+     {"a trace of a million nodes is read and one of many cycles ends", TestChakraSize}});
 
-static FormatsChakraTestSuite g_formatsChakraTestSuite; ///< registers the suite
+} // namespace formats_chakra_test

@@ -5,10 +5,10 @@
  */
 
 #include "formats-test-common.h"
+#include "test-case.h"
 
 #include "ns3/graph-timing.h"
 #include "ns3/nstime.h"
-#include "ns3/test.h"
 
 #include <cstdint>
 #include <map>
@@ -16,12 +16,12 @@
 #include <tuple>
 #include <vector>
 
+namespace formats_layer_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 /**
  * @param forward collective of the forward pass, with its bytes; likewise the others
@@ -54,83 +54,58 @@ GetEnd(const FormatResult& job, uint32_t iterations = 1)
     return timing.stuck.empty() ? timing.end.GetNanoSeconds() : -1;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-formats-tests
- * The orders of work of ASTRA-sim 1.0.
- */
-class LayerOrderTestCase : public FormatTest
+void
+Expect(const std::string& header,
+       const std::string& rows,
+       int64_t end,
+       const std::string& keys = "",
+       uint32_t iterations = 1)
 {
-  public:
-    LayerOrderTestCase()
-        : FormatTest("each policy orders computations and collectives as ASTRA-sim 1.0 does")
-    {
-    }
+    const std::string path = WriteFile("layers.txt", header + "\n2\n" + rows);
+    const auto read = ReadWorkloadFormat("astra:" + path + keys, 4, false);
+    NS_TEST_EXPECT_MSG_EQ(GetEnd(read, iterations), end, header << keys << "\n" << rows);
+}
 
-  private:
-    void Expect(const std::string& header,
-                const std::string& rows,
-                int64_t end,
-                const std::string& keys = "",
-                uint32_t iterations = 1)
-    {
-        const std::string path = WriteFile("layers.txt", header + "\n2\n" + rows);
-        const auto read = ReadWorkloadFormat("astra:" + path + keys, 4, false);
-        NS_TEST_EXPECT_MSG_EQ(GetEnd(read, iterations), end, header << keys << "\n" << rows);
-    }
-
-    void DoRun() override
-    {
-        const std::string none = "NONE 0";
-        const std::string reduce = "ALLREDUCE 4096";
-        const std::string exchange = "ALLTOALL 4096";
-        // The gradients of the inputs of layer 0 are not computed by DATA and HYBRID_DLRM.
-        Expect("DATA", MakeRows(none, none, none), 30 + 60 + 40 + 50);
-        Expect("MODEL", MakeRows(none, none, none), 30 + 40 + 60 + 30 + 50);
-        Expect("DISTRIBUTED_INFERENCE", MakeRows(none, none, none), 30);
-        Expect("MICRO", MakeRows(none, none, reduce), 100);
-        // Collectives of weights overlap, and the next forward pass of the layer waits for them.
-        Expect("DATA", MakeRows(none, none, reduce, "7"), 180 + 107);
-        Expect("DATA", MakeRows(none, none, reduce, "7"), 287 + 180 + 107, "", 2);
-        // Those of activations block; those of inputs overlap with the weights of the layer.
-        Expect("MODEL", MakeRows(reduce, none, none), 210 + 2 * 100);
-        Expect("MODEL", MakeRows(none, reduce, none), 30 + 40 + 100 + 30 + 50);
-        const std::string transformer = "HYBRID_TRANSFORMER model_parallel_NPU_group: 2";
-        Expect(transformer, MakeRows(reduce, reduce, reduce), 230 + 140 + 60 + 130 + 50 + 100);
-        Expect(transformer,
-               MakeRows(reduce, reduce, reduce),
-               230 + 140 + 130 + 50,
-               ",transformer-ig=overlap");
-        // The forward passes of both layers are repeated before the first backward pass.
-        Expect("HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 checkpoints: 1 0 "
-               "checkpoint_initiates: 1 1",
-               MakeRows(reduce, none, none),
-               230 + 230 + 180);
-        // The embedding's exchange overlaps with the layers up to the last bottom one.
-        Expect("HYBRID_DLRM 0", MakeRows(exchange, exchange, none), 2 * 330, "", 2);
-        Expect("HYBRID_DLRM_ENHANCED 0", MakeRows(exchange, exchange, none), 280 + 330, "", 2);
-        Expect("HYBRID_DLRM 1", MakeRows(exchange, none, none), 110 + 60 + 40 + 50);
-        // The row's own policy
-        const std::string rows = "a -1 10 ALLREDUCE 8 30 NONE 0 50 NONE 0 0 MODEL\n"
-                                 "b -1 20 ALLREDUCE 8 40 NONE 0 60 NONE 0 0 DATA\n";
-        Expect("HYBRID_CUSTOMIZED", rows, 210 + 100);
-    }
-};
-
-/**
- * @ingroup distributed-training-formats-tests
- * Groups and sizes.
- */
-class LayerGroupTestCase : public FormatTest
+void
+TestLayerOrder()
 {
-  public:
-    LayerGroupTestCase()
-        : FormatTest("collectives of layer files have the groups and sizes of their dialect")
-    {
-    }
+    const std::string none = "NONE 0";
+    const std::string reduce = "ALLREDUCE 4096";
+    const std::string exchange = "ALLTOALL 4096";
+    // The gradients of the inputs of layer 0 are not computed by DATA and HYBRID_DLRM.
+    Expect("DATA", MakeRows(none, none, none), 30 + 60 + 40 + 50);
+    Expect("MODEL", MakeRows(none, none, none), 30 + 40 + 60 + 30 + 50);
+    Expect("DISTRIBUTED_INFERENCE", MakeRows(none, none, none), 30);
+    Expect("MICRO", MakeRows(none, none, reduce), 100);
+    // Collectives of weights overlap, and the next forward pass of the layer waits for them.
+    Expect("DATA", MakeRows(none, none, reduce, "7"), 180 + 107);
+    Expect("DATA", MakeRows(none, none, reduce, "7"), 287 + 180 + 107, "", 2);
+    // Those of activations block; those of inputs overlap with the weights of the layer.
+    Expect("MODEL", MakeRows(reduce, none, none), 210 + 2 * 100);
+    Expect("MODEL", MakeRows(none, reduce, none), 30 + 40 + 100 + 30 + 50);
+    const std::string transformer = "HYBRID_TRANSFORMER model_parallel_NPU_group: 2";
+    Expect(transformer, MakeRows(reduce, reduce, reduce), 230 + 140 + 60 + 130 + 50 + 100);
+    Expect(transformer,
+           MakeRows(reduce, reduce, reduce),
+           230 + 140 + 130 + 50,
+           ",transformer-ig=overlap");
+    // The forward passes of both layers are repeated before the first backward pass.
+    Expect("HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 checkpoints: 1 0 "
+           "checkpoint_initiates: 1 1",
+           MakeRows(reduce, none, none),
+           230 + 230 + 180);
+    // The embedding's exchange overlaps with the layers up to the last bottom one.
+    Expect("HYBRID_DLRM 0", MakeRows(exchange, exchange, none), 2 * 330, "", 2);
+    Expect("HYBRID_DLRM_ENHANCED 0", MakeRows(exchange, exchange, none), 280 + 330, "", 2);
+    Expect("HYBRID_DLRM 1", MakeRows(exchange, none, none), 110 + 60 + 40 + 50);
+    // The row's own policy
+    const std::string rows = "a -1 10 ALLREDUCE 8 30 NONE 0 50 NONE 0 0 MODEL\n"
+                             "b -1 20 ALLREDUCE 8 40 NONE 0 60 NONE 0 0 DATA\n";
+    Expect("HYBRID_CUSTOMIZED", rows, 210 + 100);
+}
 
-  private:
+struct LayerGroupTestCase
+{
     /// Ranks of the group of rank 1, operation and bytes, by number of the task.
     using Expected = std::vector<std::tuple<std::vector<uint32_t>, CollectiveOperation, uint64_t>>;
 
@@ -146,7 +121,7 @@ class LayerGroupTestCase : public FormatTest
             }
             NS_TEST_ASSERT_MSG_LT(next, expected.size(), spec);
             const auto& [group, operation, bytes] = expected[next++];
-            NS_TEST_EXPECT_MSG_EQ((read.graph->GetGroup(task.groups, 1) == group), true, next);
+            NS_TEST_EXPECT_MSG_EQ(read.graph->GetGroup(task.groups, 1), group, next);
             NS_TEST_EXPECT_MSG_EQ(training::GetName(task.operation),
                                   training::GetName(operation),
                                   next);
@@ -155,7 +130,7 @@ class LayerGroupTestCase : public FormatTest
         NS_TEST_EXPECT_MSG_EQ(next, expected.size(), spec);
     }
 
-    void DoRun() override
+    void Run()
     {
         using Operation = CollectiveOperation;
         const std::string row = "a -1 1 ALLGATHER 8192 1 NONE 0 1 ALLREDUCE 4096 0\n";
@@ -217,86 +192,66 @@ class LayerGroupTestCase : public FormatTest
     }
 };
 
-/**
- * @ingroup distributed-training-formats-tests
- * Damaged files.
- */
-class LayerDamageTestCase : public FormatTest
+std::string
+Write(const std::string& text)
 {
-  public:
-    LayerDamageTestCase()
-        : FormatTest("damaged layer files are refused with the line")
-    {
-    }
+    return "astra:" + WriteFile("wrong.txt", text);
+}
 
-  private:
-    std::string Write(const std::string& text)
-    {
-        return "astra:" + WriteFile("wrong.txt", text);
-    }
-
-    void DoRun() override
-    {
-        const std::string row = "a -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 8 0\n";
-        ExpectRefusal(Write("DATA\n3\n" + row + row), ":5: 2 layers (allowed: 3", 4);
-        ExpectRefusal(Write("DATA\n1\na -1 1 NONE 0 1 NONE 0 1 ALLREDUCE\n"),
-                      ":4: '' (allowed: bytes",
-                      4);
-        ExpectRefusal(Write("DATA\n1\na -1 1.5 NONE 0\n"), ":3: '1.5' (allowed: ns", 4);
-        ExpectRefusal(Write("DATA\n0\n"), ":2: '0' (allowed: a number of layers", 4);
-        ExpectRefusal(Write("DATUM\n1\n" + row), ":1: 'DATUM' (allowed: ", 4);
-        ExpectRefusal(Write("DATA\n1\na -1 1 NONE -8 1 NONE 0 1 NONE 0 0\n"), ":3: '-8'", 4);
-        ExpectRefusal(Write("DATA\n1\na -1 99999999999999 NONE 0 1 NONE 0 1 NONE 0 0\n"),
-                      ":3: '99999999999999' (allowed: ns",
-                      4);
-        std::string slow = "DATA\n80\n";
-        for (uint32_t layer = 0; layer < 80; layer++)
-        {
-            slow += "a -1 35000000000000 NONE 0 1 NONE 0 1 NONE 0 0\n";
-        }
-        ExpectRefusal(Write(slow), "an iteration of 32 days", 4);
-        ExpectLenient(Write("DATA\n1\na -1 1 NONE 0 1 NONE 0 1 BROADCAST 8 0\n"),
-                      ":3: 'BROADCAST' (allowed: NONE, ALLREDUCE",
-                      ":3: unknown collective, which is NONE, 1 time");
-        ExpectLenient(Write("HYBRID_TRANSFORMER zz: 4 1\n" + row),
-                      ":1: 'zz:'",
-                      ":1: an unknown word of the header");
-        ExpectRefusal(Write("HYBRID_TRANSFORMER model_parallel_NPU_group: 3 1\n" + row),
-                      "groups of 3, 1 stages and 1 parts of experts with 4 ranks",
-                      4);
-        ExpectRefusal(Write("HYBRID_DLRM 1 1\n" + row), "last bottom layer 1 (allowed: below 1", 4);
-        ExpectRefusal(Write("HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 "
-                            "checkpoints: 1 5 checkpoint_initiates: 0 1\n" +
-                            row),
-                      "checkpoint at layer 5 (allowed: below 1",
-                      4);
-        const auto more = ReadWorkloadFormat(Write("DATA\n1\n" + row + "more\n"), 4, false);
-        NS_TEST_ASSERT_MSG_EQ(more.problems.size(), 1, "more words");
-        ExpectPart(more.problems[0], ":4: more words than the header says");
-        const auto unnamed = ReadWorkloadFormat(Write("DATA\n1\n" + row), 0, false);
-        NS_TEST_EXPECT_MSG_EQ(unnamed.graph->GetRanks(), 2, "no number of ranks");
-        ExpectPart(unnamed.problems.at(0), "the file has no number of ranks; 2 make two");
-        const auto single = ReadWorkloadFormat(Write("HYBRID_DATA_MODEL\n1\n" + row), 4, false);
-        ExpectPart(single.problems.at(0), "a collective among one rank, which sends nothing");
-        ExpectRefusal("astra:/nowhere", "cannot be read");
-        ExpectRefusal(WriteFile("unknown.txt", "hello\n"), "no known format (allowed: files of");
-    }
-};
-
-/**
- * @ingroup distributed-training-formats-tests
- * The suite.
- */
-class FormatsLayerTestSuite : public TestSuite
+void
+TestLayerDamage()
 {
-  public:
-    FormatsLayerTestSuite()
-        : TestSuite("distributed-training-formats-layer", TestSuite::Type::UNIT)
+    const std::string row = "a -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 8 0\n";
+    ExpectRefusal(Write("DATA\n3\n" + row + row), ":5: 2 layers (allowed: 3", 4);
+    ExpectRefusal(Write("DATA\n1\na -1 1 NONE 0 1 NONE 0 1 ALLREDUCE\n"),
+                  ":4: '' (allowed: bytes",
+                  4);
+    ExpectRefusal(Write("DATA\n1\na -1 1.5 NONE 0\n"), ":3: '1.5' (allowed: ns", 4);
+    ExpectRefusal(Write("DATA\n0\n"), ":2: '0' (allowed: a number of layers", 4);
+    ExpectRefusal(Write("DATUM\n1\n" + row), ":1: 'DATUM' (allowed: ", 4);
+    ExpectRefusal(Write("DATA\n1\na -1 1 NONE -8 1 NONE 0 1 NONE 0 0\n"), ":3: '-8'", 4);
+    ExpectRefusal(Write("DATA\n1\na -1 99999999999999 NONE 0 1 NONE 0 1 NONE 0 0\n"),
+                  ":3: '99999999999999' (allowed: ns",
+                  4);
+    std::string slow = "DATA\n80\n";
+    for (uint32_t layer = 0; layer < 80; layer++)
     {
-        AddTestCase(new LayerOrderTestCase);
-        AddTestCase(new LayerGroupTestCase);
-        AddTestCase(new LayerDamageTestCase);
+        slow += "a -1 35000000000000 NONE 0 1 NONE 0 1 NONE 0 0\n";
     }
-};
+    ExpectRefusal(Write(slow), "an iteration of 32 days", 4);
+    ExpectLenient(Write("DATA\n1\na -1 1 NONE 0 1 NONE 0 1 BROADCAST 8 0\n"),
+                  ":3: 'BROADCAST' (allowed: NONE, ALLREDUCE",
+                  ":3: unknown collective, which is NONE, 1 time");
+    ExpectLenient(Write("HYBRID_TRANSFORMER zz: 4 1\n" + row),
+                  ":1: 'zz:'",
+                  ":1: an unknown word of the header");
+    ExpectRefusal(Write("HYBRID_TRANSFORMER model_parallel_NPU_group: 3 1\n" + row),
+                  "groups of 3, 1 stages and 1 parts of experts with 4 ranks",
+                  4);
+    ExpectRefusal(Write("HYBRID_DLRM 1 1\n" + row), "last bottom layer 1 (allowed: below 1", 4);
+    ExpectRefusal(Write("HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 "
+                        "checkpoints: 1 5 checkpoint_initiates: 0 1\n" +
+                        row),
+                  "checkpoint at layer 5 (allowed: below 1",
+                  4);
+    const auto more = ReadWorkloadFormat(Write("DATA\n1\n" + row + "more\n"), 4, false);
+    NS_TEST_ASSERT_MSG_EQ(more.problems.size(), 1, "more words");
+    ExpectPart(more.problems[0], ":4: more words than the header says");
+    const auto unnamed = ReadWorkloadFormat(Write("DATA\n1\n" + row), 0, false);
+    NS_TEST_EXPECT_MSG_EQ(unnamed.graph->GetRanks(), 2, "no number of ranks");
+    ExpectPart(unnamed.problems.at(0), "the file has no number of ranks; 2 make two");
+    const auto single = ReadWorkloadFormat(Write("HYBRID_DATA_MODEL\n1\n" + row), 4, false);
+    ExpectPart(single.problems.at(0), "a collective among one rank, which sends nothing");
+    ExpectRefusal("astra:/nowhere", "cannot be read");
+    ExpectRefusal(WriteFile("unknown.txt", "hello\n"), "no known format (allowed: files of");
+}
 
-static FormatsLayerTestSuite g_formatsLayerTestSuite; ///< registers the suite
+const Suite g_suite("formats-layer",
+                    Duration::QUICK,
+                    {{"each policy orders computations and collectives as ASTRA-sim 1.0 does",
+                      TestLayerOrder},
+                     {"collectives of layer files have the groups and sizes of their dialect",
+                      RunTest<LayerGroupTestCase>},
+                     {"damaged layer files are refused with the line", TestLayerDamage}});
+
+} // namespace formats_layer_test

@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_FORMATS_TEST_COMMON_H
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/workload-format.h"
 
@@ -17,11 +18,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-formats-tests Tests of workload formats
- */
 
 namespace ns3::training::tests
 {
@@ -54,54 +50,51 @@ MakeGzip(const std::string& text)
     return bytes + MakeBytes(crc.checksum(), 4) + MakeBytes(text.size(), 4);
 }
 
-/** A test that writes files and reads them. */
-class FormatTest : public RefusalTest
+/** @return path of a new file */
+inline std::string
+WriteFile(const std::string& name, const std::string& content)
 {
-  protected:
-    using RefusalTest::RefusalTest;
+    const std::string path = CreateTempDirFilename(name);
+    std::ofstream(path, std::ios::binary) << content;
+    return path;
+}
 
-    /** @return path of a new file */
-    std::string WriteFile(const std::string& name, const std::string& content)
+/** @return the tasks of a rank in one iteration, without the end of the iteration */
+inline std::vector<GraphTask>
+GetTasks(const TaskGraph& graph, uint32_t rank)
+{
+    std::vector<GraphTask> tasks;
+    const auto source = graph.MakeSource(rank, 1);
+    for (GraphTask task; source->Next(task);)
     {
-        const std::string path = CreateTempDirFilename(name);
-        std::ofstream(path, std::ios::binary) << content;
-        return path;
+        tasks.push_back(std::exchange(task, {}));
     }
+    tasks.pop_back();
+    return tasks;
+}
 
-    /** @return the tasks of a rank in one iteration, without the end of the iteration */
-    static std::vector<GraphTask> GetTasks(const TaskGraph& graph, uint32_t rank)
-    {
-        std::vector<GraphTask> tasks;
-        const auto source = graph.MakeSource(rank, 1);
-        for (GraphTask task; source->Next(task);)
+/** Expects a file to be refused with a message that has a part. */
+inline void
+ExpectRefusal(const std::string& spec, const std::string& part, uint32_t ranks = 0)
+{
+    ExpectPart(GetRefusal([&] { ReadWorkloadFormat(spec, ranks, false); }), part);
+}
+
+/** Expects a file to be read with --lenient only, with a problem that has a part. */
+inline void
+ExpectLenient(const std::string& spec, const std::string& refusal, const std::string& part)
+{
+    ExpectRefusal(spec, refusal);
+    std::string all;
+    const std::string message = GetRefusal([&] {
+        for (const std::string& problem : ReadWorkloadFormat(spec, 0, true).problems)
         {
-            tasks.push_back(std::exchange(task, {}));
+            all += problem + "\n";
         }
-        tasks.pop_back();
-        return tasks;
-    }
-
-    /** Expects a file to be refused with a message that has a part. */
-    void ExpectRefusal(const std::string& spec, const std::string& part, uint32_t ranks = 0)
-    {
-        ExpectPart(GetRefusal([&] { ReadWorkloadFormat(spec, ranks, false); }), part);
-    }
-
-    /** Expects a file to be read with --lenient only, with a problem that has a part. */
-    void ExpectLenient(const std::string& spec, const std::string& refusal, const std::string& part)
-    {
-        ExpectRefusal(spec, refusal);
-        std::string all;
-        const std::string message = GetRefusal([&] {
-            for (const std::string& problem : ReadWorkloadFormat(spec, 0, true).problems)
-            {
-                all += problem + "\n";
-            }
-        });
-        NS_TEST_EXPECT_MSG_EQ(message, "", "lenient");
-        ExpectPart(all, part);
-    }
-};
+    });
+    NS_TEST_EXPECT_MSG_EQ(message, "", "lenient");
+    ExpectPart(all, part);
+}
 
 } // namespace ns3::training::tests
 

@@ -5,57 +5,38 @@
  */
 
 #include "formats-test-common.h"
+#include "test-case.h"
 
 #include "ns3/goal-writer.h"
 #include "ns3/graph-timing.h"
 #include "ns3/nstime.h"
 #include "ns3/pipeline-choice.h"
 #include "ns3/pipeline-timing.h"
-#include "ns3/test.h"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+namespace formats_write_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-/**
- * @ingroup distributed-training-formats-tests
- * Jobs that are written as GOAL.
- */
-class GoalWriteTestCase : public FormatTest
+/** @return times of a job in which bytes take 1 ns each */
+GraphTiming
+Time(const TaskGraph& graph, uint32_t iterations)
 {
-  public:
-    GoalWriteTestCase()
-        : FormatTest("jobs written as GOAL in both forms have the same times and bytes")
-    {
-    }
-
-  private:
-    /** @return times of a job in which bytes take 1 ns each */
-    static GraphTiming Time(const TaskGraph& graph, uint32_t iterations)
-    {
-        CommunicationTimes times;
-        times.message = [](const GraphTask& task) {
-            return NanoSeconds(static_cast<int64_t>(task.bytes));
-        };
-        return TimeGraph(graph, iterations, times);
-    }
-
-    void CheckMessages();
-    void CheckCollectives();
-
-    void DoRun() override
-    {
-        CheckMessages();
-        CheckCollectives();
-    }
-};
+    CommunicationTimes times;
+    times.message = [](const GraphTask& task) {
+        return NanoSeconds(static_cast<int64_t>(task.bytes));
+    };
+    return TimeGraph(graph, iterations, times);
+}
 
 void
-GoalWriteTestCase::CheckMessages()
+CheckMessages()
 {
     const std::string schedule = WriteFile("schedule.csv",
                                            "0F0,0F1,0F2,,0B0,0B1,0B2\n"
@@ -85,7 +66,7 @@ GoalWriteTestCase::CheckMessages()
 }
 
 void
-GoalWriteTestCase::CheckCollectives()
+CheckCollectives()
 {
     const std::vector<std::string> words{"ALLREDUCE", "ALLGATHER", "REDUCESCATTER", "ALLTOALL"};
     for (const std::string& word : words)
@@ -123,18 +104,16 @@ GoalWriteTestCase::CheckCollectives()
     }
 }
 
-/**
- * @ingroup distributed-training-formats-tests
- * The suite.
- */
-class FormatsWriteTestSuite : public TestSuite
+void
+TestGoalWrite()
 {
-  public:
-    FormatsWriteTestSuite()
-        : TestSuite("distributed-training-formats-write", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new GoalWriteTestCase);
-    }
-};
+    CheckMessages();
+    CheckCollectives();
+}
 
-static FormatsWriteTestSuite g_formatsWriteTestSuite; ///< registers the suite
+const Suite g_suite("formats-write",
+                    Duration::QUICK,
+                    {{"jobs written as GOAL in both forms have the same times and bytes",
+                      TestGoalWrite}});
+
+} // namespace formats_write_test

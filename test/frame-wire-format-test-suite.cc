@@ -6,6 +6,7 @@
 
 #include "rdma-test-common.h"
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/config.h"
 #include "ns3/fabric-pcap.h"
@@ -16,7 +17,6 @@
 #include "ns3/packet.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/switchml-wire-format.h"
-#include "ns3/test.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
@@ -30,12 +30,12 @@
 #include <sys/stat.h>
 #include <vector>
 
+namespace frame_wire_format_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 using Bytes = std::vector<uint8_t>;
 
@@ -163,71 +163,42 @@ class MeasuredRate : public FixedRate
     }
 };
 
-} // namespace
-
-/**
- * @ingroup distributed-training-fabric-tests
- * The invariant CRC of two known packets: from annex A17, and captured on a NIC.
- */
-class InvariantCrcTestCase : public TestCase
-{
-  public:
-    InvariantCrcTestCase()
-        : TestCase("invariant CRC")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        // 192.168.0.7 to itself, identification 1144, don't fragment, type of service 1.
-        const Bytes send =
-            FromHex("4501004004784000401100" // time to live and checksum do not count
-                    "00c0a80007c0a80007"
-                    "c00012b7002c0000"
-                    "2460ffff000000d300cf1710"
-                    "4630818be28935d90e9a95505401be885e500000");
-        NS_TEST_EXPECT_MSG_EQ(send.size(), 60, "60 bytes of IPv4");
-        NS_TEST_EXPECT_MSG_EQ(GetInvariantCrc(send.data(), 60), 0xf353f378, "78 f3 53 f3");
-        const Bytes cnp = FromHex("45c2003c718c4000401191610a0011010a001201"
-                                  "000012b700280000"
-                                  "8100ffff4000011800000000"
-                                  "00000000000000000000000000000000");
-        NS_TEST_EXPECT_MSG_EQ(GetInvariantCrc(cnp.data(), 56), 0x2a00fd82, "82 fd 00 2a");
-    }
-};
-
-/**
- * @ingroup distributed-training-fabric-tests
- * Whole frames against bytes assembled by another program with zlib's CRC.
- */
-class FrameBytesTestCase : public TestCase
-{
-  public:
-    FrameBytesTestCase()
-        : TestCase("frames byte for byte")
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    /**
-     * @param frame freed afterwards
-     * @param expected its bytes
-     * @param what description for messages
-     */
-    void Check(Frame* frame, const std::string& expected, const std::string& what)
-    {
-        const Bytes bytes = ToBytes(*frame);
-        NS_TEST_EXPECT_MSG_EQ((bytes == FromHex(expected)), true, what);
-        NS_TEST_EXPECT_MSG_EQ(bytes.size() + 4, frame->bytes, what << ": size");
-        Frame::Free(frame);
-    }
-};
-
+/** The invariant CRC of two known packets: from annex A17, and captured on a NIC. */
 void
-FrameBytesTestCase::DoRun()
+TestInvariantCrc()
+{
+    // 192.168.0.7 to itself, identification 1144, don't fragment, type of service 1.
+    const Bytes send = FromHex("4501004004784000401100" // time to live and checksum do not count
+                               "00c0a80007c0a80007"
+                               "c00012b7002c0000"
+                               "2460ffff000000d300cf1710"
+                               "4630818be28935d90e9a95505401be885e500000");
+    NS_TEST_EXPECT_MSG_EQ(send.size(), 60, "60 bytes of IPv4");
+    NS_TEST_EXPECT_MSG_EQ(GetInvariantCrc(send.data(), 60), 0xf353f378, "78 f3 53 f3");
+    const Bytes cnp = FromHex("45c2003c718c4000401191610a0011010a001201"
+                              "000012b700280000"
+                              "8100ffff4000011800000000"
+                              "00000000000000000000000000000000");
+    NS_TEST_EXPECT_MSG_EQ(GetInvariantCrc(cnp.data(), 56), 0x2a00fd82, "82 fd 00 2a");
+}
+
+/**
+ * @param frame freed afterwards
+ * @param expected its bytes
+ * @param what description for messages
+ */
+void
+Check(Frame* frame, const std::string& expected, const std::string& what)
+{
+    const Bytes bytes = ToBytes(*frame);
+    NS_TEST_EXPECT_MSG_EQ(bytes, FromHex(expected), what);
+    NS_TEST_EXPECT_MSG_EQ(bytes.size() + 4, frame->bytes, what << ": size");
+    Frame::Free(frame);
+}
+
+/** Whole frames against bytes assembled by another program with zlib's CRC. */
+void
+TestFrameBytes()
 {
     UsePicoseconds();
     Frame* write = MakeRoce(FrameKind::ROCE_DATA, WRITE_ONLY_IMMEDIATE);
@@ -351,19 +322,11 @@ FrameBytesTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-fabric-tests
  * Round trip of every type of frame through bytes: size, checksums, every field, and equal bytes.
  */
-class FrameRoundTripTestCase : public TestCase
+struct FrameRoundTripTestCase
 {
-  public:
-    FrameRoundTripTestCase()
-        : TestCase("to bytes and back")
-    {
-    }
-
-  private:
-    void DoRun() override;
+    void Run();
     void CheckData(uint8_t opcode, uint32_t payload, bool real, bool telemetry);
     void CheckIp();
 
@@ -386,7 +349,7 @@ FrameRoundTripTestCase::Check(Frame* frame, const std::string& what)
     Frame* copy = parsed.frame ? parsed.frame : Frame::Allocate(frame->kind);
     NS_TEST_EXPECT_MSG_EQ(copy->bytes, frame->bytes, what);
     NS_TEST_EXPECT_MSG_EQ(static_cast<int>(copy->kind), static_cast<int>(frame->kind), what);
-    NS_TEST_EXPECT_MSG_EQ((ToBytes(*copy) == bytes), true, what << ": the same bytes again");
+    NS_TEST_EXPECT_MSG_EQ(ToBytes(*copy), bytes, what << ": the same bytes again");
     if (frame->kind != FrameKind::PAUSE)
     {
         NS_TEST_EXPECT_MSG_EQ(copy->source, frame->source, what);
@@ -441,9 +404,9 @@ FrameRoundTripTestCase::CheckData(uint8_t opcode, uint32_t payload, bool real, b
     NS_TEST_EXPECT_MSG_EQ(copy->destinationQp, 0x123456, what);
     NS_TEST_EXPECT_MSG_EQ(copy->psn, 0xabcdef, what);
     NS_TEST_EXPECT_MSG_EQ(copy->payloadBytes, payload, what);
-    NS_TEST_ASSERT_MSG_EQ((copy->payload != nullptr), true, what);
+    NS_TEST_ASSERT_MSG_NE(copy->payload, nullptr, what);
     const auto begin = copy->payload->bytes.begin() + static_cast<int64_t>(copy->payloadOffset);
-    NS_TEST_EXPECT_MSG_EQ((Bytes(begin, begin + payload) == contents), true, what << ": payload");
+    NS_TEST_EXPECT_MSG_EQ(Bytes(begin, begin + payload), contents, what << ": payload");
     if (opcode == WRITE_FIRST || opcode == WRITE_ONLY || opcode == WRITE_ONLY_IMMEDIATE)
     {
         NS_TEST_EXPECT_MSG_EQ(copy->remoteAddress, 0x0102030405060708, what);
@@ -523,14 +486,14 @@ FrameRoundTripTestCase::CheckIp()
                                   what << ": its ECN field");
             Bytes bytes(payload);
             received->CopyData(bytes.data(), payload);
-            NS_TEST_EXPECT_MSG_EQ((bytes == contents), true, what << ": contents");
+            NS_TEST_EXPECT_MSG_EQ(bytes, contents, what << ": contents");
             Frame::Free(copy);
         }
     }
 }
 
 void
-FrameRoundTripTestCase::DoRun()
+FrameRoundTripTestCase::Run()
 {
     UsePicoseconds();
     const std::vector<uint8_t>
@@ -607,7 +570,7 @@ FrameRoundTripTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(+copy->As<SwitchMlHeader>().set, 0, what);
         NS_TEST_EXPECT_MSG_EQ(+copy->As<SwitchMlHeader>().job, 3, what);
         NS_TEST_EXPECT_MSG_EQ(+copy->As<SwitchMlHeader>().exponents[1], 127, what);
-        NS_TEST_EXPECT_MSG_EQ((copy->payload->bytes == contents), true, what);
+        NS_TEST_EXPECT_MSG_EQ(copy->payload->bytes, contents, what);
         Frame::Free(copy);
     }
     for (const uint8_t opcode :
@@ -639,7 +602,7 @@ FrameRoundTripTestCase::DoRun()
         NS_TEST_EXPECT_MSG_EQ(+copy->As<SwitchMlHeader>().exponents[0], (isLast ? -9 : 0), what);
         NS_TEST_EXPECT_MSG_EQ(copy->destinationQp, 0x123456, what);
         NS_TEST_EXPECT_MSG_EQ(copy->psn, 0xabcdef, what);
-        NS_TEST_EXPECT_MSG_EQ((copy->payload->bytes == contents->bytes), true, what);
+        NS_TEST_EXPECT_MSG_EQ(copy->payload->bytes, contents->bytes, what);
         Frame::Free(copy);
     }
     Frame* cnp = MakeRoce(FrameKind::ROCE_CNP, CNP);
@@ -663,24 +626,9 @@ FrameRoundTripTestCase::DoRun()
     Simulator::Destroy();
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * Flips each bit of a frame: the frame is refused, or no check covers the bit.
- */
-class DamagedFrameTestCase : public TestCase
-{
-  public:
-    DamagedFrameTestCase()
-        : TestCase("damaged frames")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** Flips each bit of a frame: the frame is refused, or no check covers the bit. */
 void
-DamagedFrameTestCase::DoRun()
+TestDamagedFrame()
 {
     UsePicoseconds();
     for (const bool telemetry : {false, true})
@@ -725,7 +673,7 @@ DamagedFrameTestCase::DoRun()
         for (std::size_t size = 0; size < bytes.size(); size++)
         {
             const ParsedFrame parsed = FromBytes(Bytes(bytes.begin(), bytes.begin() + size));
-            NS_TEST_EXPECT_MSG_EQ((parsed.frame == nullptr), true, "cut to " << size << " bytes");
+            NS_TEST_EXPECT_MSG_EQ(parsed.frame, nullptr, "cut to " << size << " bytes");
         }
         Frame::Free(frame);
     }
@@ -770,142 +718,130 @@ struct ProbeHeader
     uint32_t key{0};                             ///< receiver key
 };
 
+constexpr uint16_t PORT = 0xdead;
+
+void
+Put(WireBytes& out, const Frame& frame)
+{
+    PutUdp(out, frame, PORT, UDP_BYTES + 4);
+    PutNumber(out, frame.As<ProbeHeader>().key, 4);
+}
+
+std::string
+Read(const uint8_t* udp, uint32_t bytes, Frame& frame)
+{
+    ProbeHeader header;
+    header.key = GetWord(udp + UDP_BYTES);
+    frame.Set(header);
+    return bytes == UDP_BYTES + 4 ? "" : "a probe of another size";
+}
+
+bool
+IsOdd(const uint8_t* udp, uint32_t bytes)
+{
+    return bytes > UDP_BYTES + 3 && udp[UDP_BYTES + 3] % 2;
+}
+
+std::string
+Refuse(const uint8_t*, uint32_t, Frame&)
+{
+    return "an odd probe";
+}
+
+uint32_t
+GetKey(const Frame& frame)
+{
+    return frame.As<ProbeHeader>().key;
+}
+
+Frame*
+MakeProbe(uint32_t key)
+{
+    ProbeHeader header;
+    header.key = key;
+    Frame* frame = Frame::Make(header);
+    frame->bytes = Frame::MIN_BYTES;
+    frame->source = 1;
+    frame->destination = 0;
+    return frame;
+}
+
+std::string
+Register(const WireFormat& format)
+{
+    return GetRefusal([&]() { const WireFormat::Entry entry(format); });
+}
+
 /**
- * @ingroup distributed-training-fabric-tests
  * A protocol registers its wire format: its frames are serialized and parsed, hosts find its
  * receivers by key, and numbers and ports in use are refused.
  */
-class WireFormatRegistryTestCase : public RefusalTest
+void
+TestWireFormatRegistry()
 {
-  public:
-    WireFormatRegistryTestCase()
-        : RefusalTest("formats that protocols register")
+    UsePicoseconds();
+    Frame* unknown = MakeProbe(2);
+    ExpectPart(GetRefusal([&]() { ToPacket(*unknown); }), "unknown protocol 65520 of a frame");
+    Frame::Free(unknown);
+    static const WireFormat::Entry probe(
+        {"probe", ProbeHeader::PROTOCOL, &GetKey, &Put, {WireFormat::Udp(PORT, &Read)}});
+    ExpectPart(Register({"late", ProbeHeader::PROTOCOL, &GetKey, &Put, {}}),
+               "wire format 'late' with protocol number 65520, that of 'probe'");
+    ExpectPart(Register({"late", 0xfff1, &GetKey, &Put, {WireFormat::Udp(PORT, &Read)}}),
+               "UDP port 57005, one of 'probe'");
+    ExpectPart(Register({"late", 0xfff1, &GetKey, &Put, {WireFormat::Udp(0, &Read, 0x1)}}),
+               "UDP port 0, one of");
+    const uint16_t etherType = 0x0700;
+    ExpectPart(Register({"late", 0xfff1, &GetKey, &Put, {WireFormat::EtherType(0x0700, &Read)}}),
+               "EtherType " + std::to_string(etherType) + ", one of 'ATP'");
+    static const WireFormat::Entry odd(
+        {"odd", 0xfff2, nullptr, &Put, {WireFormat::Udp(PORT, &Refuse, 0xffff, &IsOdd)}});
+
+    Frame* even = MakeProbe(0x12345678);
+    ParsedFrame parsed = FromBytes(ToBytes(*even));
+    NS_TEST_ASSERT_MSG_EQ(parsed.error, "", "a probe");
+    NS_TEST_EXPECT_MSG_EQ(parsed.frame->Is<ProbeHeader>(), true, "of its protocol");
+    NS_TEST_EXPECT_MSG_EQ(parsed.frame->As<ProbeHeader>().key, 0x12345678, "its header");
+    Frame::Free(parsed.frame);
+    even->As<ProbeHeader>().key = 3;
+    NS_TEST_EXPECT_MSG_EQ(FromBytes(ToBytes(*even)).error, "an odd probe", "it picks its own");
+    Frame::Free(even);
+
+    Fabric fabric = FabricHelper().Install(MakeChain(std::vector<Hop>{{100 * GIGA, 1000}}));
+    std::vector<uint32_t> received(2);
+    for (uint32_t key : {0, 1})
     {
-    }
-
-  private:
-    static constexpr uint16_t PORT = 0xdead;
-
-    static void Put(WireBytes& out, const Frame& frame)
-    {
-        PutUdp(out, frame, PORT, UDP_BYTES + 4);
-        PutNumber(out, frame.As<ProbeHeader>().key, 4);
-    }
-
-    static std::string Read(const uint8_t* udp, uint32_t bytes, Frame& frame)
-    {
-        ProbeHeader header;
-        header.key = GetWord(udp + UDP_BYTES);
-        frame.Set(header);
-        return bytes == UDP_BYTES + 4 ? "" : "a probe of another size";
-    }
-
-    static bool IsOdd(const uint8_t* udp, uint32_t bytes)
-    {
-        return bytes > UDP_BYTES + 3 && udp[UDP_BYTES + 3] % 2;
-    }
-
-    static std::string Refuse(const uint8_t*, uint32_t, Frame&)
-    {
-        return "an odd probe";
-    }
-
-    static uint32_t GetKey(const Frame& frame)
-    {
-        return frame.As<ProbeHeader>().key;
-    }
-
-    static Frame* MakeProbe(uint32_t key)
-    {
-        ProbeHeader header;
-        header.key = key;
-        Frame* frame = Frame::Make(header);
-        frame->bytes = Frame::MIN_BYTES;
-        frame->source = 1;
-        frame->destination = 0;
-        return frame;
-    }
-
-    static std::string Register(const WireFormat& format)
-    {
-        return GetRefusal([&]() { const WireFormat::Entry entry(format); });
-    }
-
-    void DoRun() override
-    {
-        UsePicoseconds();
-        Frame* unknown = MakeProbe(2);
-        ExpectPart(GetRefusal([&]() { ToPacket(*unknown); }), "unknown protocol 65520 of a frame");
-        Frame::Free(unknown);
-        static const WireFormat::Entry probe(
-            {"probe", ProbeHeader::PROTOCOL, &GetKey, &Put, {WireFormat::Udp(PORT, &Read)}});
-        ExpectPart(Register({"late", ProbeHeader::PROTOCOL, &GetKey, &Put, {}}),
-                   "wire format 'late' with protocol number 65520, that of 'probe'");
-        ExpectPart(Register({"late", 0xfff1, &GetKey, &Put, {WireFormat::Udp(PORT, &Read)}}),
-                   "UDP port 57005, one of 'probe'");
-        ExpectPart(Register({"late", 0xfff1, &GetKey, &Put, {WireFormat::Udp(0, &Read, 0x1)}}),
-                   "UDP port 0, one of");
-        const uint16_t etherType = 0x0700;
-        ExpectPart(
-            Register({"late", 0xfff1, &GetKey, &Put, {WireFormat::EtherType(0x0700, &Read)}}),
-            "EtherType " + std::to_string(etherType) + ", one of 'ATP'");
-        static const WireFormat::Entry odd(
-            {"odd", 0xfff2, nullptr, &Put, {WireFormat::Udp(PORT, &Refuse, 0xffff, &IsOdd)}});
-
-        Frame* even = MakeProbe(0x12345678);
-        ParsedFrame parsed = FromBytes(ToBytes(*even));
-        NS_TEST_ASSERT_MSG_EQ(parsed.error, "", "a probe");
-        NS_TEST_EXPECT_MSG_EQ(parsed.frame->Is<ProbeHeader>(), true, "of its protocol");
-        NS_TEST_EXPECT_MSG_EQ(parsed.frame->As<ProbeHeader>().key, 0x12345678, "its header");
-        Frame::Free(parsed.frame);
-        even->As<ProbeHeader>().key = 3;
-        NS_TEST_EXPECT_MSG_EQ(FromBytes(ToBytes(*even)).error, "an odd probe", "it picks its own");
-        Frame::Free(even);
-
-        Fabric fabric = FabricHelper().Install(MakeChain(std::vector<Hop>{{100 * GIGA, 1000}}));
-        std::vector<uint32_t> received(2);
-        for (uint32_t key : {0, 1})
-        {
-            fabric.devices[0]->SetProgramReceiver(ProbeHeader::PROTOCOL, key, [&, key](Frame* f) {
-                received[key]++;
-                Frame::Free(f);
-            });
-        }
-        for (uint32_t key : {1, 1, 2, 0, 1})
-        {
-            In(0, [&, key]() { fabric.devices[1]->GetPort().Send(MakeProbe(key)); });
-        }
-        In(1000000000, [&]() {
-            fabric.devices[0]->SetProgramReceiver(ProbeHeader::PROTOCOL, 1, nullptr);
-            fabric.devices[1]->GetPort().Send(MakeProbe(1));
+        fabric.devices[0]->SetProgramReceiver(ProbeHeader::PROTOCOL, key, [&, key](Frame* f) {
+            received[key]++;
+            Frame::Free(f);
         });
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(received[0], 1, "key 0");
-        NS_TEST_EXPECT_MSG_EQ(received[1], 3, "key 1, until its receiver goes");
-        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "the others are freed");
-        Simulator::Destroy();
     }
-};
+    for (uint32_t key : {1, 1, 2, 0, 1})
+    {
+        In(0, [&, key]() { fabric.devices[1]->GetPort().Send(MakeProbe(key)); });
+    }
+    In(1000000000, [&]() {
+        fabric.devices[0]->SetProgramReceiver(ProbeHeader::PROTOCOL, 1, nullptr);
+        fabric.devices[1]->GetPort().Send(MakeProbe(1));
+    });
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(received[0], 1, "key 0");
+    NS_TEST_EXPECT_MSG_EQ(received[1], 3, "key 1, until its receiver goes");
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "the others are freed");
+    Simulator::Destroy();
+}
 
 /**
- * @ingroup distributed-training-fabric-tests
  * Frames that NICs and switches actually send, with losses, marks and telemetry: sizes match the
  * contents, and the capture files contain them.
  */
-class CaptureTestCase : public TestCase
+struct CaptureTestCase
 {
-  public:
-    CaptureTestCase()
-        : TestCase("captured traffic")
-    {
-    }
-
-  private:
-    void DoRun() override;
+    void Run();
     void CheckFile(const std::string& path, const PortCounters& counters);
 
-    std::map<FrameKind, uint64_t> m_kinds; // frames in files
-    uint64_t m_telemetry{0};               // frames in files with telemetry of at least one hop
+    std::map<FrameKind, uint64_t> kinds; // frames in files
+    uint64_t telemetry{0};               // frames in files with telemetry of at least one hop
 };
 
 void
@@ -915,7 +851,7 @@ CaptureTestCase::CheckFile(const std::string& path, const PortCounters& counters
     const Bytes all{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     // Little-endian as ns-3 writes: nanoseconds, version 2.4, Ethernet.
     const Bytes header = FromHex("4d3cb2a1020004000000000000000000ffff000001000000");
-    NS_TEST_ASSERT_MSG_EQ((all.size() >= 24), true, path);
+    NS_TEST_ASSERT_MSG_GT_OR_EQ(all.size(), 24, path);
     NS_TEST_EXPECT_MSG_EQ(std::equal(header.begin(), header.end(), all.begin()), true, path);
     uint64_t records = 0;
     uint64_t bytes = 0;
@@ -926,21 +862,21 @@ CaptureTestCase::CheckFile(const std::string& path, const PortCounters& counters
         uint32_t fields[4];
         std::memcpy(fields, all.data() + at, 16);
         NS_TEST_ASSERT_MSG_EQ(fields[2], fields[3], "recorded whole");
-        NS_TEST_ASSERT_MSG_EQ((at + 16 + fields[2] <= all.size()), true, "complete");
+        NS_TEST_ASSERT_MSG_LT_OR_EQ(at + 16 + fields[2], all.size(), "complete");
         const uint64_t time = fields[0] * GIGA + fields[1];
-        NS_TEST_EXPECT_MSG_EQ((time >= last), true, "in order of time");
+        NS_TEST_EXPECT_MSG_GT_OR_EQ(time, last, "in order of time");
         last = time;
         const ParsedFrame parsed =
             FromBytes(Bytes(all.begin() + static_cast<int64_t>(at) + 16,
                             all.begin() + static_cast<int64_t>(at) + 16 + fields[2]));
         NS_TEST_ASSERT_MSG_EQ(parsed.error, "", "a frame");
-        m_telemetry += parsed.frame->GetTelemetry() && !parsed.frame->GetTelemetry()->empty();
+        telemetry += parsed.frame->GetTelemetry() && !parsed.frame->GetTelemetry()->empty();
         if (parsed.frame->kind == FrameKind::ROCE_DATA || parsed.frame->kind == FrameKind::ROCE_ACK)
         {
             const uint32_t length = Get16(all, at + 16 + 16);
             NS_TEST_EXPECT_MSG_EQ(fields[2], 14 + length, "no padding needed");
         }
-        m_kinds[parsed.frame->kind]++;
+        kinds[parsed.frame->kind]++;
         Frame::Free(parsed.frame);
         records++;
         bytes += fields[2] + 4;
@@ -949,11 +885,11 @@ CaptureTestCase::CheckFile(const std::string& path, const PortCounters& counters
     NS_TEST_EXPECT_MSG_EQ(at, all.size(), "nothing behind the last record");
     NS_TEST_EXPECT_MSG_EQ(records, counters.transmittedFrames + counters.receivedFrames, path);
     NS_TEST_EXPECT_MSG_EQ(bytes, counters.transmittedBytes + counters.receivedBytes, path);
-    NS_TEST_EXPECT_MSG_EQ((last > 60000), true, "as long as the run");
+    NS_TEST_EXPECT_MSG_GT(last, 60000, "as long as the run");
 }
 
 void
-CaptureTestCase::DoRun()
+CaptureTestCase::Run()
 {
     TopologyGraph star;
     star.name = "star";
@@ -1002,30 +938,14 @@ CaptureTestCase::DoRun()
     for (const FrameKind kind :
          {FrameKind::PAUSE, FrameKind::ROCE_DATA, FrameKind::ROCE_ACK, FrameKind::ROCE_CNP})
     {
-        NS_TEST_EXPECT_MSG_EQ((m_kinds[kind] > 0), true, "of every kind");
+        NS_TEST_EXPECT_MSG_GT(kinds[kind], 0, "of every kind");
     }
-    NS_TEST_EXPECT_MSG_EQ((m_telemetry > 0), true, "telemetry");
+    NS_TEST_EXPECT_MSG_GT(telemetry, 0, "telemetry");
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * Capture files that cannot be written are refused.
- */
-class CaptureRefusalTestCase : public TestCase
-{
-  public:
-    CaptureRefusalTestCase()
-        : TestCase("capture files that cannot be written")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
 void
-CaptureRefusalTestCase::DoRun()
+TestCaptureRefusal()
 {
     const std::string directory = CreateTempDirFilename("missing") + "/capture";
     const std::string occupied = CreateTempDirFilename("occupied");
@@ -1043,7 +963,7 @@ CaptureRefusalTestCase::DoRun()
             error = refusal.what();
         }
         NS_TEST_EXPECT_MSG_EQ(error.find("pcap " + prefix + ": "), 0, error);
-        NS_TEST_EXPECT_MSG_EQ((error.find("allowed") != std::string::npos), true, error);
+        NS_TEST_EXPECT_MSG_NE(error.find("allowed"), std::string::npos, error);
         Write(network.Connect(0, 1, 1), 1);
         Simulator::Run(); // as if the capture had not been tried
         NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 1, "arrives");
@@ -1052,26 +972,14 @@ CaptureRefusalTestCase::DoRun()
     }
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * The suite.
- */
-class FrameWireFormatTestSuite : public TestSuite
-{
-  public:
-    FrameWireFormatTestSuite()
-        : TestSuite("distributed-training-frame-wire-format", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new InvariantCrcTestCase);
-        add(new FrameBytesTestCase);
-        add(new FrameRoundTripTestCase);
-        add(new DamagedFrameTestCase);
-        add(new WireFormatRegistryTestCase);
-        add(new CaptureTestCase);
-        add(new CaptureRefusalTestCase);
-    }
-};
+const Suite g_suite("frame-wire-format",
+                    Duration::QUICK,
+                    {{"invariant CRC", TestInvariantCrc},
+                     {"frames byte for byte", TestFrameBytes},
+                     {"to bytes and back", RunTest<FrameRoundTripTestCase>},
+                     {"damaged frames", TestDamagedFrame},
+                     {"formats that protocols register", TestWireFormatRegistry},
+                     {"captured traffic", RunTest<CaptureTestCase>},
+                     {"capture files that cannot be written", TestCaptureRefusal}});
 
-/// The suite, registered.
-static FrameWireFormatTestSuite g_frameWireFormatTestSuite;
+} // namespace frame_wire_format_test

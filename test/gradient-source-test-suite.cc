@@ -5,10 +5,10 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/gradient-source.h"
 #include "ns3/gradient-values.h"
-#include "ns3/test.h"
 
 #include <cmath>
 #include <cstdint>
@@ -17,122 +17,99 @@
 #include <string>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-gradient-source-tests Tests of sources of gradients
- */
+namespace gradient_source_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
+
 using ns3::training::tests::GetRefusal;
 
-namespace
+/**
+ * @param name of the source
+ * @param sigma its standard deviation
+ * @param kurtosis fourth moment / sigma^4
+ */
+void
+CheckMoments(const std::string& name, double sigma, double kurtosis)
 {
+    constexpr std::size_t COUNT = 200000;
+    const auto source = MakeGradientSource(name);
+    const auto values = source->Make({1, 2, 3, 4, 0}, COUNT);
+    NS_TEST_EXPECT_MSG_EQ(values,
+                          source->Make({1, 2, 3, 4, 5}, COUNT),
+                          "a function of seed, rank, iteration and bucket");
+    double mean = 0;
+    double square = 0;
+    double fourth = 0;
+    for (const float value : values)
+    {
+        const double x = value / sigma;
+        mean += x / COUNT;
+        square += x * x / COUNT;
+        fourth += x * x * x * x / COUNT;
+    }
+    const double deviation = 5 / std::sqrt(COUNT);
+    NS_TEST_EXPECT_MSG_EQ_TOL(mean, 0, deviation, name);
+    NS_TEST_EXPECT_MSG_EQ_TOL(square, 1, deviation * std::sqrt(kurtosis - 1), name);
+    NS_TEST_EXPECT_MSG_EQ_TOL(fourth, kurtosis, 0.1 * kurtosis, name);
+    // Correlation with other places.
+    for (const GradientPlace& place : {GradientPlace{2, 2, 3, 4, 0},
+                                       GradientPlace{1, 3, 3, 4, 0},
+                                       GradientPlace{1, 2, 4, 4, 0},
+                                       GradientPlace{1, 2, 3, 5, 0}})
+    {
+        const auto others = source->Make(place, COUNT);
+        double product = 0;
+        for (std::size_t i = 0; i < COUNT; i++)
+        {
+            product += values[i] / sigma * others[i] / sigma / COUNT;
+        }
+        NS_TEST_EXPECT_MSG_EQ_TOL(product, 0, deviation, name);
+    }
+}
 
 /**
- * @ingroup distributed-training-gradient-source-tests
  * Moments of the distributions, by z-tests of 5 standard deviations, and independence of places.
  */
-class GradientDistributionTestCase : public TestCase
+void
+TestGradientDistribution()
 {
-  public:
-    GradientDistributionTestCase()
-        : TestCase("distributions")
+    CheckMoments("normal", 0.001, 3);
+    CheckMoments("normal:sigma=2.5", 2.5, 3);
+    CheckMoments("laplace:sigma=0.25", 0.25, 6);
+
+    const auto hash = MakeGradientSource("hash")->Make({7, 1, 2, 3, 99}, 100);
+    NS_TEST_EXPECT_MSG_EQ(hash, MakeGradients(7, 1, 2, 3, 100), "as ever");
+
+    for (const std::string part : {"sigma=0", "sigma=x", "mean=1"})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        CheckMoments("normal", 0.001, 3);
-        CheckMoments("normal:sigma=2.5", 2.5, 3);
-        CheckMoments("laplace:sigma=0.25", 0.25, 6);
-
-        const auto hash = MakeGradientSource("hash")->Make({7, 1, 2, 3, 99}, 100);
-        NS_TEST_EXPECT_MSG_EQ((hash == MakeGradients(7, 1, 2, 3, 100)), true, "as ever");
-
-        for (const std::string part : {"sigma=0", "sigma=x", "mean=1"})
-        {
-            NS_TEST_EXPECT_MSG_NE(
-                GetRefusal([&] { MakeGradientSource("normal:" + part); }).find(part),
-                std::string::npos,
-                part);
-        }
-        NS_TEST_EXPECT_MSG_NE(GetRefusal([] { MakeGradientSource("gauss"); }).find("laplace"),
+        NS_TEST_EXPECT_MSG_NE(GetRefusal([&] { MakeGradientSource("normal:" + part); }).find(part),
                               std::string::npos,
-                              "lists the sources");
+                              part);
     }
+    NS_TEST_EXPECT_MSG_NE(GetRefusal([] { MakeGradientSource("gauss"); }).find("laplace"),
+                          std::string::npos,
+                          "lists the sources");
+}
 
-    /**
-     * @param name of the source
-     * @param sigma its standard deviation
-     * @param kurtosis fourth moment / sigma^4
-     */
-    void CheckMoments(const std::string& name, double sigma, double kurtosis)
-    {
-        constexpr std::size_t COUNT = 200000;
-        const auto source = MakeGradientSource(name);
-        const auto values = source->Make({1, 2, 3, 4, 0}, COUNT);
-        NS_TEST_EXPECT_MSG_EQ((values == source->Make({1, 2, 3, 4, 5}, COUNT)),
-                              true,
-                              "a function of seed, rank, iteration and bucket");
-        double mean = 0;
-        double square = 0;
-        double fourth = 0;
-        for (const float value : values)
-        {
-            const double x = value / sigma;
-            mean += x / COUNT;
-            square += x * x / COUNT;
-            fourth += x * x * x * x / COUNT;
-        }
-        const double deviation = 5 / std::sqrt(COUNT);
-        NS_TEST_EXPECT_MSG_EQ_TOL(mean, 0, deviation, name);
-        NS_TEST_EXPECT_MSG_EQ_TOL(square, 1, deviation * std::sqrt(kurtosis - 1), name);
-        NS_TEST_EXPECT_MSG_EQ_TOL(fourth, kurtosis, 0.1 * kurtosis, name);
-        // Correlation with other places.
-        for (const GradientPlace& place : {GradientPlace{2, 2, 3, 4, 0},
-                                           GradientPlace{1, 3, 3, 4, 0},
-                                           GradientPlace{1, 2, 4, 4, 0},
-                                           GradientPlace{1, 2, 3, 5, 0}})
-        {
-            const auto others = source->Make(place, COUNT);
-            double product = 0;
-            for (std::size_t i = 0; i < COUNT; i++)
-            {
-                product += values[i] / sigma * others[i] / sigma / COUNT;
-            }
-            NS_TEST_EXPECT_MSG_EQ_TOL(product, 0, deviation, name);
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-gradient-source-tests
- * Files by rank, iteration and bucket, or with all buckets in turn; and files that are refused.
- */
-class GradientFileTestCase : public TestCase
+/** Files by rank, iteration and bucket, or with all buckets in turn; and files that are refused. */
+struct GradientFileTestCase
 {
-  public:
-    GradientFileTestCase()
-        : TestCase("files")
+    void Run()
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        m_folder = CreateTempDirFilename("");
+        folder = CreateTempDirFilename("");
         Write("r0.f32", {0, 1, 2, 3, 4});
         Write("r1.f32", {10, 11, 12, 13, 14});
-        const auto byRank = MakeGradientSource("file:" + m_folder + "r{rank}.f32");
+        const auto byRank = MakeGradientSource("file:" + folder + "r{rank}.f32");
         byRank->Check(2, 1000, {2, 3});
         Expect(byRank->Make({1, 1, 7, 1, 2}, 3), {12, 13, 14}, "the second bucket");
         Expect(byRank->Make({1, 0, 0, 0, 0}, 2), {0, 1}, "the first bucket");
         Expect(byRank->Make({1, 0, 0, 0, 0}, 0), {}, "nothing");
 
         Write("0,1-2", {5});
-        const auto whole = MakeGradientSource("file:" + m_folder + "{rank},{iteration}-{bucket}");
+        const auto whole = MakeGradientSource("file:" + folder + "{rank},{iteration}-{bucket}");
         Expect(whole->Make({1, 0, 1, 2, 77}, 1), {5}, "a file of its own, a comma in its name");
 
         const auto refuse = [&](const auto& source, uint64_t count, const std::string& part) {
@@ -140,13 +117,13 @@ class GradientFileTestCase : public TestCase
             NS_TEST_EXPECT_MSG_NE(refusal.find(part), std::string::npos, refusal << ": " << part);
         };
         refuse(byRank, 6, "r0.f32 has 20 bytes (allowed: float32, at least 6 of them)");
-        refuse(whole, 1, "cannot read " + m_folder + "0,0-0");
+        refuse(whole, 1, "cannot read " + folder + "0,0-0");
         Write("nan.f32", {1, 2, std::numeric_limits<float>::quiet_NaN()});
-        const auto notANumber = MakeGradientSource("file:" + m_folder + "nan.f32");
+        const auto notANumber = MakeGradientSource("file:" + folder + "nan.f32");
         refuse(notANumber, 3, "number 2 is nan (allowed: finite numbers)");
         notANumber->Check(2, 1, {2});
-        std::ofstream(m_folder + "odd.f32") << "12345";
-        refuse(MakeGradientSource("file:" + m_folder + "odd.f32"), 1, "5 bytes");
+        std::ofstream(folder + "odd.f32") << "12345";
+        refuse(MakeGradientSource("file:" + folder + "odd.f32"), 1, "5 bytes");
         NS_TEST_EXPECT_MSG_NE(GetRefusal([] { MakeGradientSource("file"); }).find("PATH"),
                               std::string::npos,
                               "no path");
@@ -155,7 +132,7 @@ class GradientFileTestCase : public TestCase
     /** Writes numbers to a file. */
     void Write(const std::string& name, const std::vector<float>& values)
     {
-        std::ofstream file(m_folder + name, std::ios::binary);
+        std::ofstream file(folder + name, std::ios::binary);
         file.write(reinterpret_cast<const char*>(values.data()),
                    static_cast<std::streamsize>(values.size() * sizeof(float)));
     }
@@ -165,27 +142,15 @@ class GradientFileTestCase : public TestCase
                 const std::vector<float>& expected,
                 const std::string& what)
     {
-        NS_TEST_EXPECT_MSG_EQ((actual == expected), true, what);
+        NS_TEST_EXPECT_MSG_EQ(actual, expected, what);
     }
 
-    std::string m_folder; ///< with a slash at its end
+    std::string folder; ///< with a slash at its end
 };
 
-/**
- * @ingroup distributed-training-gradient-source-tests
- * The suite.
- */
-class GradientSourceTestSuite : public TestSuite
-{
-  public:
-    GradientSourceTestSuite()
-        : TestSuite("distributed-training-gradient-source", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new GradientDistributionTestCase);
-        AddTestCase(new GradientFileTestCase);
-    }
-};
+const Suite g_suite("gradient-source",
+                    Duration::QUICK,
+                    {{"distributions", TestGradientDistribution},
+                     {"files", RunTest<GradientFileTestCase>}});
 
-static GradientSourceTestSuite g_gradientSourceTestSuite; ///< registers the suite
-
-} // namespace
+} // namespace gradient_source_test

@@ -20,10 +20,7 @@
 namespace ns3::training
 {
 
-/**
- * @ingroup distributed-training-graph-tests
- * Tasks from a list.
- */
+/** Tasks from a list. */
 class ListSource : public TaskSource
 {
   public:
@@ -47,10 +44,7 @@ class ListSource : public TaskSource
     std::size_t m_next{0};
 };
 
-/**
- * @ingroup distributed-training-graph-tests
- * A job whose tasks are written by a function.
- */
+/** A job whose tasks are written by a function. */
 class WrittenGraph : public TaskGraph
 {
   public:

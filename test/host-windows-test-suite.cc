@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/bucket-scheduler.h"
@@ -16,7 +17,6 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/training-mix-bits.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
@@ -28,12 +28,12 @@
 #include <utility>
 #include <vector>
 
+namespace host_windows_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 /** Number of messages that handlers post, at most. */
 constexpr uint64_t MOST_POSTS = 400;
@@ -59,26 +59,13 @@ struct Seen
     }
 };
 
-} // namespace
-
 /**
- * @ingroup distributed-training-tests
- *
  * Hosts whose handlers act on other hosts at the same time: they post messages there, read
  * counters, slow hosts down, change links, and schedule and cancel events. What all handlers see,
  * in the order of time over all hosts, is the same with windows and without them.
  */
-class HostWindowsTest : public TestCase
+struct HostWindowsTest
 {
-  public:
-    /** @param seed of the network, of the NICs, and of what the handlers do */
-    explicit HostWindowsTest(uint32_t seed)
-        : TestCase("hosts that act on each other, seed " + std::to_string(seed)),
-          m_seed(seed)
-    {
-    }
-
-  private:
     /** A run: its network, and what was seen. */
     struct Stage
     {
@@ -98,9 +85,9 @@ class HostWindowsTest : public TestCase
         const auto add = [&](uint32_t a, uint32_t b) {
             const uint64_t rate = random.GetInteger(1, 4) * uint64_t{25000000000};
             const uint32_t longest =
-                m_seed % 3 ? 4 : 40; // times the shortest: beyond the next windows
+                seed % 3 ? 4 : 40; // times the shortest: beyond the next windows
             const auto delay =
-                TimeStep(random.GetInteger(1, longest) * (m_seed % 2 ? 500000 : 333333));
+                TimeStep(random.GetInteger(1, longest) * (seed % 2 ? 500000 : 333333));
             graph.links.push_back({a, b, DataRate(rate), delay});
         };
         for (uint32_t host = 0; host < graph.hosts; host++)
@@ -116,17 +103,17 @@ class HostWindowsTest : public TestCase
 
     void Configure(RdmaNic& nic) const
     {
-        nic.SetAttribute("Mtu", UintegerValue(m_seed % 2 ? 1000 : 4096));
-        nic.SetAttribute("AckInterval", UintegerValue(1 + m_seed % 5 * 4));
+        nic.SetAttribute("Mtu", UintegerValue(seed % 2 ? 1000 : 4096));
+        nic.SetAttribute("AckInterval", UintegerValue(1 + seed % 5 * 4));
         nic.SetAttribute("LossRecovery",
-                         StringValue(m_seed % 7 == 3 ? "selective-repeat" : "go-back-n"));
+                         StringValue(seed % 7 == 3 ? "selective-repeat" : "go-back-n"));
         nic.SetAttribute("RetransmissionTimeout",
-                         TimeValue(m_seed % 5 == 4 ? NanoSeconds(900) : MicroSeconds(150)));
-        nic.SetAttribute("RetryLimit", UintegerValue(m_seed % 5 == 4 ? 1000 : 7));
-        nic.SetAttribute("DoorbellLatency", TimeValue(NanoSeconds(m_seed % 3 == 1 ? 170 : 0)));
-        nic.SetAttribute("CompletionLatency", TimeValue(NanoSeconds(m_seed % 3 == 2 ? 230 : 0)));
+                         TimeValue(seed % 5 == 4 ? NanoSeconds(900) : MicroSeconds(150)));
+        nic.SetAttribute("RetryLimit", UintegerValue(seed % 5 == 4 ? 1000 : 7));
+        nic.SetAttribute("DoorbellLatency", TimeValue(NanoSeconds(seed % 3 == 1 ? 170 : 0)));
+        nic.SetAttribute("CompletionLatency", TimeValue(NanoSeconds(seed % 3 == 2 ? 230 : 0)));
         nic.SetAttribute("InjectionRate",
-                         DataRateValue(DataRate(m_seed % 4 == 2 ? "7Gbps" : "0bps")));
+                         DataRateValue(DataRate(seed % 4 == 2 ? "7Gbps" : "0bps")));
     }
 
     static void Post(Stage* stage, std::size_t index)
@@ -249,14 +236,14 @@ class HostWindowsTest : public TestCase
         Stage stage;
         {
             stage.random = CreateObject<UniformRandomVariable>();
-            stage.random->SetStream(2000 + m_seed);
+            stage.random->SetStream(2000 + seed);
             const TopologyGraph topology = MakeTopology(*stage.random);
             RdmaNetwork network(
                 topology,
                 RdmaDcqcn::GetTypeId(),
                 [this](RdmaNic& nic) { Configure(nic); },
-                m_seed % 6 == 5 ? 0.002 : 0,
-                m_seed % 4 == 3 ? 10 : 0);
+                seed % 6 == 5 ? 0.002 : 0,
+                seed % 4 == 3 ? 10 : 0);
             stage.network = &network;
             for (uint32_t number = 16; number < 16 + 3 * topology.hosts; number++)
             {
@@ -295,19 +282,19 @@ class HostWindowsTest : public TestCase
             stage.seen.Add("frames", 0, total.transmittedFrames);
             stage.seen.Add("drops", 0, total.droppedFrames + total.lostFrames);
             stage.seen.Add("events", 0, Simulator::GetEventCount());
-            m_nodes = loop->GetNNodes();
-            m_all = topology.hosts + topology.switches;
+            nodes = loop->GetNNodes();
+            all = topology.hosts + topology.switches;
         }
         GlobalValue::Bind("SchedulerType", before);
         return stage.seen;
     }
 
-    void DoRun() override
+    void Run()
     {
         const Seen expected = Run(false);
-        NS_TEST_EXPECT_MSG_EQ(m_nodes, 0, "no windows");
+        NS_TEST_EXPECT_MSG_EQ(nodes, 0, "no windows");
         const Seen actual = Run(true);
-        NS_TEST_EXPECT_MSG_EQ(m_nodes, m_all, "all hosts and switches execute events in windows");
+        NS_TEST_EXPECT_MSG_EQ(nodes, all, "all hosts and switches execute events in windows");
         NS_TEST_EXPECT_MSG_GT(expected.count, 100, "much is seen");
         const std::size_t lines = std::min(expected.lines.size(), actual.lines.size());
         const auto [seen, other] = std::mismatch(actual.lines.begin(),
@@ -321,26 +308,23 @@ class HostWindowsTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(actual.hash, expected.hash, "all lines");
     }
 
-    uint32_t m_seed;
-    std::size_t m_nodes{0};
-    std::size_t m_all{0};
+    uint32_t seed; ///< of the network, of the NICs, and of what the handlers do
+    std::size_t nodes{0};
+    std::size_t all{0};
 };
 
-/**
- * @ingroup distributed-training-tests
- * The suite of hosts that execute events in windows.
- */
-class HostWindowsTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    HostWindowsTestSuite()
-        : TestSuite("distributed-training-host-windows", TestSuite::Type::UNIT)
+    std::vector<Case> cases;
+    for (uint32_t seed = 1; seed <= 60; seed++)
     {
-        for (uint32_t seed = 1; seed <= 60; seed++)
-        {
-            AddTestCase(new HostWindowsTest(seed));
-        }
+        cases.push_back({"hosts that act on each other, seed " + std::to_string(seed),
+                         [seed] { HostWindowsTest{seed}.Run(); }});
     }
-};
+    return cases;
+}
 
-static HostWindowsTestSuite g_hostWindowsTestSuite; ///< registers the suite
+const Suite g_suite("host-windows", Duration::QUICK, MakeCases());
+
+} // namespace host_windows_test

@@ -8,13 +8,13 @@
 #define DISTRIBUTED_TRAINING_INNETWORK_TEST_COMMON_H
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/config.h"
 #include "ns3/guarded-run.h"
 #include "ns3/in-network-figures.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-program.h"
 
@@ -377,119 +377,121 @@ class Trial
     }
 };
 
-/** A test of an in-network system. */
-class InNetworkTest : public RefusalTest
+/** Expects the refusal of a cluster. */
+inline void
+ExpectRefusal(const ClusterOptions& options, const std::string& part)
 {
-  protected:
-    using RefusalTest::RefusalTest;
+    ExpectPart(Refuse(options), part);
+}
 
-    /** Expects the refusal of a cluster. */
-    void ExpectRefusal(const ClusterOptions& options, const std::string& part)
+/** Expects the refusal of an attribute's value, also as a default. */
+inline void
+ExpectChoice(const ClusterOptions& options,
+             const std::string& attribute,
+             const std::string& allowed)
+{
+    const Default wrong(attribute, "wrong");
+    ExpectRefusal(options, attribute + "='wrong' (allowed: " + allowed + ")");
+}
+
+/** @return seconds of an all-reduce with virtual payload, without retransmissions */
+inline double
+GetSeconds(const ClusterOptions& options, uint64_t count)
+{
+    Trial trial(options, count, true, false);
+    NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
+    NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, "no retransmission");
+    return trial.GetSeconds();
+}
+
+/** @return million numbers per second and rank of the same all-reduce */
+inline double
+GetRate(const ClusterOptions& options, uint64_t count)
+{
+    return static_cast<double>(count) / GetSeconds(options, count) * 1e-6;
+}
+
+/** A failed rank ends the run soon, with a message. */
+inline void
+CheckDeadWorker(ClusterOptions options, const std::string& host = "host2")
+{
+    options.faults = {host + ":down,from=30us"};
+    Trial trial(options, 200000, false);
+    ExpectPart(trial.Run(), "no notice of rank");
+    NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
+}
+
+/** Without its switch and with OnFailure=error, a run ends with a message with these parts. */
+inline void
+CheckDeadSwitch(ClusterOptions options, const std::vector<std::string>& parts)
+{
+    const Default error("InNetworkCommunicator::OnFailure", "error");
+    options.faults = {"switch0:down,from=30us"};
+    Trial trial(options, 200000, false);
+    const std::string text = trial.Run();
+    for (const std::string& part : parts)
     {
-        ExpectPart(Refuse(options), part);
+        ExpectPart(text, part);
     }
+}
 
-    /** Expects the refusal of an attribute's value, also as a default. */
-    void ExpectChoice(const ClusterOptions& options,
-                      const std::string& attribute,
-                      const std::string& allowed)
-    {
-        const Default wrong(attribute, "wrong");
-        ExpectRefusal(options, attribute + "='wrong' (allowed: " + allowed + ")");
-    }
+/** @return options with a restart of switch 0 at a time for a duration, us */
+inline ClusterOptions
+Restart(ClusterOptions options, uint32_t at, uint32_t duration)
+{
+    options.faults = {"switch0:restart,from=" + std::to_string(at) +
+                      "us,until=" + std::to_string(at + duration) + "us"};
+    options.rerouteDelay = MicroSeconds(1);
+    return options;
+}
 
-    /** @return seconds of an all-reduce with virtual payload, without retransmissions */
-    double GetSeconds(const ClusterOptions& options, uint64_t count)
+/**
+ * The switch of a pool restarts at many times: the ranks recover by retransmissions, or all
+ * fall back to the hosts.
+ */
+inline void
+CheckPoolRestarts(const std::vector<ClusterOptions>& clusters)
+{
+    uint32_t fallbacks = 0;
+    uint32_t recoveries = 0;
+    for (uint32_t at = 5; at <= 245; at += 30)
     {
-        Trial trial(options, count, true, false);
-        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
-        NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, "no retransmission");
-        return trial.GetSeconds();
-    }
-
-    /** @return million numbers per second and rank of the same all-reduce */
-    double GetRate(const ClusterOptions& options, uint64_t count)
-    {
-        return static_cast<double>(count) / GetSeconds(options, count) * 1e-6;
-    }
-
-    /** A failed rank ends the run soon, with a message. */
-    void CheckDeadWorker(ClusterOptions options, const std::string& host = "host2")
-    {
-        options.faults = {host + ":down,from=30us"};
-        Trial trial(options, 200000, false);
-        ExpectPart(trial.Run(), "no notice of rank");
-        NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
-    }
-
-    /** Without its switch and with OnFailure=error, a run ends with a message with these parts. */
-    void CheckDeadSwitch(ClusterOptions options, const std::vector<std::string>& parts)
-    {
-        const Default error("InNetworkCommunicator::OnFailure", "error");
-        options.faults = {"switch0:down,from=30us"};
-        Trial trial(options, 200000, false);
-        const std::string text = trial.Run();
-        for (const std::string& part : parts)
+        for (ClusterOptions options : clusters)
         {
-            ExpectPart(text, part);
+            // A sum that only some ranks have received when the switch restarts cannot be
+            // repeated.
+            options.loss = at % 2 ? 0.001 : 0;
+            SetKey(options, "slots", 128);
+            Trial trial(Restart(options, at, 3), 200000, false);
+            const std::string what = options.topology + ", " + std::to_string(at) + " us";
+            NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
+            const uint32_t count = trial.CountFallenBack();
+            NS_TEST_EXPECT_MSG_EQ((count == 0 || count == options.ranks),
+                                  true,
+                                  what << ": all or none");
+            (count > 0 ? fallbacks : recoveries)++;
+            NS_TEST_EXPECT_MSG_EQ(FormatFallback(*trial.cluster).empty(), (count == 0), what);
+            NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), (count == 0), what);
+            NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, what << ": the tensor is intact");
         }
     }
+    NS_TEST_EXPECT_MSG_GT(fallbacks, 0, "some sums are lost in part");
+    NS_TEST_EXPECT_MSG_GT(recoveries, 0, "some are not, and retransmissions are enough");
+}
 
-    /** @return options with a restart of switch 0 at a time for a duration, us */
-    static ClusterOptions Restart(ClusterOptions options, uint32_t at, uint32_t duration)
+/** Checks a trial with random losses, duplicates and reordering. */
+inline void
+CheckResent(const Trial& trial, const ClusterOptions& options, const std::string& what)
+{
+    if (options.loss == 0 && options.faults.empty())
     {
-        options.faults = {"switch0:restart,from=" + std::to_string(at) +
-                          "us,until=" + std::to_string(at + duration) + "us"};
-        options.rerouteDelay = MicroSeconds(1);
-        return options;
+        NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, what << ": nothing is sent again");
     }
-
-    /**
-     * The switch of a pool restarts at many times: the ranks recover by retransmissions, or all
-     * fall back to the hosts.
-     */
-    void CheckPoolRestarts(const std::vector<ClusterOptions>& clusters)
+    else if (options.loss >= 0.01 || !options.faults.empty())
     {
-        uint32_t fallbacks = 0;
-        uint32_t recoveries = 0;
-        for (uint32_t at = 5; at <= 245; at += 30)
-        {
-            for (ClusterOptions options : clusters)
-            {
-                // A sum that only some ranks have received when the switch restarts cannot be
-                // repeated.
-                options.loss = at % 2 ? 0.001 : 0;
-                SetKey(options, "slots", 128);
-                Trial trial(Restart(options, at, 3), 200000, false);
-                const std::string what = options.topology + ", " + std::to_string(at) + " us";
-                NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", what);
-                const uint32_t count = trial.CountFallenBack();
-                NS_TEST_EXPECT_MSG_EQ((count == 0 || count == options.ranks),
-                                      true,
-                                      what << ": all or none");
-                (count > 0 ? fallbacks : recoveries)++;
-                NS_TEST_EXPECT_MSG_EQ(FormatFallback(*trial.cluster).empty(), (count == 0), what);
-                NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), (count == 0), what);
-                NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, what << ": the tensor is intact");
-            }
-        }
-        NS_TEST_EXPECT_MSG_GT(fallbacks, 0, "some sums are lost in part");
-        NS_TEST_EXPECT_MSG_GT(recoveries, 0, "some are not, and retransmissions are enough");
+        NS_TEST_EXPECT_MSG_GT(trial.CountResent(), 0, what << ": the network did lose");
     }
-
-    /** Checks a trial with random losses, duplicates and reordering. */
-    void CheckResent(const Trial& trial, const ClusterOptions& options, const std::string& what)
-    {
-        if (options.loss == 0 && options.faults.empty())
-        {
-            NS_TEST_EXPECT_MSG_EQ(trial.CountResent(), 0, what << ": nothing is sent again");
-        }
-        else if (options.loss >= 0.01 || !options.faults.empty())
-        {
-            NS_TEST_EXPECT_MSG_GT(trial.CountResent(), 0, what << ": the network did lose");
-        }
-    }
-};
+}
 
 } // namespace ns3::training::tests
 

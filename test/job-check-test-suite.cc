@@ -4,11 +4,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/cluster-options.h"
 #include "ns3/job-check.h"
 #include "ns3/parallel-command-line.h"
 #include "ns3/parallel-plan.h"
-#include "ns3/test.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-run.h"
 #include "ns3/transformer-model.h"
@@ -22,16 +23,12 @@
 #include <tuple>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-job-check-tests Tests of what is known of a job before it runs
- */
+namespace job_check_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 /** What the traffic of a model depends on, written down again. */
 struct Shape
@@ -178,10 +175,7 @@ struct Sum
 /// Traffic of rank 0 in an iteration. The number of buckets of data parallelism is not compared.
 using Traffic = std::map<Key, Sum>;
 
-/**
- * @ingroup distributed-training-job-check-tests
- * The formulas of Megatron-LM, ZeRO, ring attention and Ulysses.
- */
+/** The formulas of Megatron-LM, ZeRO, ring attention and Ulysses. */
 Traffic
 Expect(const Job& job, const ParallelOptions& o)
 {
@@ -293,241 +287,204 @@ MakeCluster()
     return cluster;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-job-check-tests
- * Bytes and number of every collective.
- */
-class JobCheckTrafficTestCase : public TestCase
+/** Bytes and number of every collective. */
+void
+TestJobCheckTraffic()
 {
-  public:
-    JobCheckTrafficTestCase()
-        : TestCase("20 configurations have the collectives of the formulas")
+    const auto jobs = MakeJobs();
+    NS_TEST_EXPECT_MSG_EQ(jobs.size(), 20, "configurations");
+    for (std::size_t index = 0; index < jobs.size(); index++)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const auto jobs = MakeJobs();
-        NS_TEST_EXPECT_MSG_EQ(jobs.size(), 20, "configurations");
-        for (std::size_t index = 0; index < jobs.size(); index++)
+        ParallelOptions options;
+        jobs[index].set(options);
+        const auto plan =
+            std::make_shared<ParallelPlan>(FindTransformer(jobs[index].model), options);
+        const JobCheck check = CheckJob(plan, {1.5e14, 2e12}, MakeCluster());
+        const Traffic expected = Expect(jobs[index], options);
+        const Traffic found = Find(check);
+        const std::string what = "configuration " + std::to_string(index + 1);
+        NS_TEST_EXPECT_MSG_EQ(found.size(), expected.size(), what);
+        for (const auto& [key, sum] : expected)
         {
-            ParallelOptions options;
-            jobs[index].set(options);
-            const auto plan =
-                std::make_shared<ParallelPlan>(FindTransformer(jobs[index].model), options);
-            const JobCheck check = CheckJob(plan, {1.5e14, 2e12}, MakeCluster());
-            const Traffic expected = Expect(jobs[index], options);
-            const Traffic found = Find(check);
-            const std::string what = "configuration " + std::to_string(index + 1);
-            NS_TEST_EXPECT_MSG_EQ(found.size(), expected.size(), what);
-            for (const auto& [key, sum] : expected)
+            const std::string& kind = std::get<0>(key);
+            const std::string text =
+                what + ": " + kind + ", " + std::get<1>(key) + ", " + std::get<2>(key);
+            NS_TEST_ASSERT_MSG_EQ(found.count(key), 1, text);
+            NS_TEST_EXPECT_MSG_EQ(found.at(key).bytes, sum.bytes, text);
+            if (kind != "data")
             {
-                const std::string& kind = std::get<0>(key);
-                const std::string text =
-                    what + ": " + kind + ", " + std::get<1>(key) + ", " + std::get<2>(key);
-                NS_TEST_ASSERT_MSG_EQ(found.count(key), 1, text);
-                NS_TEST_EXPECT_MSG_EQ(found.at(key).bytes, sum.bytes, text);
-                if (kind != "data")
-                {
-                    NS_TEST_EXPECT_MSG_EQ(found.at(key).count, sum.count, text);
-                }
+                NS_TEST_EXPECT_MSG_EQ(found.at(key).count, sum.count, text);
             }
-            const uint64_t ranks =
-                options.tensor * options.pipeline * options.data * options.context;
-            NS_TEST_EXPECT_MSG_EQ(check.worldSize, ranks, what);
-            NS_TEST_EXPECT_MSG_GT(check.lowerBound, 0, what);
-            NS_TEST_EXPECT_MSG_GT(check.packetHops, 0, what);
         }
+        const uint64_t ranks = options.tensor * options.pipeline * options.data * options.context;
+        NS_TEST_EXPECT_MSG_EQ(check.worldSize, ranks, what);
+        NS_TEST_EXPECT_MSG_GT(check.lowerBound, 0, what);
+        NS_TEST_EXPECT_MSG_GT(check.packetHops, 0, what);
     }
-};
+}
 
-/**
- * @ingroup distributed-training-job-check-tests
- * Lower bound and memory by closed forms.
- */
-class JobCheckFiguresTestCase : public TestCase
+/** Tensor-parallel collectives in servers of their own are derived from the third on. */
+void
+CheckDerived()
 {
-  public:
-    JobCheckFiguresTestCase()
-        : TestCase("lower bound, memory and packet-hops equal closed forms")
+    ParallelJobOptions job;
+    job.model = "gpt3-13b";
+    job.parallel.tensor = 8;
+    job.parallel.data = 2;
+    const auto plan = job.MakePlan(16);
+    ClusterOptions cluster = MakeCluster();
+    cluster.topology = "rail-optimized:servers=2,gpus=8";
+    const JobCheck all = CheckJob(plan, {1.5e14, 2e12}, cluster);
+    NS_TEST_EXPECT_MSG_EQ(all.derivedHops, 0, "all is simulated");
+    const JobCheck some = CheckJob(plan, {1.5e14, 2e12}, cluster, true);
+    double derived = 0;
+    for (const auto& group : some.groups)
     {
-    }
-
-  private:
-    /** Tensor-parallel collectives in servers of their own are derived from the third on. */
-    void CheckDerived()
-    {
-        ParallelJobOptions job;
-        job.model = "gpt3-13b";
-        job.parallel.tensor = 8;
-        job.parallel.data = 2;
-        const auto plan = job.MakePlan(16);
-        ClusterOptions cluster = MakeCluster();
-        cluster.topology = "rail-optimized:servers=2,gpus=8";
-        const JobCheck all = CheckJob(plan, {1.5e14, 2e12}, cluster);
-        NS_TEST_EXPECT_MSG_EQ(all.derivedHops, 0, "all is simulated");
-        const JobCheck some = CheckJob(plan, {1.5e14, 2e12}, cluster, true);
-        double derived = 0;
-        for (const auto& group : some.groups)
+        for (const auto& each : group.collectives)
         {
-            for (const auto& each : group.collectives)
+            if (group.kind == Parallelism::TENSOR && each.count > 2)
             {
-                if (group.kind == Parallelism::TENSOR && each.count > 2)
-                {
-                    // A ring sends 14 / 8 of the vector over the two links of a switch of NVLink.
-                    derived += static_cast<double>(each.count - 2) * 1.75 * 2 * 16 *
-                               static_cast<double>(each.bytes) / cluster.GetMtu();
-                }
+                // A ring sends 14 / 8 of the vector over the two links of a switch of NVLink.
+                derived += static_cast<double>(each.count - 2) * 1.75 * 2 * 16 *
+                           static_cast<double>(each.bytes) / cluster.GetMtu();
             }
         }
-        NS_TEST_EXPECT_MSG_GT(derived, 0, "there are such collectives");
-        NS_TEST_EXPECT_MSG_EQ_TOL(some.derivedHops, derived, derived * 1e-9, "of tensors");
-        NS_TEST_EXPECT_MSG_EQ_TOL(some.packetHops + some.derivedHops,
-                                  all.packetHops,
-                                  all.packetHops * 1e-9,
-                                  "the others are simulated");
-        NS_TEST_EXPECT_MSG_LT(some.cpuSeconds, all.cpuSeconds, "takes less");
-        cluster.loss = 1e-6;
-        const JobCheck lossy = CheckJob(plan, {1.5e14, 2e12}, cluster, true);
-        NS_TEST_EXPECT_MSG_EQ(lossy.derivedHops, 0, "nothing repeats itself with losses");
-        // A file of SimAI: two servers with an NVSwitch each, and a switch with a lossy link.
-        cluster.loss = 0;
-        for (const std::string loss : {"0", "0.001"})
-        {
-            std::string text = "19 8 2 1 32 H100\n16 17 18\n";
-            for (uint32_t host = 0; host < 16; host++)
-            {
-                const std::string name = std::to_string(host);
-                text += name + (host < 8 ? " 16" : " 17") + " 400Gbps 0.001ms 0\n";
-                text += name + " 18 400Gbps 0.001ms " + (host == 0 ? loss : "0") + "\n";
-            }
-            const std::string file = CreateTempDirFilename("two-servers-" + loss + ".txt");
-            std::ofstream(file) << text;
-            cluster.topology = "file:" + file;
-            const JobCheck read = CheckJob(plan, {1.5e14, 2e12}, cluster, true);
-            NS_TEST_EXPECT_MSG_EQ((read.derivedHops > 0), (loss == "0"), "a link loses " << loss);
-        }
     }
-
-    /** Closed forms of makespans on a network without cost. */
-    void CheckSchedules()
+    NS_TEST_EXPECT_MSG_GT(derived, 0, "there are such collectives");
+    NS_TEST_EXPECT_MSG_EQ_TOL(some.derivedHops, derived, derived * 1e-9, "of tensors");
+    NS_TEST_EXPECT_MSG_EQ_TOL(some.packetHops + some.derivedHops,
+                              all.packetHops,
+                              all.packetHops * 1e-9,
+                              "the others are simulated");
+    NS_TEST_EXPECT_MSG_LT(some.cpuSeconds, all.cpuSeconds, "takes less");
+    cluster.loss = 1e-6;
+    const JobCheck lossy = CheckJob(plan, {1.5e14, 2e12}, cluster, true);
+    NS_TEST_EXPECT_MSG_EQ(lossy.derivedHops, 0, "nothing repeats itself with losses");
+    // A file of SimAI: two servers with an NVSwitch each, and a switch with a lossy link.
+    cluster.loss = 0;
+    for (const std::string loss : {"0", "0.001"})
     {
-        const std::vector<std::tuple<const char*, double>> all{{"gpipe", 33},
-                                                               {"1f1b", 33},
-                                                               {"1f1b:messages=asynchronous", 33},
-                                                               {"interleaved:v=2", 28.5},
-                                                               {"interleaved:v=4", 26.25},
-                                                               {"zb1p", 27},
-                                                               {"zbv", 25.5},
-                                                               {"dualpipev", 25.5}};
-        for (const auto& [schedule, passes] : all)
+        std::string text = "19 8 2 1 32 H100\n16 17 18\n";
+        for (uint32_t host = 0; host < 16; host++)
         {
-            ParallelJobOptions job;
-            job.model = "llama3-8b";
-            job.parallel.pipeline = 4;
-            job.parallel.data = 1;
-            job.parallel.globalBatch = 8;
-            job.parallel.schedule = schedule;
-            const JobCheck check =
-                CheckJob(job.MakePlan(0), job.GetRates("a100", 1), ClusterOptions());
-            NS_TEST_EXPECT_MSG_EQ_TOL(check.makespan, passes, 1e-9, schedule);
-            NS_TEST_EXPECT_MSG_EQ_TOL(check.work, 24, 1e-9, schedule);
-            NS_TEST_EXPECT_MSG_NE(
-                check.ToText().find(std::string("schedule ") + schedule + " without communication"),
-                std::string::npos,
-                check.ToText());
-            NS_TEST_EXPECT_MSG_NE(check.ToJson().Write().find("\"makespan_forward_passes\":"),
-                                  std::string::npos,
-                                  schedule);
+            const std::string name = std::to_string(host);
+            text += name + (host < 8 ? " 16" : " 17") + " 400Gbps 0.001ms 0\n";
+            text += name + " 18 400Gbps 0.001ms " + (host == 0 ? loss : "0") + "\n";
         }
+        const std::string file = CreateTempDirFilename("two-servers-" + loss + ".txt");
+        std::ofstream(file) << text;
+        cluster.topology = "file:" + file;
+        const JobCheck read = CheckJob(plan, {1.5e14, 2e12}, cluster, true);
+        NS_TEST_EXPECT_MSG_EQ((read.derivedHops > 0), (loss == "0"), "a link loses " << loss);
     }
+}
 
-    void DoRun() override
+/** Closed forms of makespans on a network without cost. */
+void
+CheckSchedules()
+{
+    const std::vector<std::tuple<const char*, double>> all{{"gpipe", 33},
+                                                           {"1f1b", 33},
+                                                           {"1f1b:messages=asynchronous", 33},
+                                                           {"interleaved:v=2", 28.5},
+                                                           {"interleaved:v=4", 26.25},
+                                                           {"zb1p", 27},
+                                                           {"zbv", 25.5},
+                                                           {"dualpipev", 25.5}};
+    for (const auto& [schedule, passes] : all)
     {
-        // Data parallel without overlap: computation, then the gradients of all layers. The
-        // bandwidth of a rank is the bound of a ring: 2 (n - 1) / n times the vector.
         ParallelJobOptions job;
         job.model = "llama3-8b";
-        job.parallel.data = 4;
-        job.parallel.overlapGradReduce = false;
-        job.efficiency = 0.5;
-        const auto plan = job.MakePlan(4);
-        const TransformerRates rates = job.GetRates("a100", 1);
-        NS_TEST_EXPECT_MSG_EQ_TOL(rates.operations, 156e12, 1, "half of the peak");
-        const JobCheck check = CheckJob(plan, rates, MakeCluster());
-        const double parameters = 8030261248;
-        NS_TEST_EXPECT_MSG_EQ(check.parameters, 8030261248, "parameters");
-        // Parameters and gradients of 2 and 4 bytes, Adam 12; activations of 32 layers.
-        const double activations = 32.0 * 8192 * 4096 * (34 + 5.0 * 32 * 8192 / 4096);
-        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(check.memory),
-                                  18 * parameters + activations,
-                                  1e3,
-                                  "memory");
-        const double communication = 2 * 0.75 * 4 * parameters / 50e9;
-        const double packets = 4 * (2 * 0.75 * 4 * parameters) / 4096 * 2;
-        NS_TEST_EXPECT_MSG_EQ_TOL(check.packetHops, packets, packets * 1e-9, "packet-hops");
+        job.parallel.pipeline = 4;
         job.parallel.data = 1;
-        const JobCheck alone = CheckJob(job.MakePlan(1), rates, MakeCluster());
-        NS_TEST_EXPECT_MSG_EQ(alone.groups.size(), 0, "nobody to talk to");
-        NS_TEST_EXPECT_MSG_EQ_TOL(check.lowerBound,
-                                  alone.lowerBound + communication,
-                                  2e-6,
-                                  "lower bound");
-        // Adam divided by 4, then gradients, then parameters.
-        const double divided[] = {0, 9 * parameters, 12 * parameters, 12.5 * parameters};
-        job.parallel.data = 4;
-        for (uint64_t zero : {1, 2, 3})
-        {
-            job.parallel.zero = zero;
-            job.parallel.gradientBytes = 4;
-            const JobCheck less = CheckJob(job.MakePlan(4), rates, MakeCluster());
-            const double saved = zero == 3 ? divided[2] + 1.5 * parameters : divided[zero];
-            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(check.memory - less.memory),
-                                      saved,
-                                      1e3,
-                                      "ZeRO " << zero);
-        }
-        NS_TEST_EXPECT_MSG_NE(check.ToJson().Write().find("\"world_size\":4,\"parameters\":"
-                                                          "8030261248,\"groups\":[{\"kind\":"
-                                                          "\"data\",\"size\":4,"),
+        job.parallel.globalBatch = 8;
+        job.parallel.schedule = schedule;
+        const JobCheck check = CheckJob(job.MakePlan(0), job.GetRates("a100", 1), ClusterOptions());
+        NS_TEST_EXPECT_MSG_EQ_TOL(check.makespan, passes, 1e-9, schedule);
+        NS_TEST_EXPECT_MSG_EQ_TOL(check.work, 24, 1e-9, schedule);
+        NS_TEST_EXPECT_MSG_NE(
+            check.ToText().find(std::string("schedule ") + schedule + " without communication"),
+            std::string::npos,
+            check.ToText());
+        NS_TEST_EXPECT_MSG_NE(check.ToJson().Write().find("\"makespan_forward_passes\":"),
                               std::string::npos,
-                              check.ToJson().Write());
-        NS_TEST_EXPECT_MSG_NE(check.ToText().find("all-reduce"), std::string::npos, "text");
-        NS_TEST_EXPECT_MSG_EQ(check.ToJson().Write().find("schedule"), std::string::npos, "none");
-        CheckDerived();
-        CheckSchedules();
-        // A workload: the gradients of ResNet-50 in buckets, and tables of DLRM that are exchanged.
-        TrainingRunOptions options;
-        options.model.model = "resnet50";
-        options.cluster.ranks = 8;
-        const JobCheck resnet = CheckJob(MakeJobPlan(options), options.cluster);
-        NS_TEST_EXPECT_MSG_EQ(resnet.parameters, 25557032, "ResNet-50");
-        NS_TEST_EXPECT_MSG_EQ(resnet.memory, 8 * 25557032, "ResNet-50");
-        const Traffic sums = Find(resnet);
-        NS_TEST_EXPECT_MSG_EQ(sums.size(), 1, "all-reduces only");
-        NS_TEST_EXPECT_MSG_EQ(sums.at({"data", "ranks", "all-reduce"}).bytes, 4 * 25557032, "sums");
-        options.model.model = "dlrm-hybrid-parallel";
-        const Traffic dlrm = Find(CheckJob(MakeJobPlan(options), options.cluster));
-        NS_TEST_EXPECT_MSG_EQ(dlrm.count({"tensor", "ranks", "all-to-all"}), 1, "exchanges");
+                              schedule);
     }
-};
+}
 
-/**
- * @ingroup distributed-training-job-check-tests
- * Sizes that do not fit.
- */
-class JobCheckRefusalTestCase : public TestCase
+void
+TestJobCheckFigures()
 {
-  public:
-    JobCheckRefusalTestCase()
-        : TestCase("sizes that do not multiply, and unknown models, are refused")
+    // Data parallel without overlap: computation, then the gradients of all layers. The
+    // bandwidth of a rank is the bound of a ring: 2 (n - 1) / n times the vector.
+    ParallelJobOptions job;
+    job.model = "llama3-8b";
+    job.parallel.data = 4;
+    job.parallel.overlapGradReduce = false;
+    job.efficiency = 0.5;
+    const auto plan = job.MakePlan(4);
+    const TransformerRates rates = job.GetRates("a100", 1);
+    NS_TEST_EXPECT_MSG_EQ_TOL(rates.operations, 156e12, 1, "half of the peak");
+    const JobCheck check = CheckJob(plan, rates, MakeCluster());
+    const double parameters = 8030261248;
+    NS_TEST_EXPECT_MSG_EQ(check.parameters, 8030261248, "parameters");
+    // Parameters and gradients of 2 and 4 bytes, Adam 12; activations of 32 layers.
+    const double activations = 32.0 * 8192 * 4096 * (34 + 5.0 * 32 * 8192 / 4096);
+    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(check.memory),
+                              18 * parameters + activations,
+                              1e3,
+                              "memory");
+    const double communication = 2 * 0.75 * 4 * parameters / 50e9;
+    const double packets = 4 * (2 * 0.75 * 4 * parameters) / 4096 * 2;
+    NS_TEST_EXPECT_MSG_EQ_TOL(check.packetHops, packets, packets * 1e-9, "packet-hops");
+    job.parallel.data = 1;
+    const JobCheck alone = CheckJob(job.MakePlan(1), rates, MakeCluster());
+    NS_TEST_EXPECT_MSG_EQ(alone.groups.size(), 0, "nobody to talk to");
+    NS_TEST_EXPECT_MSG_EQ_TOL(check.lowerBound,
+                              alone.lowerBound + communication,
+                              2e-6,
+                              "lower bound");
+    // Adam divided by 4, then gradients, then parameters.
+    const double divided[] = {0, 9 * parameters, 12 * parameters, 12.5 * parameters};
+    job.parallel.data = 4;
+    for (uint64_t zero : {1, 2, 3})
     {
+        job.parallel.zero = zero;
+        job.parallel.gradientBytes = 4;
+        const JobCheck less = CheckJob(job.MakePlan(4), rates, MakeCluster());
+        const double saved = zero == 3 ? divided[2] + 1.5 * parameters : divided[zero];
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(check.memory - less.memory),
+                                  saved,
+                                  1e3,
+                                  "ZeRO " << zero);
     }
+    NS_TEST_EXPECT_MSG_NE(check.ToJson().Write().find("\"world_size\":4,\"parameters\":"
+                                                      "8030261248,\"groups\":[{\"kind\":"
+                                                      "\"data\",\"size\":4,"),
+                          std::string::npos,
+                          check.ToJson().Write());
+    NS_TEST_EXPECT_MSG_NE(check.ToText().find("all-reduce"), std::string::npos, "text");
+    NS_TEST_EXPECT_MSG_EQ(check.ToJson().Write().find("schedule"), std::string::npos, "none");
+    CheckDerived();
+    CheckSchedules();
+    // A workload: the gradients of ResNet-50 in buckets, and tables of DLRM that are exchanged.
+    TrainingRunOptions options;
+    options.model.model = "resnet50";
+    options.cluster.ranks = 8;
+    const JobCheck resnet = CheckJob(MakeJobPlan(options), options.cluster);
+    NS_TEST_EXPECT_MSG_EQ(resnet.parameters, 25557032, "ResNet-50");
+    NS_TEST_EXPECT_MSG_EQ(resnet.memory, 8 * 25557032, "ResNet-50");
+    const Traffic sums = Find(resnet);
+    NS_TEST_EXPECT_MSG_EQ(sums.size(), 1, "all-reduces only");
+    NS_TEST_EXPECT_MSG_EQ(sums.at({"data", "ranks", "all-reduce"}).bytes, 4 * 25557032, "sums");
+    options.model.model = "dlrm-hybrid-parallel";
+    const Traffic dlrm = Find(CheckJob(MakeJobPlan(options), options.cluster));
+    NS_TEST_EXPECT_MSG_EQ(dlrm.count({"tensor", "ranks", "all-to-all"}), 1, "exchanges");
+}
 
-  private:
+/** Sizes that do not fit. */
+struct JobCheckRefusalTestCase
+{
     /**
      * @param change makes options wrong
      * @param ranks of the cluster
@@ -553,7 +510,7 @@ class JobCheckRefusalTestCase : public TestCase
         NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message);
     }
 
-    void DoRun() override
+    void Run()
     {
         Expect([](auto& job) { job.parallel.tensor = 8; },
                12,
@@ -572,72 +529,52 @@ class JobCheckRefusalTestCase : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-job-check-tests
- * Simulations of small jobs.
- */
-class JobCheckRunTestCase : public TestCase
+void
+Compare(const std::function<void(ParallelOptions&)>& set)
 {
-  public:
-    JobCheckRunTestCase()
-        : TestCase("simulated jobs have the packet-hops and the lower bound of their check")
-    {
-    }
-
-  private:
-    void Compare(const std::function<void(ParallelOptions&)>& set)
-    {
-        const std::string path = CreateTempDirFilename("small.json");
-        std::ofstream(path) << R"({"layers": 4, "hidden": 256, "heads": 8, "feed_forward": 512,
+    const std::string path = CreateTempDirFilename("small.json");
+    std::ofstream(path) << R"({"layers": 4, "hidden": 256, "heads": 8, "feed_forward": 512,
                                    "vocabulary": 1024, "sequence": 256, "num_experts": 4,
                                    "num_experts_per_tok": 2})";
-        TrainingRunOptions options;
-        options.model.model = path;
-        set(options.model.parallel);
-        options.cluster.ranks = options.model.MakePlan(0)->GetRanks();
-        options.payload = "real"; // sums and messages are compared bit by bit
-        options.iterations = 1;
-        ParallelJobOptions model = options.model;
-        model.parallel.bucket = options.bucket;
-        const JobCheck check =
-            CheckJob(model.MakePlan(0), model.GetRates("a100", 1), options.cluster);
-        const TrainingRunResult result = TrainingRun(options).Run();
-        NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", "numbers");
-        NS_TEST_EXPECT_MSG_GT_OR_EQ(result.mean.iterationTimeS, check.lowerBound, "lower bound");
-        NS_TEST_EXPECT_MSG_LT(result.mean.iterationTimeS, 2 * check.lowerBound, "a close one");
-        // Two iterations; acknowledgements and the last packets of messages are not counted.
-        const double hops = static_cast<double>(result.cost.packetHops) / 2;
-        NS_TEST_EXPECT_MSG_GT_OR_EQ(hops, check.packetHops * 0.999, "packet-hops");
-        NS_TEST_EXPECT_MSG_LT(hops, check.packetHops * 1.5, "packet-hops");
-    }
+    TrainingRunOptions options;
+    options.model.model = path;
+    set(options.model.parallel);
+    options.cluster.ranks = options.model.MakePlan(0)->GetRanks();
+    options.payload = "real"; // sums and messages are compared bit by bit
+    options.iterations = 1;
+    ParallelJobOptions model = options.model;
+    model.parallel.bucket = options.bucket;
+    const JobCheck check = CheckJob(model.MakePlan(0), model.GetRates("a100", 1), options.cluster);
+    const TrainingRunResult result = TrainingRun(options).Run();
+    NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", "numbers");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(result.mean.iterationTimeS, check.lowerBound, "lower bound");
+    NS_TEST_EXPECT_MSG_LT(result.mean.iterationTimeS, 2 * check.lowerBound, "a close one");
+    // Two iterations; acknowledgements and the last packets of messages are not counted.
+    const double hops = static_cast<double>(result.cost.packetHops) / 2;
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(hops, check.packetHops * 0.999, "packet-hops");
+    NS_TEST_EXPECT_MSG_LT(hops, check.packetHops * 1.5, "packet-hops");
+}
 
-    void DoRun() override
-    {
-        using O = ParallelOptions&;
-        Compare([](O o) { o.data = 4; });
-        Compare([](O o) { o.tensor = 4, o.sequenceParallel = true, o.data = 1; });
-        Compare([](O o) { o.pipeline = 4, o.globalBatch = 8, o.data = 1; });
-        Compare([](O o) { o.data = 4, o.zero = 3, o.shard = 2; });
-        Compare([](O o) { o.data = 4, o.expert = 4; });
-        Compare([](O o) { o.tensor = 2, o.pipeline = 2, o.data = 2, o.zero = 1; });
-    }
-};
-
-/**
- * @ingroup distributed-training-job-check-tests
- * The suite.
- */
-class JobCheckTestSuite : public TestSuite
+/** Simulations of small jobs. */
+void
+TestJobCheckRun()
 {
-  public:
-    JobCheckTestSuite()
-        : TestSuite("distributed-training-job-check", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new JobCheckTrafficTestCase);
-        AddTestCase(new JobCheckFiguresTestCase);
-        AddTestCase(new JobCheckRunTestCase);
-        AddTestCase(new JobCheckRefusalTestCase);
-    }
-};
+    using O = ParallelOptions&;
+    Compare([](O o) { o.data = 4; });
+    Compare([](O o) { o.tensor = 4, o.sequenceParallel = true, o.data = 1; });
+    Compare([](O o) { o.pipeline = 4, o.globalBatch = 8, o.data = 1; });
+    Compare([](O o) { o.data = 4, o.zero = 3, o.shard = 2; });
+    Compare([](O o) { o.data = 4, o.expert = 4; });
+    Compare([](O o) { o.tensor = 2, o.pipeline = 2, o.data = 2, o.zero = 1; });
+}
 
-static JobCheckTestSuite g_jobCheckTestSuite; ///< registers the suite
+const Suite g_suite(
+    "job-check",
+    Duration::QUICK,
+    {{"20 configurations have the collectives of the formulas", TestJobCheckTraffic},
+     {"lower bound, memory and packet-hops equal closed forms", TestJobCheckFigures},
+     {"simulated jobs have the packet-hops and the lower bound of their check", TestJobCheckRun},
+     {"sizes that do not multiply, and unknown models, are refused",
+      RunTest<JobCheckRefusalTestCase>}});
+
+} // namespace job_check_test

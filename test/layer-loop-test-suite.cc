@@ -5,11 +5,11 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/layer-loop.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-application.h"
 #include "ns3/training-communicator.h"
 #include "ns3/training-time-resolution.h"
@@ -24,21 +24,16 @@
 #include <utility>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-layer-loop-tests Tests of layer loops
- */
+namespace layer_loop_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 
 /**
- * @ingroup distributed-training-layer-loop-tests
  * A rank of four whose collectives take one nanosecond per byte, one after the other. It logs the
  * requests.
  */
@@ -100,21 +95,9 @@ Work(int64_t compute, uint64_t bytes = 0, Operation operation = Operation::ALL_R
     return {NanoSeconds(compute), operation, bytes};
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-layer-loop-tests
- * Each order of work: start times of collectives and end of the iteration, computed by hand.
- */
-class LayerLoopTestCase : public TestCase
+/** Each order of work: start times of collectives and end of the iteration, computed by hand. */
+struct LayerLoopTestCase
 {
-  public:
-    LayerLoopTestCase()
-        : TestCase("data, model and hybrid parallel iterations to the nanosecond")
-    {
-    }
-
-  private:
     /**
      * @param loop model to train by four ranks
      * @param iterations number of iterations
@@ -129,8 +112,8 @@ class LayerLoopTestCase : public TestCase
         application->SetAttribute("Iterations", UintegerValue(iterations));
         application->SetTask(std::make_shared<TrainingTask>(MakeLayerLoopTask(loop, 4)),
                              {communicator});
-        m_iterations.clear();
-        m_end = Time(-1);
+        finished.clear();
+        lastEnd = Time(-1);
         application->TraceConnectWithoutContext("Finished",
                                                 MakeCallback(&LayerLoopTestCase::OnFinish, this));
         application->TraceConnectWithoutContext("IterationEnd",
@@ -139,12 +122,12 @@ class LayerLoopTestCase : public TestCase
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(communicator->log, expected, loop.name);
         NS_TEST_EXPECT_MSG_EQ(application->IsFinished(), true, loop.name);
-        NS_TEST_ASSERT_MSG_EQ(m_iterations.size(), iterations, loop.name);
-        NS_TEST_EXPECT_MSG_EQ(m_end, NanoSeconds(end), loop.name);
+        NS_TEST_ASSERT_MSG_EQ(finished.size(), iterations, loop.name);
+        NS_TEST_EXPECT_MSG_EQ(lastEnd, NanoSeconds(end), loop.name);
         for (uint32_t i = 0; i < iterations; i++)
         {
-            const Time start = i == 0 ? Time(0) : m_iterations[i - 1].end;
-            NS_TEST_EXPECT_MSG_EQ(m_iterations[i].start, start, loop.name << ": no gap");
+            const Time start = i == 0 ? Time(0) : finished[i - 1].end;
+            NS_TEST_EXPECT_MSG_EQ(finished[i].start, start, loop.name << ": no gap");
         }
         Simulator::Destroy();
     }
@@ -152,13 +135,13 @@ class LayerLoopTestCase : public TestCase
     /** Sink of Finished. */
     void OnFinish(uint32_t)
     {
-        m_end = Simulator::Now();
+        lastEnd = Simulator::Now();
     }
 
     /** Sink of IterationEnd. */
     void OnEnd(uint32_t, uint32_t, const RankIteration& measured)
     {
-        m_iterations.push_back(measured);
+        finished.push_back(measured);
     }
 
     /**
@@ -168,14 +151,14 @@ class LayerLoopTestCase : public TestCase
      */
     void ExpectTimes(uint32_t iteration, int64_t compute, int64_t communication)
     {
-        const RankIteration& measured = m_iterations.at(iteration);
+        const RankIteration& measured = finished.at(iteration);
         NS_TEST_EXPECT_MSG_EQ(measured.computeTime, NanoSeconds(compute), "compute");
         NS_TEST_EXPECT_MSG_EQ(measured.communicationTime,
                               NanoSeconds(communication),
                               "communication of iteration " << iteration);
     }
 
-    void DoRun() override
+    void Run()
     {
         LayerLoop loop;
         loop.name = "data";
@@ -246,24 +229,16 @@ class LayerLoopTestCase : public TestCase
         ExpectTimes(1, 101, 920);
     }
 
-    Time m_end;                              // of all results
-    std::vector<RankIteration> m_iterations; // of the last Check()
+    Time lastEnd;                        // of all results
+    std::vector<RankIteration> finished; // of the last Check()
 };
 
 /**
- * @ingroup distributed-training-layer-loop-tests
  * The layer files of ASTRA-sim: sums of their columns, without parts that an iteration omits (input
  * gradients of a first layer, whose inputs are data, or their collective).
  */
-class AstraSimLoopsTestCase : public TestCase
+struct AstraSimLoopsTestCase
 {
-  public:
-    AstraSimLoopsTestCase()
-        : TestCase("sums of the layer files of ASTRA-sim, and the groups of ranks")
-    {
-    }
-
-  private:
     /// Operation, communicator and bytes of collectives.
     using Volume = std::map<std::pair<Operation, uint32_t>, uint64_t>;
 
@@ -283,7 +258,7 @@ class AstraSimLoopsTestCase : public TestCase
                 actual[step.phase.substr(0, step.phase.rfind(' '))] += step.length.GetNanoSeconds();
             }
         }
-        NS_TEST_EXPECT_MSG_EQ((actual == computes), true, workload << ", compute");
+        NS_TEST_EXPECT_MSG_EQ(actual, computes, workload << ", compute");
         Volume bytes;
         Time update;
         for (const TaskCollective& collective : task.collectives)
@@ -291,7 +266,7 @@ class AstraSimLoopsTestCase : public TestCase
             bytes[{collective.operation, collective.communicator}] += collective.bytes;
             update += collective.update;
         }
-        NS_TEST_EXPECT_MSG_EQ((bytes == volume), true, workload << ", collectives");
+        NS_TEST_EXPECT_MSG_EQ(bytes, volume, workload << ", collectives");
         NS_TEST_EXPECT_MSG_EQ(update, NanoSeconds(updates), workload);
     }
 
@@ -304,7 +279,7 @@ class AstraSimLoopsTestCase : public TestCase
         return training::tests::GetRefusal([&] { MakeTrainingTask(workload, request); });
     }
 
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         Check("dlrm-hybrid-parallel",
@@ -333,14 +308,12 @@ class AstraSimLoopsTestCase : public TestCase
         request.serverRanks = 2;
         const TrainingTask task = MakeTrainingTask("mlp-hybrid-parallel", request);
         using Groups = std::vector<std::vector<uint32_t>>;
-        NS_TEST_EXPECT_MSG_EQ(
-            (task.communicators.at(1).groups == Groups{{0, 1}, {2, 3}, {4, 5}, {6, 7}}),
-            true,
-            "servers share a model");
-        NS_TEST_EXPECT_MSG_EQ(
-            (task.communicators.at(2).groups == Groups{{0, 2, 4, 6}, {1, 3, 5, 7}}),
-            true,
-            "between servers");
+        NS_TEST_EXPECT_MSG_EQ(task.communicators.at(1).groups,
+                              (Groups{{0, 1}, {2, 3}, {4, 5}, {6, 7}}),
+                              "servers share a model");
+        NS_TEST_EXPECT_MSG_EQ(task.communicators.at(2).groups,
+                              (Groups{{0, 2, 4, 6}, {1, 3, 5, 7}}),
+                              "between servers");
         NS_TEST_EXPECT_MSG_EQ(task.GetGroupSize(1, 8), 2, "ranks of a server");
         NS_TEST_EXPECT_MSG_EQ(task.IsAllReduceOnly(), false, "gathers");
 
@@ -357,19 +330,11 @@ class AstraSimLoopsTestCase : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-layer-loop-tests
- * The suite.
- */
-class LayerLoopTestSuite : public TestSuite
-{
-  public:
-    LayerLoopTestSuite()
-        : TestSuite("distributed-training-layer-loop", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new LayerLoopTestCase);
-        AddTestCase(new AstraSimLoopsTestCase);
-    }
-};
+const Suite g_suite("layer-loop",
+                    Duration::QUICK,
+                    {{"data, model and hybrid parallel iterations to the nanosecond",
+                      RunTest<LayerLoopTestCase>},
+                     {"sums of the layer files of ASTRA-sim, and the groups of ranks",
+                      RunTest<AstraSimLoopsTestCase>}});
 
-static LayerLoopTestSuite g_layerLoopTestSuite; ///< registers the suite
+} // namespace layer_loop_test

@@ -5,6 +5,7 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/bucket-codec.h"
 #include "ns3/dense-network.h"
@@ -12,7 +13,6 @@
 #include "ns3/gradient-training.h"
 #include "ns3/guarded-run.h"
 #include "ns3/rng-seed-manager.h"
-#include "ns3/test.h"
 #include "ns3/training-run.h"
 
 #include <algorithm>
@@ -24,308 +24,261 @@
 #include <utility>
 #include <vector>
 
+namespace learning_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-learning-tests Tests of trainings inside a job
- */
-
-namespace
+void
+TestDerivative()
 {
-
-/**
- * @ingroup distributed-training-learning-tests
- * Gradients of a network are the derivatives of its loss.
- */
-class DerivativeTestCase : public TestCase
-{
-  public:
-    DerivativeTestCase()
-        : TestCase("gradients of a network against differences of its loss")
+    for (const auto& widths : {std::vector<uint32_t>{5, 3},
+                               std::vector<uint32_t>{1, 2},
+                               std::vector<uint32_t>{4, 7, 3},
+                               std::vector<uint32_t>{3, 6, 5, 2}})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const auto& widths : {std::vector<uint32_t>{5, 3},
-                                   std::vector<uint32_t>{1, 2},
-                                   std::vector<uint32_t>{4, 7, 3},
-                                   std::vector<uint32_t>{3, 6, 5, 2}})
+        DenseNetwork network(widths, 7);
+        uint64_t parameters = 0;
+        for (const LayerShape& layer : network.GetLayers())
         {
-            DenseNetwork network(widths, 7);
-            uint64_t parameters = 0;
-            for (const LayerShape& layer : network.GetLayers())
+            parameters += layer.parameters;
+        }
+        NS_TEST_EXPECT_MSG_EQ(parameters, network.GetWeights().size(), "parameters");
+        const std::vector<float> features{0.5F, -1.25F, 2, 0.75F, -0.5F};
+        std::vector<float> gradient(parameters, 1); // to which that of the loss is added
+        const double loss = network.AddGradient(features.data(), 1, gradient);
+        NS_TEST_EXPECT_MSG_EQ(loss, network.GetLoss(features.data(), 1), "the same loss");
+        for (std::size_t i = 0; i < parameters; i++)
+        {
+            constexpr float STEP = 1.0F / 256;
+            const float weight = network.GetWeights()[i];
+            network.GetWeights()[i] = weight + STEP;
+            const double above = network.GetLoss(features.data(), 1);
+            network.GetWeights()[i] = weight - STEP;
+            const double below = network.GetLoss(features.data(), 1);
+            network.GetWeights()[i] = weight;
+            NS_TEST_EXPECT_MSG_EQ_TOL(gradient[i] - 1,
+                                      (above - below) / (2 * STEP),
+                                      2e-4,
+                                      "weight " << i << " of " << widths.size() << " widths");
+        }
+    }
+    DenseNetwork even({3, 4}, 1);
+    std::fill(even.GetWeights().begin(), even.GetWeights().end(), 0.0F);
+    const std::vector<float> features{1, 2, 3};
+    NS_TEST_EXPECT_MSG_EQ_TOL(even.GetLoss(features.data(), 2), std::log(4), 1e-12, "log(4)");
+}
+
+/** The step of a replica: SGD with momentum along the mean gradient of the ranks. */
+void
+TestStep()
+{
+    const auto training =
+        MakeGradientTraining("learn:learning-rate=0.5,momentum=0.25,samples=7", {4, 8, 1});
+    const auto learner = training->MakeLearner(3);
+    const auto before = learner->GetWeights();
+    const uint64_t count = before.size() - 10;
+    const std::vector<float> sum(count, 4);
+    for (uint32_t iteration = 0; iteration < 3; iteration++)
+    {
+        const GradientPlace place{1, 3, iteration, 1, 10};
+        const auto gradient = learner->Make(place, count);
+        NS_TEST_EXPECT_MSG_EQ(gradient, learner->Make(place, count), "made again");
+        learner->Apply(place, sum);
+    }
+    // Velocities 1, 1.25 and 1.3125 along a mean gradient of 1.
+    float expected = before[20];
+    for (const float velocity : {1.0F, 1.25F, 1.3125F})
+    {
+        expected -= 0.5F * velocity;
+    }
+    NS_TEST_EXPECT_MSG_EQ(learner->GetWeights()[20], expected, "momentum");
+    NS_TEST_EXPECT_MSG_EQ(learner->GetWeights()[9], before[9], "of another bucket");
+}
+
+/** @return options of a small training */
+TrainingRunOptions
+MakeOptions(uint64_t ranks)
+{
+    RngSeedManager::SetSeed(1);
+    RngSeedManager::SetRun(1);
+    TrainingRunOptions options;
+    options.gradients = "learn:features=7,hidden=13,classes=3,samples=101,tests=50";
+    options.batch = 5;
+    options.bucket = 100; // one for each layer
+    options.iterations = 6;
+    options.cluster.ranks = ranks;
+    options.cluster.rate = DataRate("10Gbps");
+    return options;
+}
+
+/** @return states of the training */
+std::vector<LearningRow>
+Train(const TrainingRunOptions& options, const std::string& what)
+{
+    const TrainingRunResult result = TrainingRun(options).Run();
+    NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", what);
+    NS_TEST_EXPECT_MSG_EQ(result.mean.verified, true, what);
+    NS_TEST_EXPECT_MSG_EQ(result.learning.size(), 7, what);
+    NS_TEST_EXPECT_MSG_NE(result.training.find("bit for bit"), std::string::npos, what);
+    if (result.codec)
+    {
+        NS_TEST_EXPECT_MSG_EQ(result.codec->isDeclared, false, what << ": codes have sizes");
+    }
+    for (uint32_t i = 0; i < result.learning.size(); i++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(result.learning[i].iteration, i, what);
+        NS_TEST_EXPECT_MSG_EQ(result.learning[i].endS, result.iterations[i].endS, what);
+    }
+    return result.learning;
+}
+
+/** Expects equal losses, bit for bit. */
+void
+ExpectSame(const std::vector<LearningRow>& rows,
+           const std::vector<LearningRow>& others,
+           const std::string& what)
+{
+    for (std::size_t i = 0; i < rows.size(); i++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(rows[i].trainingLoss, others[i].trainingLoss, what);
+        NS_TEST_EXPECT_MSG_EQ(rows[i].testLoss, others[i].testLoss, what);
+        NS_TEST_EXPECT_MSG_EQ(rows[i].testAccuracy, others[i].testAccuracy, what);
+        NS_TEST_EXPECT_MSG_EQ(rows[i].drift, others[i].drift, what);
+    }
+}
+
+void
+CheckProgress()
+{
+    TrainingRunOptions options = MakeOptions(2);
+    options.gradients = "learn:task=logistic,separation=8,classes=3,features=5";
+    options.iterations = 60;
+    const TrainingRunResult result = TrainingRun(options).Run();
+    NS_TEST_EXPECT_MSG_GT(result.learning.back().testAccuracy, 0.99, "blobs far apart");
+    NS_TEST_EXPECT_MSG_LT(result.learning.back().trainingLoss,
+                          result.learning.front().trainingLoss / 10,
+                          "loss");
+    options.gradients = "learn:learning-rate=1e6,tests=5";
+    TrainingRun diverging(options);
+    std::string reason;
+    try
+    {
+        diverging.Run();
+    }
+    catch (const SimulationStuck& stuck)
+    {
+        reason = stuck.what();
+    }
+    ExpectPart(reason, "the training diverges: a weight or loss of iteration");
+}
+
+void
+CheckRefusals()
+{
+    const auto refuse = [&](const std::function<void(TrainingRunOptions&)>& change,
+                            const std::string& part) {
+        TrainingRunOptions options = MakeOptions(3);
+        change(options);
+        ExpectPart(GetRefusal([&] { TrainingRun run(options); }), part);
+    };
+    refuse([](auto& options) { options.payload = "virtual"; }, "allowed: with payload=real");
+    refuse([](auto& options) { options.workload = "vgg16"; }, "learn a model of their own");
+    refuse([](auto& options) { options.gradients = "learn:task=logistic,hidden=3"; },
+           "the task has no hidden");
+    refuse([](auto& options) { options.gradients = "learn:separation=3"; },
+           "the task has no separation");
+    refuse([](auto& options) { options.gradients = "learn:samples=2"; },
+           "fewer samples than ranks");
+    refuse([](auto& options) { options.gradients = "learn:features=60000,samples=60000"; },
+           "allowed: up to 268435456 of each");
+    refuse([](auto& options) { options.cluster.algorithm = "switch-ps:optimizer=sgd"; },
+           "allowed: collectives that return sums");
+    ExpectPart(GetRefusal([] { MakeGradientSource("learn"); }), "takes a training job");
+}
+
+/** A training inside a job is that without a network, bit for bit, whatever carries the sums. */
+void
+TestJobTraining()
+{
+    std::map<std::pair<std::string, std::string>, std::vector<LearningRow>> first;
+    for (const std::string collective : {"ring", "direct", "switchml"})
+    {
+        for (const std::string nic : {"none", "fp16", "inceptionn:bound=-10"})
+        {
+            if (collective == "switchml" && nic != "none")
             {
-                parameters += layer.parameters;
+                continue; // refused: a switch cannot sum these codes
             }
-            NS_TEST_EXPECT_MSG_EQ(parameters, network.GetWeights().size(), "parameters");
-            const std::vector<float> features{0.5F, -1.25F, 2, 0.75F, -0.5F};
-            std::vector<float> gradient(parameters, 1); // to which that of the loss is added
-            const double loss = network.AddGradient(features.data(), 1, gradient);
-            NS_TEST_EXPECT_MSG_EQ(loss, network.GetLoss(features.data(), 1), "the same loss");
-            for (std::size_t i = 0; i < parameters; i++)
-            {
-                constexpr float STEP = 1.0F / 256;
-                const float weight = network.GetWeights()[i];
-                network.GetWeights()[i] = weight + STEP;
-                const double above = network.GetLoss(features.data(), 1);
-                network.GetWeights()[i] = weight - STEP;
-                const double below = network.GetLoss(features.data(), 1);
-                network.GetWeights()[i] = weight;
-                NS_TEST_EXPECT_MSG_EQ_TOL(gradient[i] - 1,
-                                          (above - below) / (2 * STEP),
-                                          2e-4,
-                                          "weight " << i << " of " << widths.size() << " widths");
-            }
-        }
-        DenseNetwork even({3, 4}, 1);
-        std::fill(even.GetWeights().begin(), even.GetWeights().end(), 0.0F);
-        const std::vector<float> features{1, 2, 3};
-        NS_TEST_EXPECT_MSG_EQ_TOL(even.GetLoss(features.data(), 2), std::log(4), 1e-12, "log(4)");
-    }
-};
-
-/**
- * @ingroup distributed-training-learning-tests
- * The step of a replica: SGD with momentum along the mean gradient of the ranks.
- */
-class StepTestCase : public TestCase
-{
-  public:
-    StepTestCase()
-        : TestCase("steps of a replica")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const auto training =
-            MakeGradientTraining("learn:learning-rate=0.5,momentum=0.25,samples=7", {4, 8, 1});
-        const auto learner = training->MakeLearner(3);
-        const auto before = learner->GetWeights();
-        const uint64_t count = before.size() - 10;
-        const std::vector<float> sum(count, 4);
-        for (uint32_t iteration = 0; iteration < 3; iteration++)
-        {
-            const GradientPlace place{1, 3, iteration, 1, 10};
-            const auto gradient = learner->Make(place, count);
-            NS_TEST_EXPECT_MSG_EQ((gradient == learner->Make(place, count)), true, "made again");
-            learner->Apply(place, sum);
-        }
-        // Velocities 1, 1.25 and 1.3125 along a mean gradient of 1.
-        float expected = before[20];
-        for (const float velocity : {1.0F, 1.25F, 1.3125F})
-        {
-            expected -= 0.5F * velocity;
-        }
-        NS_TEST_EXPECT_MSG_EQ(learner->GetWeights()[20], expected, "momentum");
-        NS_TEST_EXPECT_MSG_EQ(learner->GetWeights()[9], before[9], "of another bucket");
-    }
-};
-
-/**
- * @ingroup distributed-training-learning-tests
- * A training inside a job is that without a network, bit for bit, whatever carries the sums.
- */
-class JobTrainingTestCase : public RefusalTest
-{
-  public:
-    JobTrainingTestCase()
-        : RefusalTest("trainings over networks and without one")
-    {
-    }
-
-  private:
-    /** @return options of a small training */
-    static TrainingRunOptions MakeOptions(uint64_t ranks)
-    {
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
-        TrainingRunOptions options;
-        options.gradients = "learn:features=7,hidden=13,classes=3,samples=101,tests=50";
-        options.batch = 5;
-        options.bucket = 100; // one for each layer
-        options.iterations = 6;
-        options.cluster.ranks = ranks;
-        options.cluster.rate = DataRate("10Gbps");
-        return options;
-    }
-
-    /** @return states of the training */
-    std::vector<LearningRow> Train(const TrainingRunOptions& options, const std::string& what)
-    {
-        const TrainingRunResult result = TrainingRun(options).Run();
-        NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", what);
-        NS_TEST_EXPECT_MSG_EQ(result.mean.verified, true, what);
-        NS_TEST_EXPECT_MSG_EQ(result.learning.size(), 7, what);
-        NS_TEST_EXPECT_MSG_NE(result.training.find("bit for bit"), std::string::npos, what);
-        if (result.codec)
-        {
-            NS_TEST_EXPECT_MSG_EQ(result.codec->isDeclared, false, what << ": codes have sizes");
-        }
-        for (uint32_t i = 0; i < result.learning.size(); i++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(result.learning[i].iteration, i, what);
-            NS_TEST_EXPECT_MSG_EQ(result.learning[i].endS, result.iterations[i].endS, what);
-        }
-        return result.learning;
-    }
-
-    /** Expects equal losses, bit for bit. */
-    void ExpectSame(const std::vector<LearningRow>& rows,
-                    const std::vector<LearningRow>& others,
-                    const std::string& what)
-    {
-        for (std::size_t i = 0; i < rows.size(); i++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(rows[i].trainingLoss, others[i].trainingLoss, what);
-            NS_TEST_EXPECT_MSG_EQ(rows[i].testLoss, others[i].testLoss, what);
-            NS_TEST_EXPECT_MSG_EQ(rows[i].testAccuracy, others[i].testAccuracy, what);
-            NS_TEST_EXPECT_MSG_EQ(rows[i].drift, others[i].drift, what);
-        }
-    }
-
-    void DoRun() override
-    {
-        std::map<std::pair<std::string, std::string>, std::vector<LearningRow>> first;
-        for (const std::string collective : {"ring", "direct", "switchml"})
-        {
-            for (const std::string nic : {"none", "fp16", "inceptionn:bound=-10"})
-            {
-                if (collective == "switchml" && nic != "none")
-                {
-                    continue; // refused: a switch cannot sum these codes
-                }
-                for (const std::string transport : {"rdma", "tcp"})
-                {
-                    for (const double loss : {0.0, 0.01})
-                    {
-                        TrainingRunOptions options = MakeOptions(3);
-                        options.cluster.algorithm = collective;
-                        options.cluster.transport = transport;
-                        options.cluster.loss = loss;
-                        options.cluster.nic = nic;
-                        const std::string what =
-                            collective + " " + transport + " " + nic + " " + std::to_string(loss);
-                        const auto rows = Train(options, what);
-                        auto& expected = first[{collective, nic}];
-                        if (expected.empty())
-                        {
-                            expected = rows;
-                            NS_TEST_EXPECT_MSG_EQ((rows.back().drift > 0), (nic != "none"), what);
-                        }
-                        ExpectSame(rows, expected, what);
-                    }
-                }
-            }
-        }
-        for (const std::string collective : {"ring", "direct"})
-        {
-            for (const std::string codec : {"inceptionn:bound=-10",
-                                            "qsgd",
-                                            "ef-sign:feedback=true",
-                                            "top-k:keep=0.1,feedback=true",
-                                            "powersgd:rank=1,feedback=true"})
+            for (const std::string transport : {"rdma", "tcp"})
             {
                 for (const double loss : {0.0, 0.01})
                 {
                     TrainingRunOptions options = MakeOptions(3);
                     options.cluster.algorithm = collective;
+                    options.cluster.transport = transport;
                     options.cluster.loss = loss;
-                    options.cluster.codec = codec;
-                    const std::string what = collective + " " + codec + " " + std::to_string(loss);
+                    options.cluster.nic = nic;
+                    const std::string what =
+                        collective + " " + transport + " " + nic + " " + std::to_string(loss);
                     const auto rows = Train(options, what);
-                    auto& expected = first[{collective, codec}];
+                    auto& expected = first[{collective, nic}];
                     if (expected.empty())
                     {
                         expected = rows;
-                        // Ranks code messages at each hop, but decode the same codes of buckets.
-                        NS_TEST_EXPECT_MSG_EQ((rows.back().drift > 0), (codec[0] == 'i'), what);
-                        const double plain = first[{collective, "none"}].back().trainingLoss;
-                        NS_TEST_EXPECT_MSG_NE(rows.back().trainingLoss, plain, what << " codes");
+                        NS_TEST_EXPECT_MSG_EQ((rows.back().drift > 0), (nic != "none"), what);
                     }
                     ExpectSame(rows, expected, what);
                 }
             }
         }
-        for (const uint64_t ranks : {1, 2, 7})
-        {
-            const auto rows = Train(MakeOptions(ranks), std::to_string(ranks) + " ranks");
-            NS_TEST_EXPECT_MSG_EQ(rows.back().drift, 0, "equal replicas");
-        }
-        TrainingRunOptions mended = MakeOptions(4);
-        mended.cluster.nic = "inceptionn:bound=-10,owner=coded";
-        NS_TEST_EXPECT_MSG_EQ(Train(mended, "owner=coded").back().drift, 0, "no drift");
-        CheckProgress();
-        CheckRefusals();
     }
-
-    void CheckProgress()
+    for (const std::string collective : {"ring", "direct"})
     {
-        TrainingRunOptions options = MakeOptions(2);
-        options.gradients = "learn:task=logistic,separation=8,classes=3,features=5";
-        options.iterations = 60;
-        const TrainingRunResult result = TrainingRun(options).Run();
-        NS_TEST_EXPECT_MSG_GT(result.learning.back().testAccuracy, 0.99, "blobs far apart");
-        NS_TEST_EXPECT_MSG_LT(result.learning.back().trainingLoss,
-                              result.learning.front().trainingLoss / 10,
-                              "loss");
-        options.gradients = "learn:learning-rate=1e6,tests=5";
-        TrainingRun diverging(options);
-        std::string reason;
-        try
+        for (const std::string codec : {"inceptionn:bound=-10",
+                                        "qsgd",
+                                        "ef-sign:feedback=true",
+                                        "top-k:keep=0.1,feedback=true",
+                                        "powersgd:rank=1,feedback=true"})
         {
-            diverging.Run();
+            for (const double loss : {0.0, 0.01})
+            {
+                TrainingRunOptions options = MakeOptions(3);
+                options.cluster.algorithm = collective;
+                options.cluster.loss = loss;
+                options.cluster.codec = codec;
+                const std::string what = collective + " " + codec + " " + std::to_string(loss);
+                const auto rows = Train(options, what);
+                auto& expected = first[{collective, codec}];
+                if (expected.empty())
+                {
+                    expected = rows;
+                    // Ranks code messages at each hop, but decode the same codes of buckets.
+                    NS_TEST_EXPECT_MSG_EQ((rows.back().drift > 0), (codec[0] == 'i'), what);
+                    const double plain = first[{collective, "none"}].back().trainingLoss;
+                    NS_TEST_EXPECT_MSG_NE(rows.back().trainingLoss, plain, what << " codes");
+                }
+                ExpectSame(rows, expected, what);
+            }
         }
-        catch (const SimulationStuck& stuck)
-        {
-            reason = stuck.what();
-        }
-        ExpectPart(reason, "the training diverges: a weight or loss of iteration");
     }
-
-    void CheckRefusals()
+    for (const uint64_t ranks : {1, 2, 7})
     {
-        const auto refuse = [&](const std::function<void(TrainingRunOptions&)>& change,
-                                const std::string& part) {
-            TrainingRunOptions options = MakeOptions(3);
-            change(options);
-            ExpectPart(GetRefusal([&] { TrainingRun run(options); }), part);
-        };
-        refuse([](auto& options) { options.payload = "virtual"; }, "allowed: with payload=real");
-        refuse([](auto& options) { options.workload = "vgg16"; }, "learn a model of their own");
-        refuse([](auto& options) { options.gradients = "learn:task=logistic,hidden=3"; },
-               "the task has no hidden");
-        refuse([](auto& options) { options.gradients = "learn:separation=3"; },
-               "the task has no separation");
-        refuse([](auto& options) { options.gradients = "learn:samples=2"; },
-               "fewer samples than ranks");
-        refuse([](auto& options) { options.gradients = "learn:features=60000,samples=60000"; },
-               "allowed: up to 268435456 of each");
-        refuse([](auto& options) { options.cluster.algorithm = "switch-ps:optimizer=sgd"; },
-               "allowed: collectives that return sums");
-        ExpectPart(GetRefusal([] { MakeGradientSource("learn"); }), "takes a training job");
+        const auto rows = Train(MakeOptions(ranks), std::to_string(ranks) + " ranks");
+        NS_TEST_EXPECT_MSG_EQ(rows.back().drift, 0, "equal replicas");
     }
-};
+    TrainingRunOptions mended = MakeOptions(4);
+    mended.cluster.nic = "inceptionn:bound=-10,owner=coded";
+    NS_TEST_EXPECT_MSG_EQ(Train(mended, "owner=coded").back().drift, 0, "no drift");
+    CheckProgress();
+    CheckRefusals();
+}
 
-/**
- * @ingroup distributed-training-learning-tests
- * Error feedback repairs the training with codecs that leave most of a gradient out.
- */
-class FeedbackTestCase : public TestCase
+/** Error feedback repairs the training with codecs that leave most of a gradient out. */
+struct FeedbackTestCase
 {
-  public:
-    FeedbackTestCase()
-        : TestCase("losses with and without error feedback")
-    {
-    }
-
-  private:
     /**
      * Trains in memory with a bucket that all ranks sum in coded form.
      * @param codec of the bucket; empty: exact sums
@@ -416,7 +369,7 @@ class FeedbackTestCase : public TestCase
         return loss;
     }
 
-    void DoRun() override
+    void Run()
     {
         const double plain = Train("", false);
         NS_TEST_EXPECT_MSG_EQ(plain, Train("", false), "the same training again");
@@ -439,23 +392,12 @@ class FeedbackTestCase : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-learning-tests
- * The suite.
- */
-class LearningTestSuite : public TestSuite
-{
-  public:
-    LearningTestSuite()
-        : TestSuite("distributed-training-learning", TestSuite::Type::SYSTEM)
-    {
-        AddTestCase(new DerivativeTestCase);
-        AddTestCase(new StepTestCase);
-        AddTestCase(new JobTrainingTestCase);
-        AddTestCase(new FeedbackTestCase);
-    }
-};
+const Suite g_suite("learning",
+                    Duration::QUICK,
+                    {{"gradients of a network against differences of its loss", TestDerivative},
+                     {"steps of a replica", TestStep},
+                     {"trainings over networks and without one", TestJobTraining},
+                     {"losses with and without error feedback", RunTest<FeedbackTestCase>}},
+                    TestSuite::Type::SYSTEM);
 
-static LearningTestSuite g_learningTestSuite; ///< registers the suite
-
-} // namespace
+} // namespace learning_test

@@ -4,118 +4,82 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/life-ledger.h"
 #include "ns3/spare-nodes.h"
-#include "ns3/test.h"
 #include "ns3/training-time-resolution.h"
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-life-ledger-tests Tests of where the time of a job goes
- */
+namespace life_ledger_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
 
-/**
- * @ingroup distributed-training-life-ledger-tests
- * Spans, and what a failure makes of them.
- */
-class LifeLedgerTestCase : public TestCase
+/** Compares the time of a use. */
+void
+Expect(const LifeLedger& ledger, LifeUse use, int64_t picoseconds)
 {
-  public:
-    LifeLedgerTestCase()
-        : TestCase("uses of time")
-    {
-    }
+    NS_TEST_EXPECT_MSG_EQ(ledger.GetTime(use), PicoSeconds(picoseconds), training::GetName(use));
+}
 
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        LifeLedger ledger;
-        NS_TEST_EXPECT_MSG_EQ(ledger.GetEffectiveRatio(), 1, "no time, nothing lost");
-        ledger.Add(PicoSeconds(10), LifeUse::PRODUCTIVE, 0);
-        ledger.Add(PicoSeconds(11), LifeUse::CHECKPOINT, 0);
-        ledger.Add(PicoSeconds(11), LifeUse::PRODUCTIVE, 1);
-        NS_TEST_EXPECT_MSG_EQ(ledger.GetSpans().size(), 2, "empty spans are left out");
-        ledger.Save(1);
-        ledger.Add(PicoSeconds(21), LifeUse::PRODUCTIVE, 1);
-        ledger.Add(PicoSeconds(25), LifeUse::CHECKPOINT, 1);
-        ledger.Add(PicoSeconds(27), LifeUse::PRODUCTIVE, 2);
-        ledger.Lose();
-        Expect(ledger, LifeUse::PRODUCTIVE, 10);
-        Expect(ledger, LifeUse::CHECKPOINT, 1);
-        Expect(ledger, LifeUse::LOST, 16);
-        NS_TEST_EXPECT_MSG_EQ(ledger.GetSpans()[3].detail, "checkpoint", "what was lost");
-        NS_TEST_EXPECT_MSG_EQ(ledger.GetSpans()[4].detail, "work", "what was lost");
-        ledger.Add(PicoSeconds(30), LifeUse::DETECTION, 1, "node3", "GPU");
-        ledger.Add(PicoSeconds(40), LifeUse::WAITING, 1);
-        ledger.Add(PicoSeconds(45), LifeUse::RESTART, 1);
-        ledger.Lose(); // nothing more
-        Expect(ledger, LifeUse::LOST, 16);
-        ledger.Add(PicoSeconds(55), LifeUse::PRODUCTIVE, 1);
-        ledger.Save(2);
-        ledger.Lose(); // what is saved is kept
-        Expect(ledger, LifeUse::PRODUCTIVE, 20);
-        Expect(ledger, LifeUse::DETECTION, 3);
-        Expect(ledger, LifeUse::WAITING, 10);
-        Expect(ledger, LifeUse::RESTART, 5);
-        NS_TEST_EXPECT_MSG_EQ(ledger.GetEnd(), PicoSeconds(55), "the end");
-        NS_TEST_EXPECT_MSG_EQ(ledger.GetEffectiveRatio(), 20.0 / 55, "ratio");
-        NS_TEST_EXPECT_MSG_EQ(ledger.GetSpans()[5].node, "node3", "what has failed");
-    }
-
-    /** Compares the time of a use. */
-    void Expect(const LifeLedger& ledger, LifeUse use, int64_t picoseconds)
-    {
-        NS_TEST_EXPECT_MSG_EQ(ledger.GetTime(use),
-                              PicoSeconds(picoseconds),
-                              training::GetName(use));
-    }
-};
-
-/**
- * @ingroup distributed-training-life-ledger-tests
- * Nodes that are missing, repaired and replaced.
- */
-class SpareNodesTestCase : public TestCase
+/** Spans, and what a failure makes of them. */
+void
+TestLifeLedger()
 {
-  public:
-    SpareNodesTestCase()
-        : TestCase("spare nodes")
-    {
-    }
+    UsePicoseconds();
+    LifeLedger ledger;
+    NS_TEST_EXPECT_MSG_EQ(ledger.GetEffectiveRatio(), 1, "no time, nothing lost");
+    ledger.Add(PicoSeconds(10), LifeUse::PRODUCTIVE, 0);
+    ledger.Add(PicoSeconds(11), LifeUse::CHECKPOINT, 0);
+    ledger.Add(PicoSeconds(11), LifeUse::PRODUCTIVE, 1);
+    NS_TEST_EXPECT_MSG_EQ(ledger.GetSpans().size(), 2, "empty spans are left out");
+    ledger.Save(1);
+    ledger.Add(PicoSeconds(21), LifeUse::PRODUCTIVE, 1);
+    ledger.Add(PicoSeconds(25), LifeUse::CHECKPOINT, 1);
+    ledger.Add(PicoSeconds(27), LifeUse::PRODUCTIVE, 2);
+    ledger.Lose();
+    Expect(ledger, LifeUse::PRODUCTIVE, 10);
+    Expect(ledger, LifeUse::CHECKPOINT, 1);
+    Expect(ledger, LifeUse::LOST, 16);
+    NS_TEST_EXPECT_MSG_EQ(ledger.GetSpans()[3].detail, "checkpoint", "what was lost");
+    NS_TEST_EXPECT_MSG_EQ(ledger.GetSpans()[4].detail, "work", "what was lost");
+    ledger.Add(PicoSeconds(30), LifeUse::DETECTION, 1, "node3", "GPU");
+    ledger.Add(PicoSeconds(40), LifeUse::WAITING, 1);
+    ledger.Add(PicoSeconds(45), LifeUse::RESTART, 1);
+    ledger.Lose(); // nothing more
+    Expect(ledger, LifeUse::LOST, 16);
+    ledger.Add(PicoSeconds(55), LifeUse::PRODUCTIVE, 1);
+    ledger.Save(2);
+    ledger.Lose(); // what is saved is kept
+    Expect(ledger, LifeUse::PRODUCTIVE, 20);
+    Expect(ledger, LifeUse::DETECTION, 3);
+    Expect(ledger, LifeUse::WAITING, 10);
+    Expect(ledger, LifeUse::RESTART, 5);
+    NS_TEST_EXPECT_MSG_EQ(ledger.GetEnd(), PicoSeconds(55), "the end");
+    NS_TEST_EXPECT_MSG_EQ(ledger.GetEffectiveRatio(), 20.0 / 55, "ratio");
+    NS_TEST_EXPECT_MSG_EQ(ledger.GetSpans()[5].node, "node3", "what has failed");
+}
 
-  private:
-    void DoRun() override
-    {
-        SpareNodes nodes(1);
-        NS_TEST_EXPECT_MSG_EQ(nodes.Replace(), true, "nothing is missing");
-        nodes.Fail();
-        nodes.Fail();
-        NS_TEST_EXPECT_MSG_EQ(nodes.Replace(), false, "one spare for two");
-        nodes.Repair();
-        NS_TEST_EXPECT_MSG_EQ(nodes.Replace(), true, "the first one is back");
-        nodes.Repair();
-        nodes.Fail();
-        NS_TEST_EXPECT_MSG_EQ(nodes.Replace(), true, "and so is the second one, as a spare");
-    }
-};
-
-/**
- * @ingroup distributed-training-life-ledger-tests
- * The suite.
- */
-class LifeLedgerTestSuite : public TestSuite
+/** Nodes that are missing, repaired and replaced. */
+void
+TestSpareNodes()
 {
-  public:
-    LifeLedgerTestSuite()
-        : TestSuite("distributed-training-life-ledger", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new LifeLedgerTestCase);
-        AddTestCase(new SpareNodesTestCase);
-    }
-};
+    SpareNodes nodes(1);
+    NS_TEST_EXPECT_MSG_EQ(nodes.Replace(), true, "nothing is missing");
+    nodes.Fail();
+    nodes.Fail();
+    NS_TEST_EXPECT_MSG_EQ(nodes.Replace(), false, "one spare for two");
+    nodes.Repair();
+    NS_TEST_EXPECT_MSG_EQ(nodes.Replace(), true, "the first one is back");
+    nodes.Repair();
+    nodes.Fail();
+    NS_TEST_EXPECT_MSG_EQ(nodes.Replace(), true, "and so is the second one, as a spare");
+}
 
-static LifeLedgerTestSuite g_lifeLedgerTestSuite; ///< registers the suite
+const Suite g_suite("life-ledger",
+                    Duration::QUICK,
+                    {{"uses of time", TestLifeLedger}, {"spare nodes", TestSpareNodes}});
+
+} // namespace life_ledger_test

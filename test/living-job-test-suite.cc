@@ -5,6 +5,7 @@
  */
 
 #include "living-job-test-common.h"
+#include "test-case.h"
 
 #include "ns3/failure-sequence.h"
 #include "ns3/job-life.h"
@@ -15,103 +16,65 @@
 #include <chrono>
 #include <vector>
 
+namespace living_job_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-/**
- * @ingroup distributed-training-living-job-tests
- * Checkpoints without failures, by closed forms.
- */
-class CheckpointOnlyTestCase : public LifeTestCase
-{
-  public:
-    CheckpointOnlyTestCase()
-        : LifeTestCase("checkpoints without failures")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (uint32_t ranks : {1U, 3U})
-        {
-            auto blocking = MakeComputation(ranks, 6);
-            AddDisks(blocking, 2, 100000, false);
-            LifeFigures life = Run(blocking);
-            Expect(life, {60000, 3000, 0, 0, 0, 0});
-            NS_TEST_EXPECT_MSG_EQ(life.checkpoints, 3, "stored");
-            NS_TEST_EXPECT_MSG_EQ(life.writes.size(), 0, "nothing goes on beside the training");
-
-            // Copies of 0.5 ms, writes of 12 ms: from the second checkpoint on each waits 2 ms for
-            // the one before, and the job for the last one.
-            auto asynchronous = MakeComputation(ranks, 4);
-            AddDisks(asynchronous, 1, 1200000, true);
-            life = Run(asynchronous);
-            Expect(life, {40000, 500 + 3 * 2500 + 12000, 0, 0, 0, 0});
-            NS_TEST_ASSERT_MSG_EQ(life.writes.size(), 4, "writes");
-            NS_TEST_EXPECT_MSG_EQ(life.writes[0].start, MicroSeconds(10500), "the first one");
-            NS_TEST_EXPECT_MSG_EQ(life.writes[0].end, MicroSeconds(22500), "12 ms");
-            NS_TEST_EXPECT_MSG_EQ(life.writes[3].end, MicroSeconds(60000), "the last one");
-            NS_TEST_EXPECT_MSG_EQ(life.ledger.GetEffectiveRatio(), 40.0 / 60, "ratio");
-        }
-        auto never = MakeComputation(2, 3);
-        AddDisks(never, 4, 100000, false);
-        Expect(Run(never), {30000, 0, 0, 0, 0, 0});
-        auto few = MakeComputation(3, 2); // the third rank has nothing to save
-        AddDisks(few, 1, 1, false);
-        few.life.bytes = 2;
-        few.life.fail = {"rank2:15ms"};
-        const LifeFigures life = Run(few);
-        NS_TEST_EXPECT_MSG_EQ(life.checkpoints, 2, "stored");
-        NS_TEST_EXPECT_MSG_EQ(life.ledger.GetTime(LifeUse::RESTART), NanoSeconds(10), "a byte");
-    }
-};
-
-/**
- * @ingroup distributed-training-living-job-tests
- * Lives with failures, by hand.
- */
-class WorkedLifeTestCase : public LifeTestCase
-{
-  public:
-    WorkedLifeTestCase()
-        : LifeTestCase("lives with failures, by hand")
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    /** @return 6 iterations with checkpoints of 1 ms after each second one */
-    TrainingRunOptions MakeBlocking()
-    {
-        auto options = MakeComputation(4, 6);
-        AddDisks(options, 2, 100000, false);
-        options.life.detection = MilliSeconds(2);
-        options.life.rendezvous = MilliSeconds(3);
-        options.life.repair = MilliSeconds(20);
-        options.life.spares = 1;
-        return options;
-    }
-
-    void Blocking();
-    void Asynchronous();
-    void OddTimes();
-    void Links();
-};
-
+/** Checkpoints without failures, by closed forms. */
 void
-WorkedLifeTestCase::DoRun()
+TestCheckpointOnly()
 {
-    Blocking();
-    Asynchronous();
-    OddTimes();
-    Links();
+    for (uint32_t ranks : {1U, 3U})
+    {
+        auto blocking = MakeComputation(ranks, 6);
+        AddDisks(blocking, 2, 100000, false);
+        LifeFigures life = Run(blocking);
+        Expect(life, {60000, 3000, 0, 0, 0, 0});
+        NS_TEST_EXPECT_MSG_EQ(life.checkpoints, 3, "stored");
+        NS_TEST_EXPECT_MSG_EQ(life.writes.size(), 0, "nothing goes on beside the training");
+
+        // Copies of 0.5 ms, writes of 12 ms: from the second checkpoint on each waits 2 ms for
+        // the one before, and the job for the last one.
+        auto asynchronous = MakeComputation(ranks, 4);
+        AddDisks(asynchronous, 1, 1200000, true);
+        life = Run(asynchronous);
+        Expect(life, {40000, 500 + 3 * 2500 + 12000, 0, 0, 0, 0});
+        NS_TEST_ASSERT_MSG_EQ(life.writes.size(), 4, "writes");
+        NS_TEST_EXPECT_MSG_EQ(life.writes[0].start, MicroSeconds(10500), "the first one");
+        NS_TEST_EXPECT_MSG_EQ(life.writes[0].end, MicroSeconds(22500), "12 ms");
+        NS_TEST_EXPECT_MSG_EQ(life.writes[3].end, MicroSeconds(60000), "the last one");
+        NS_TEST_EXPECT_MSG_EQ(life.ledger.GetEffectiveRatio(), 40.0 / 60, "ratio");
+    }
+    auto never = MakeComputation(2, 3);
+    AddDisks(never, 4, 100000, false);
+    Expect(Run(never), {30000, 0, 0, 0, 0, 0});
+    auto few = MakeComputation(3, 2); // the third rank has nothing to save
+    AddDisks(few, 1, 1, false);
+    few.life.bytes = 2;
+    few.life.fail = {"rank2:15ms"};
+    const LifeFigures life = Run(few);
+    NS_TEST_EXPECT_MSG_EQ(life.checkpoints, 2, "stored");
+    NS_TEST_EXPECT_MSG_EQ(life.ledger.GetTime(LifeUse::RESTART), NanoSeconds(10), "a byte");
+}
+
+/** @return 6 iterations with checkpoints of 1 ms after each second one */
+TrainingRunOptions
+MakeBlocking()
+{
+    auto options = MakeComputation(4, 6);
+    AddDisks(options, 2, 100000, false);
+    options.life.detection = MilliSeconds(2);
+    options.life.rendezvous = MilliSeconds(3);
+    options.life.repair = MilliSeconds(20);
+    options.life.spares = 1;
+    return options;
 }
 
 void
-WorkedLifeTestCase::Blocking()
+Blocking()
 {
     auto options = MakeBlocking();
     // At work, 21 to 35 ms: a spare is there. Restart 37 to 41 ms, iterations to 61 ms.
@@ -132,8 +95,8 @@ WorkedLifeTestCase::Blocking()
             failed.push_back(span.node);
         }
     }
-    NS_TEST_EXPECT_MSG_EQ((failed == std::vector<std::string>{"node1", "rank2", "node3"}),
-                          true,
+    NS_TEST_EXPECT_MSG_EQ(failed,
+                          (std::vector<std::string>{"node1", "rank2", "node3"}),
                           "what has failed, in order");
 
     options.life = LifeOptions(); // without checkpoints all is lost each time
@@ -143,7 +106,7 @@ WorkedLifeTestCase::Blocking()
 }
 
 void
-WorkedLifeTestCase::Asynchronous()
+Asynchronous()
 {
     auto options = MakeComputation(2, 4);
     AddDisks(options, 1, 1200000, true);
@@ -169,7 +132,7 @@ WorkedLifeTestCase::Asynchronous()
 }
 
 void
-WorkedLifeTestCase::OddTimes()
+OddTimes()
 {
     auto options = MakeBlocking();
     options.life.fail = {"rank0:0s"};
@@ -202,7 +165,7 @@ WorkedLifeTestCase::OddTimes()
 }
 
 void
-WorkedLifeTestCase::Links()
+Links()
 {
     auto options = MakeBlocking();
     options.life.fail = {"host3-switch0:25ms"}; // its node is replaced
@@ -220,94 +183,84 @@ WorkedLifeTestCase::Links()
     Expect(Run(options), {60000, 3000, 4000, 2000, 18000, 4000}); // spares do not help
 }
 
+void
+TestWorkedLife()
+{
+    Blocking();
+    Asynchronous();
+    OddTimes();
+    Links();
+}
+
+/** Lives a job of 12 nodes, each of which fails once. */
+void
+Live(bool isAsynchronous, UniformRandomVariable& random)
+{
+    constexpr uint32_t NODES = 12;
+    auto options = MakeComputation(NODES, 24);
+    const uint64_t share = isAsynchronous ? 1200000 : 100000;
+    AddDisks(options, 3, share, isAsynchronous);
+    options.life.rendezvous = MicroSeconds(random.GetInteger(0, 9000));
+    options.life.repair = MicroSeconds(random.GetInteger(0, 60000));
+    options.life.spares = random.GetInteger(0, 2);
+    std::vector<Failure> failures;
+    for (uint32_t node = 0; node < NODES; node++)
+    {
+        // After the first checkpoint: without one a restart loads nothing here.
+        const uint64_t time = random.GetInteger(45000, 400000);
+        options.life.fail.push_back("node" + std::to_string(node) + ":" + std::to_string(time) +
+                                    "us");
+        failures.push_back({std::chrono::microseconds(time), node, 0});
+    }
+    std::stable_sort(failures.begin(), failures.end(), [](const auto& a, const auto& b) {
+        return a.time < b.time;
+    });
+    const LifeFigures ours = Run(options);
+    // LiveJob() has no last iteration, and would go on to work during the last write.
+    const Time write = isAsynchronous ? MicroSeconds(12000) : Time(0);
+    LifeSpans spans;
+    spans.interval = std::chrono::milliseconds(30);
+    spans.checkpoint = std::chrono::microseconds(isAsynchronous ? 500 : 1000);
+    spans.drain = std::chrono::microseconds(write.GetMicroSeconds());
+    spans.restart = std::chrono::microseconds(options.life.rendezvous.GetMicroSeconds()) +
+                    std::chrono::microseconds(share / 100);
+    spans.repair = std::chrono::microseconds(options.life.repair.GetMicroSeconds());
+    spans.spares = static_cast<uint32_t>(options.life.spares);
+    spans.duration = std::chrono::nanoseconds((ours.ledger.GetEnd() - write).GetNanoSeconds());
+    std::size_t next = 0;
+    const LifeAccount account =
+        LiveJob(spans, [&] { return next < failures.size() ? failures[next++] : Failure(); });
+    const auto expect = [&](LifeUse use, LifeTime expected, const Time& more) {
+        NS_TEST_EXPECT_MSG_EQ(ours.ledger.GetTime(use),
+                              NanoSeconds(expected.count()) + more,
+                              training::GetName(use));
+    };
+    expect(LifeUse::PRODUCTIVE, account.productive, Time(0));
+    expect(LifeUse::CHECKPOINT, account.checkpoint, write);
+    expect(LifeUse::LOST, account.lost, Time(0));
+    expect(LifeUse::WAITING, account.waiting, Time(0));
+    expect(LifeUse::RESTART, account.restart, Time(0));
+    NS_TEST_EXPECT_MSG_EQ(ours.failures, account.failures, "failures");
+}
+
 /**
- * @ingroup distributed-training-living-job-tests
  * Lives by packets have the accounts of LiveJob(), which computes them without events of a network.
  */
-class SameLifeTestCase : public LifeTestCase
+void
+TestSameLife()
 {
-  public:
-    SameLifeTestCase()
-        : LifeTestCase("the accounts of LiveJob")
+    auto random = CreateObject<UniformRandomVariable>();
+    random->SetStream(7);
+    for (uint32_t life = 0; life < 12; life++)
     {
+        Live(life % 2 == 1, *random);
     }
+}
 
-  private:
-    void DoRun() override
-    {
-        auto random = CreateObject<UniformRandomVariable>();
-        random->SetStream(7);
-        for (uint32_t life = 0; life < 12; life++)
-        {
-            Live(life % 2 == 1, *random);
-        }
-    }
+const Suite g_suite("living-job",
+                    Duration::QUICK,
+                    {{"checkpoints without failures", TestCheckpointOnly},
+                     {"lives with failures, by hand", TestWorkedLife},
+                     {"the accounts of LiveJob", TestSameLife}});
 
-    /** Lives a job of 12 nodes, each of which fails once. */
-    void Live(bool isAsynchronous, UniformRandomVariable& random)
-    {
-        constexpr uint32_t NODES = 12;
-        auto options = MakeComputation(NODES, 24);
-        const uint64_t share = isAsynchronous ? 1200000 : 100000;
-        AddDisks(options, 3, share, isAsynchronous);
-        options.life.rendezvous = MicroSeconds(random.GetInteger(0, 9000));
-        options.life.repair = MicroSeconds(random.GetInteger(0, 60000));
-        options.life.spares = random.GetInteger(0, 2);
-        std::vector<Failure> failures;
-        for (uint32_t node = 0; node < NODES; node++)
-        {
-            // After the first checkpoint: without one a restart loads nothing here.
-            const uint64_t time = random.GetInteger(45000, 400000);
-            options.life.fail.push_back("node" + std::to_string(node) + ":" + std::to_string(time) +
-                                        "us");
-            failures.push_back({std::chrono::microseconds(time), node, 0});
-        }
-        std::stable_sort(failures.begin(), failures.end(), [](const auto& a, const auto& b) {
-            return a.time < b.time;
-        });
-        const LifeFigures ours = Run(options);
-        // LiveJob() has no last iteration, and would go on to work during the last write.
-        const Time write = isAsynchronous ? MicroSeconds(12000) : Time(0);
-        LifeSpans spans;
-        spans.interval = std::chrono::milliseconds(30);
-        spans.checkpoint = std::chrono::microseconds(isAsynchronous ? 500 : 1000);
-        spans.drain = std::chrono::microseconds(write.GetMicroSeconds());
-        spans.restart = std::chrono::microseconds(options.life.rendezvous.GetMicroSeconds()) +
-                        std::chrono::microseconds(share / 100);
-        spans.repair = std::chrono::microseconds(options.life.repair.GetMicroSeconds());
-        spans.spares = static_cast<uint32_t>(options.life.spares);
-        spans.duration = std::chrono::nanoseconds((ours.ledger.GetEnd() - write).GetNanoSeconds());
-        std::size_t next = 0;
-        const LifeAccount account =
-            LiveJob(spans, [&] { return next < failures.size() ? failures[next++] : Failure(); });
-        const auto expect = [&](LifeUse use, LifeTime expected, const Time& more) {
-            NS_TEST_EXPECT_MSG_EQ(ours.ledger.GetTime(use),
-                                  NanoSeconds(expected.count()) + more,
-                                  training::GetName(use));
-        };
-        expect(LifeUse::PRODUCTIVE, account.productive, Time(0));
-        expect(LifeUse::CHECKPOINT, account.checkpoint, write);
-        expect(LifeUse::LOST, account.lost, Time(0));
-        expect(LifeUse::WAITING, account.waiting, Time(0));
-        expect(LifeUse::RESTART, account.restart, Time(0));
-        NS_TEST_EXPECT_MSG_EQ(ours.failures, account.failures, "failures");
-    }
-};
-
-/**
- * @ingroup distributed-training-living-job-tests
- * The suite.
- */
-class LivingJobTestSuite : public TestSuite
-{
-  public:
-    LivingJobTestSuite()
-        : TestSuite("distributed-training-living-job", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new CheckpointOnlyTestCase);
-        AddTestCase(new WorkedLifeTestCase);
-        AddTestCase(new SameLifeTestCase);
-    }
-};
-
-static LivingJobTestSuite g_livingJobTestSuite; ///< registers the suite
+} // namespace living_job_test

@@ -36,10 +36,7 @@ inline constexpr double MEMORY_FACTOR = 5;
 inline constexpr double MEMORY_FACTOR = 1;
 #endif
 
-/**
- * @ingroup distributed-training-tests
- * @return bytes that this process has allocated and not freed; 0: the C library does not tell
- */
+/** @return bytes that this process has allocated and not freed; 0: the C library does not tell */
 inline double
 GetHeapBytes()
 {
@@ -52,7 +49,6 @@ GetHeapBytes()
 }
 
 /**
- * @ingroup distributed-training-tests
  * @param count number of objects
  * @param make makes and keeps an object
  * @return bytes of the heap per object; 0: unknown

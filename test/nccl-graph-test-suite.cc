@@ -5,10 +5,10 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/collective-algorithm.h"
 #include "ns3/schedule-verifier.h"
-#include "ns3/test.h"
 
 #include <cstdint>
 #include <fstream>
@@ -17,17 +17,12 @@
 #include <utility>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-nccl-graph-tests Tests of NCCL's graphs
- */
+namespace nccl_graph_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 using Operation = CollectiveOperation;
 using Pairs = std::set<std::pair<uint32_t, uint32_t>>;
@@ -51,107 +46,69 @@ constexpr const char* GRAPHS = R"(<graphs version="1">
 </graphs>
 )";
 
-} // namespace
-
-/**
- * @ingroup distributed-training-nccl-graph-tests
- * Rings and trees of a file.
- */
-class NcclGraphTestCase : public RefusalTest
+std::string
+Write(const std::string& text)
 {
-  public:
-    NcclGraphTestCase()
-        : RefusalTest("graphs of NCCL become the rings and trees that they show")
-    {
-    }
+    const std::string path = CreateTempDirFilename("graph.xml");
+    std::ofstream(path, std::ios::binary) << text;
+    return "nccl-graph:file=" + path;
+}
 
-  private:
-    std::string Write(const std::string& text)
-    {
-        const std::string path = CreateTempDirFilename("graph.xml");
-        std::ofstream(path, std::ios::binary) << text;
-        return "nccl-graph:file=" + path;
-    }
+/** @return GRAPHS, changed in one place */
+std::string
+Change(const std::string& from, const std::string& to)
+{
+    std::string text = GRAPHS;
+    return text.replace(text.find(from), from.size(), to);
+}
 
-    /** @return GRAPHS, changed in one place */
-    static std::string Change(const std::string& from, const std::string& to)
-    {
-        std::string text = GRAPHS;
-        return text.replace(text.find(from), from.size(), to);
-    }
+CollectiveSchedule
+Plan(const std::string& algorithm, Operation operation, uint32_t ranks)
+{
+    CollectiveRequest request;
+    request.operation = operation;
+    request.ranks = ranks;
+    request.bytes = 1 << 20;
+    request.root = ranks > 1 ? 1 : 0;
+    CollectiveSchedule schedule = BuildSchedule(algorithm, request);
+    NS_TEST_EXPECT_MSG_EQ(VerifySchedule(schedule), "", algorithm << " " << ranks);
+    return schedule;
+}
 
-    CollectiveSchedule Plan(const std::string& algorithm, Operation operation, uint32_t ranks)
+/** @return who sends to whom messages with a number */
+Pairs
+GetPairs(const CollectiveSchedule& schedule, uint32_t message)
+{
+    Pairs pairs;
+    for (uint32_t rank = 0; rank < schedule.GetSize(); rank++)
     {
-        CollectiveRequest request;
-        request.operation = operation;
-        request.ranks = ranks;
-        request.bytes = 1 << 20;
-        request.root = ranks > 1 ? 1 : 0;
-        CollectiveSchedule schedule = BuildSchedule(algorithm, request);
-        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(schedule), "", algorithm << " " << ranks);
-        return schedule;
-    }
-
-    /** @return who sends to whom messages with a number */
-    static Pairs GetPairs(const CollectiveSchedule& schedule, uint32_t message)
-    {
-        Pairs pairs;
-        for (uint32_t rank = 0; rank < schedule.GetSize(); rank++)
+        for (uint32_t i = 0; i < schedule.GetStoredActions(rank); i++)
         {
-            for (uint32_t i = 0; i < schedule.GetStoredActions(rank); i++)
+            const ScheduleAction action = schedule.Get(rank, i);
+            if (action.kind == ScheduleAction::Kind::SEND &&
+                action.message == message * schedule.segments)
             {
-                const ScheduleAction action = schedule.Get(rank, i);
-                if (action.kind == ScheduleAction::Kind::SEND &&
-                    action.message == message * schedule.segments)
-                {
-                    pairs.emplace(rank, action.peer);
-                }
+                pairs.emplace(rank, action.peer);
             }
         }
-        return pairs;
     }
-
-    void ExpectPairs(const CollectiveSchedule& schedule, uint32_t message, const Pairs& pairs)
-    {
-        NS_TEST_EXPECT_MSG_EQ((GetPairs(schedule, message) == pairs), true, "message " << message);
-    }
-
-    void Refuse(const std::string& text, const std::string& part, uint32_t ranks = 8)
-    {
-        ExpectPart(GetRefusal([&] { Plan(Write(text), Operation::ALL_REDUCE, ranks); }), part);
-    }
-
-    void CheckRings();
-    void CheckTrees();
-
-    void DoRun() override
-    {
-        CheckRings();
-        CheckTrees();
-        ExpectPart(GetRefusal([&] { Plan("nccl-graph", Operation::ALL_REDUCE, 4); }),
-                   "(allowed: with file=PATH)");
-        Refuse(GRAPHS, "6 ranks with servers of 4 GPUs (allowed: ranks that fill servers", 6);
-        ExpectPart(GetRefusal([&] { Plan("nccl-graph:file=/nowhere", Operation::ALL_REDUCE, 4); }),
-                   "/nowhere: cannot be read (allowed: a graph file of NCCL)");
-        Refuse("<system/>", "graph.xml:1: no element graphs (allowed: a graph file of NCCL)");
-        Refuse("<graphs>", "graph.xml:1: ");
-        Refuse("<graphs/>", "no graph with id 0 (allowed: a file with graphs)");
-        Refuse(Change("id=\"0\"", "id=\"2\""), "no graph with id 0 (allowed: 2, 1)");
-        Refuse(Change("id=\"0\"", ""), "graph has id '' (allowed: 0 to ");
-        Refuse(Change("pattern=\"4\"", "pattern=\"5\""), "graph 0: pattern 5 (allowed: 4, a ring)");
-        Refuse(Change("nchannels=\"2\"", "nchannels=\"3\""), "2 channels with nchannels 3");
-        Refuse(Change("rank=\"7\"", "rank=\"6\""), "channel 0 with 4 gpus (allowed: each gpu");
-        Refuse(Change("rank=\"7\"", "rank=\"x\""), "gpu has rank 'x' (allowed: 0 to ");
-        Refuse(Change("rank=\"7\"", ""), "channel 1 with 4 gpus");
-        Refuse("<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"1\"><channel><gpu dev=\"g\"/>"
-               "</channel></graph></graphs>",
-               "gpu has dev 'g' (allowed: hexadecimal numbers up to fffff)");
-        Refuse(Change("<net dev=\"0\"/>", "<nic/>"), "element nic in a channel (allowed: net and");
-    }
-};
+    return pairs;
+}
 
 void
-NcclGraphTestCase::CheckRings()
+ExpectPairs(const CollectiveSchedule& schedule, uint32_t message, const Pairs& pairs)
+{
+    NS_TEST_EXPECT_MSG_EQ(GetPairs(schedule, message), pairs, "message " << message);
+}
+
+void
+Refuse(const std::string& text, const std::string& part, uint32_t ranks = 8)
+{
+    ExpectPart(GetRefusal([&] { Plan(Write(text), Operation::ALL_REDUCE, ranks); }), part);
+}
+
+void
+CheckRings()
 {
     const std::string rings = Write(GRAPHS);
     for (const Operation operation : {Operation::ALL_REDUCE,
@@ -190,7 +147,7 @@ NcclGraphTestCase::CheckRings()
 }
 
 void
-NcclGraphTestCase::CheckTrees()
+CheckTrees()
 {
     /** @return pairs in both directions */
     const auto both = [](Pairs pairs) {
@@ -230,18 +187,35 @@ NcclGraphTestCase::CheckTrees()
     ExpectPairs(chain, 1, both({{3, 1}, {1, 0}, {0, 2}}));
 }
 
-/**
- * @ingroup distributed-training-nccl-graph-tests
- * The suite.
- */
-class NcclGraphTestSuite : public TestSuite
+/** Rings and trees of a file. */
+void
+TestNcclGraph()
 {
-  public:
-    NcclGraphTestSuite()
-        : TestSuite("distributed-training-nccl-graph", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new NcclGraphTestCase);
-    }
-};
+    CheckRings();
+    CheckTrees();
+    ExpectPart(GetRefusal([&] { Plan("nccl-graph", Operation::ALL_REDUCE, 4); }),
+               "(allowed: with file=PATH)");
+    Refuse(GRAPHS, "6 ranks with servers of 4 GPUs (allowed: ranks that fill servers", 6);
+    ExpectPart(GetRefusal([&] { Plan("nccl-graph:file=/nowhere", Operation::ALL_REDUCE, 4); }),
+               "/nowhere: cannot be read (allowed: a graph file of NCCL)");
+    Refuse("<system/>", "graph.xml:1: no element graphs (allowed: a graph file of NCCL)");
+    Refuse("<graphs>", "graph.xml:1: ");
+    Refuse("<graphs/>", "no graph with id 0 (allowed: a file with graphs)");
+    Refuse(Change("id=\"0\"", "id=\"2\""), "no graph with id 0 (allowed: 2, 1)");
+    Refuse(Change("id=\"0\"", ""), "graph has id '' (allowed: 0 to ");
+    Refuse(Change("pattern=\"4\"", "pattern=\"5\""), "graph 0: pattern 5 (allowed: 4, a ring)");
+    Refuse(Change("nchannels=\"2\"", "nchannels=\"3\""), "2 channels with nchannels 3");
+    Refuse(Change("rank=\"7\"", "rank=\"6\""), "channel 0 with 4 gpus (allowed: each gpu");
+    Refuse(Change("rank=\"7\"", "rank=\"x\""), "gpu has rank 'x' (allowed: 0 to ");
+    Refuse(Change("rank=\"7\"", ""), "channel 1 with 4 gpus");
+    Refuse("<graphs><graph id=\"0\" pattern=\"4\" nchannels=\"1\"><channel><gpu dev=\"g\"/>"
+           "</channel></graph></graphs>",
+           "gpu has dev 'g' (allowed: hexadecimal numbers up to fffff)");
+    Refuse(Change("<net dev=\"0\"/>", "<nic/>"), "element nic in a channel (allowed: net and");
+}
 
-static NcclGraphTestSuite g_ncclGraphTestSuite; ///< registers the suite
+const Suite g_suite("nccl-graph",
+                    Duration::QUICK,
+                    {{"graphs of NCCL become the rings and trees that they show", TestNcclGraph}});
+
+} // namespace nccl_graph_test

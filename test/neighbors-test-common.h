@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_NEIGHBORS_TEST_COMMON_H
 
 #include "fabric-test-common.h"
+#include "test-case.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/drop-reason.h"
@@ -20,7 +21,6 @@
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv4.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
@@ -37,7 +37,6 @@ inline constexpr int64_t DELAY = 1000000;   ///< of the links, ps
 inline constexpr uint16_t PORT = 9;         ///< of UDP and TCP receivers
 
 /**
- * @ingroup distributed-training-fabric-tests
  * @param ipBytes size of a UDP datagram or ICMP message, with its IP header
  * @return its time over two links of the fabric, ps
  */
@@ -48,16 +47,9 @@ GetFabricTime(uint32_t ipBytes)
     return 2 * (LineTime(frame + Frame::PREAMBLE_BYTES, RATE) + DELAY);
 }
 
-/**
- * @ingroup distributed-training-fabric-tests
- * IP stacks on the hosts of a fabric, and what they receive.
- */
-class NeighborsTestCase : public TestCase
+/** IP stacks on the hosts of a fabric, and what they receive. */
+struct NeighborsTestCase
 {
-  public:
-    using TestCase::TestCase;
-
-  protected:
     /** A received datagram, echo reply, or part of a TCP stream. */
     struct Packets
     {

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/collective-planner.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
@@ -12,7 +14,6 @@
 #include "ns3/schedule-interpreter.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/training-float-bits.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
@@ -26,11 +27,12 @@
 #include <utility>
 #include <vector>
 
+namespace nic_reduction_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 /// Payload of a packet in the closed forms, bytes.
 constexpr uint64_t PACKET = 1024;
@@ -265,305 +267,290 @@ MakeAdders()
 }
 
 constexpr int64_t ADD_NS = 16 * 4 + 8 * 4;
+using Round = float (*)(float);
 
-/** Adders of 16 bits: half the bytes, two numbers in an adder, and sums rounded at every hop. */
-class NumberFormatTest : public TestCase
+float
+RoundFloat16(float value)
 {
-  public:
-    NumberFormatTest()
-        : TestCase("numbers of 16 bits halve the bytes, and are rounded at every hop")
-    {
-    }
+    return FromFloat16(ToFloat16(value));
+}
 
-  private:
-    using Round = float (*)(float);
+float
+RoundBfloat16(float value)
+{
+    return FromBfloat16(ToBfloat16(value));
+}
 
-    static float RoundFloat16(float value)
-    {
-        return FromFloat16(ToFloat16(value));
-    }
+NicGroup::Attributes
+WithFormat(const std::string& format)
+{
+    auto attributes = MakeAdders();
+    attributes.emplace_back("NumberFormat", Create<StringValue>(format));
+    return attributes;
+}
 
-    static float RoundBfloat16(float value)
-    {
-        return FromBfloat16(ToBfloat16(value));
-    }
+/** A vector of 16 bits takes the time of half as many bytes of float32. */
+void
+CheckTime(const std::string& algorithm, uint32_t ranks, const std::string& format)
+{
+    constexpr uint64_t BYTES = 840 * PACKET; // whole packets for each number of ranks
+    NicGroup full(algorithm, ranks, MakeAdders());
+    const Time expected = full.Measure(CollectiveOperation::ALL_REDUCE, BYTES);
+    Simulator::Destroy();
+    NicGroup half(algorithm, ranks, WithFormat(format), 2 * PACKET);
+    NS_TEST_EXPECT_MSG_EQ(half.Measure(CollectiveOperation::ALL_REDUCE, 2 * BYTES),
+                          expected,
+                          algorithm << ", " << ranks << " ranks, " << format);
+}
 
-    static NicGroup::Attributes WithFormat(const std::string& format)
+/** Two ranks, or a chain, whose order of additions is known. */
+void
+CheckSums(uint32_t ranks, uint32_t count, const std::string& format, Round round)
+{
+    NicGroup group("chain", ranks, WithFormat(format), 2 * PACKET);
+    std::vector<Ptr<Tensor>> tensors;
+    for (uint32_t rank = 0; rank < ranks; rank++)
     {
-        auto attributes = MakeAdders();
-        attributes.emplace_back("NumberFormat", Create<StringValue>(format));
-        return attributes;
-    }
-
-    /** A vector of 16 bits takes the time of half as many bytes of float32. */
-    void CheckTime(const std::string& algorithm, uint32_t ranks, const std::string& format)
-    {
-        constexpr uint64_t BYTES = 840 * PACKET; // whole packets for each number of ranks
-        NicGroup full(algorithm, ranks, MakeAdders());
-        const Time expected = full.Measure(CollectiveOperation::ALL_REDUCE, BYTES);
-        Simulator::Destroy();
-        NicGroup half(algorithm, ranks, WithFormat(format), 2 * PACKET);
-        NS_TEST_EXPECT_MSG_EQ(half.Measure(CollectiveOperation::ALL_REDUCE, 2 * BYTES),
-                              expected,
-                              algorithm << ", " << ranks << " ranks, " << format);
-    }
-
-    /** Two ranks, or a chain, whose order of additions is known. */
-    void CheckSums(uint32_t ranks, uint32_t count, const std::string& format, Round round)
-    {
-        NicGroup group("chain", ranks, WithFormat(format), 2 * PACKET);
-        std::vector<Ptr<Tensor>> tensors;
-        for (uint32_t rank = 0; rank < ranks; rank++)
-        {
-            auto tensor = Create<Tensor>();
-            for (uint32_t i = 0; i < count; i++)
-            {
-                tensor->values.push_back(
-                    static_cast<float>(std::sin(0.37 * i + rank) * std::pow(0.5, i % 11)));
-            }
-            tensor->bytes = sizeof(float) * count;
-            tensors.push_back(tensor);
-        }
-        std::vector<float> up(count);
-        std::vector<float> down(count);
+        auto tensor = Create<Tensor>();
         for (uint32_t i = 0; i < count; i++)
         {
-            up[i] = round(tensors[0]->values[i]);
-            down[i] = round(tensors[ranks - 1]->values[i]);
-            for (uint32_t rank = 1; rank < ranks; rank++)
-            {
-                up[i] = round(up[i] + round(tensors[rank]->values[i]));
-                down[i] = round(down[i] + round(tensors[ranks - 1 - rank]->values[i]));
-            }
+            tensor->values.push_back(
+                static_cast<float>(std::sin(0.37 * i + rank) * std::pow(0.5, i % 11)));
         }
-        for (uint32_t rank = 0; rank < ranks; rank++)
-        {
-            group.Start(rank, CollectiveOperation::ALL_REDUCE, tensors[rank]);
-        }
-        Simulator::Run();
-        for (uint32_t rank = 0; rank < ranks; rank++)
-        {
-            const std::vector<float>& sums = tensors[rank]->values;
-            NS_TEST_EXPECT_MSG_EQ((sums == up || sums == down),
-                                  true,
-                                  format << ", rank " << rank << " of " << ranks);
-            NS_TEST_EXPECT_MSG_EQ((sums == tensors[0]->values), true, "equal at all ranks");
-        }
+        tensor->bytes = sizeof(float) * count;
+        tensors.push_back(tensor);
     }
-
-    void DoRun() override
+    std::vector<float> up(count);
+    std::vector<float> down(count);
+    for (uint32_t i = 0; i < count; i++)
     {
-        for (const std::string format : {"float16", "bfloat16"})
+        up[i] = round(tensors[0]->values[i]);
+        down[i] = round(tensors[ranks - 1]->values[i]);
+        for (uint32_t rank = 1; rank < ranks; rank++)
         {
-            for (const std::string algorithm : {"chain", "ring", "recursive-doubling"})
-            {
-                for (const uint32_t ranks : {2, 3, 4, 7, 8})
-                {
-                    CheckTime(algorithm, ranks, format);
-                }
-            }
+            up[i] = round(up[i] + round(tensors[rank]->values[i]));
+            down[i] = round(down[i] + round(tensors[ranks - 1 - rank]->values[i]));
         }
-        for (const uint32_t ranks : {1, 2, 3, 7})
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++)
+    {
+        group.Start(rank, CollectiveOperation::ALL_REDUCE, tensors[rank]);
+    }
+    Simulator::Run();
+    for (uint32_t rank = 0; rank < ranks; rank++)
+    {
+        const std::vector<float>& sums = tensors[rank]->values;
+        NS_TEST_EXPECT_MSG_EQ((sums == up || sums == down),
+                              true,
+                              format << ", rank " << rank << " of " << ranks);
+        NS_TEST_EXPECT_MSG_EQ(sums, tensors[0]->values, "equal at all ranks");
+    }
+}
+
+/** Adders of 16 bits: half the bytes, two numbers in an adder, and sums rounded at every hop. */
+void
+TestNumberFormat()
+{
+    for (const std::string format : {"float16", "bfloat16"})
+    {
+        for (const std::string algorithm : {"chain", "ring", "recursive-doubling"})
         {
-            for (const uint32_t count : {0, 1, 3, 2049})
+            for (const uint32_t ranks : {2, 3, 4, 7, 8})
             {
-                CheckSums(ranks, count, "float16", &RoundFloat16);
-                CheckSums(ranks, count, "bfloat16", &RoundBfloat16);
+                CheckTime(algorithm, ranks, format);
             }
         }
     }
-};
+    for (const uint32_t ranks : {1, 2, 3, 7})
+    {
+        for (const uint32_t count : {0, 1, 3, 2049})
+        {
+            CheckSums(ranks, count, "float16", &RoundFloat16);
+            CheckSums(ranks, count, "bfloat16", &RoundBfloat16);
+        }
+    }
+}
+
+/** Reduced along a chain, the sum comes back in the other direction of the links. */
+void
+CheckBack(uint32_t ranks, uint32_t packets)
+{
+    NicGroup group("chain", ranks, MakeAdders());
+    const Time packet = group.lines.GetTime(PACKET);
+    const Time hop = packet + group.lines.delay;
+    const Time time = group.Measure(CollectiveOperation::ALL_REDUCE, packets * PACKET);
+    NS_TEST_EXPECT_MSG_EQ(time,
+                          (packets - 1) * packet + (2 * ranks - 2) * hop +
+                              (ranks - 1) * NanoSeconds(ADD_NS),
+                          "opposite directions, " << ranks << " ranks, " << packets << " packets");
+}
+
+/** Both passes in one direction: most links carry the vector twice. */
+void
+CheckForward(uint32_t ranks, uint32_t packets)
+{
+    NicGroup group("chain:distribute=forward", ranks, MakeAdders());
+    const Time packet = group.lines.GetTime(PACKET);
+    const Time hop = packet + group.lines.delay + NanoSeconds(ADD_NS);
+    const Time once = (packets - 1) * packet + 2 * hop - NanoSeconds(ADD_NS);
+    const Time twice = 2 * packets * packet + (int64_t{ranks} - 3) * hop + group.lines.delay;
+    const Time time = group.Measure(CollectiveOperation::ALL_REDUCE, packets * PACKET);
+    NS_TEST_EXPECT_MSG_EQ(time,
+                          (ranks == 2 ? once : twice),
+                          "one direction, " << ranks << " ranks");
+}
+
+/** Each rank starts with a part of its own, of `packets` packets. */
+void
+CheckRotated(uint32_t ranks, uint32_t packets)
+{
+    NicGroup group("ring", ranks, MakeAdders());
+    const Time part = packets * group.lines.GetTime(PACKET);
+    const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
+    // A step takes the line's time, or that of a packet from rank to rank.
+    const Time reduces = std::max(part, hop + NanoSeconds(ADD_NS));
+    const Time gathers = std::max(part, hop);
+    const Time time =
+        group.Measure(CollectiveOperation::ALL_REDUCE, uint64_t{ranks} * packets * PACKET);
+    NS_TEST_EXPECT_MSG_EQ(time,
+                          (ranks - 1) * reduces + (ranks - 2) * gathers + part + group.lines.delay,
+                          "rotated, " << ranks << " ranks, " << packets << " packets");
+}
+
+/** Adders slower than the line are what limits. */
+void
+CheckSlowAdders(uint32_t ranks, uint32_t packets)
+{
+    NicGroup group(
+        "chain",
+        ranks,
+        {{"Lanes", Count(4)}, {"Clock", Create<DoubleValue>(250)}, {"AddLatency", Count(10)}});
+    const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
+    const Time adds = NanoSeconds(64 * 4);
+    const Time add = adds + NanoSeconds(10 * 4);
+    NS_TEST_EXPECT_MSG_GT(adds, group.lines.GetTime(PACKET), "the adders are slower");
+    const Time time = group.Measure(CollectiveOperation::ALL_REDUCE, packets * PACKET);
+    NS_TEST_EXPECT_MSG_EQ(time,
+                          (packets - 1) * adds + (ranks - 1) * (hop + add + hop),
+                          "slow adders, " << ranks << " ranks");
+}
+
+/** A DMA engine slower than the line is what limits; its latency counts once each way. */
+void
+CheckDma(uint32_t ranks, uint32_t packets)
+{
+    auto attributes = MakeAdders();
+    attributes.insert(attributes.end(),
+                      {{"DmaRate", Rate(50000000000)},
+                       {"DmaLatency", TimeAttribute(MicroSeconds(1))},
+                       {"OwnBuffer", Count(0)},
+                       {"ReceptionBuffer", Count(0)},
+                       {"DoorbellLatency", TimeAttribute(NanoSeconds(300))},
+                       {"CompletionLatency", TimeAttribute(NanoSeconds(700))}});
+    NicGroup group("chain", ranks, attributes);
+    const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
+    const Time read = TimeStep(160 * PACKET);
+    NS_TEST_EXPECT_MSG_GT(read, group.lines.GetTime(PACKET), "the DMA engine is slower");
+    const Time time = group.Measure(CollectiveOperation::ALL_REDUCE, packets * PACKET);
+    NS_TEST_EXPECT_MSG_EQ(time,
+                          NanoSeconds(300) + packets * read + MicroSeconds(1) +
+                              (ranks - 1) * (2 * hop + NanoSeconds(ADD_NS)) + read +
+                              MicroSeconds(1) + NanoSeconds(700),
+                          "DMA, " << ranks << " ranks");
+}
+
+/** The last rank calls late: what has arrived waits in its NIC, then all goes at full rate. */
+void
+CheckLatePart(uint32_t ranks, uint32_t packets)
+{
+    NicGroup group("chain", ranks, MakeAdders());
+    const Time late = MicroSeconds(200);
+    for (uint32_t rank = 0; rank < ranks; rank++)
+    {
+        auto tensor = Create<Tensor>();
+        tensor->bytes = packets * PACKET;
+        group.Start(rank,
+                    CollectiveOperation::ALL_REDUCE,
+                    tensor,
+                    rank + 1 == ranks ? late : Time(0));
+    }
+    Simulator::Run();
+    const Time packet = group.lines.GetTime(PACKET);
+    NS_TEST_EXPECT_MSG_EQ(group.GetEnd(),
+                          late + NanoSeconds(ADD_NS) + (packets - 1) * packet +
+                              (ranks - 1) * (packet + group.lines.delay),
+                          "late part, " << ranks << " ranks");
+}
+
+/** Small buffers: a round trip for each packet. */
+void
+CheckSmallBuffers()
+{
+    constexpr uint32_t PACKETS = 50;
+    auto attributes = MakeAdders();
+    attributes.emplace_back("ReceptionBuffer", Count(PACKET));
+    {
+        NicGroup group("ring", 2, attributes);
+        const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
+        const Time credit = group.lines.GetTime(0) + group.lines.delay;
+        const Time add = NanoSeconds(ADD_NS);
+        const Time time = group.Measure(CollectiveOperation::REDUCE, PACKETS * PACKET);
+        NS_TEST_EXPECT_MSG_EQ(time,
+                              PACKETS * (hop + add) + (PACKETS - 1) * credit,
+                              "reception buffer of one packet");
+    }
+    attributes = MakeAdders();
+    attributes.insert(attributes.end(),
+                      {{"AddLatency", Count(0)},
+                       {"OwnBuffer", Count(PACKET)},
+                       {"DmaLatency", TimeAttribute(MicroSeconds(1))}});
+    {
+        NicGroup group("ring", 2, attributes);
+        const Time packet = group.lines.GetTime(PACKET);
+        // The DMA engine also writes the result.
+        const Time time = group.Measure(CollectiveOperation::REDUCE, PACKETS * PACKET);
+        NS_TEST_EXPECT_MSG_EQ(time,
+                              PACKETS * (packet + MicroSeconds(1)) + group.lines.delay +
+                                  NanoSeconds(64) + MicroSeconds(1),
+                              "own buffer of one packet");
+    }
+    for (const uint64_t window : {2, 3, 4, 8, 1000})
+    {
+        attributes = MakeAdders();
+        attributes.emplace_back("ReceptionBuffer", Count(window * PACKET));
+        NicGroup group("ring", 2, attributes);
+        const Time packet = group.lines.GetTime(PACKET);
+        const Time time = group.Measure(CollectiveOperation::REDUCE, PACKETS * PACKET);
+        const Time least = PACKETS * packet + group.lines.delay + NanoSeconds(ADD_NS);
+        NS_TEST_EXPECT_MSG_GT_OR_EQ(time, least, "not faster than the line");
+        // A window of a round trip (1.2 us, 13 packets) or more, with its credits, fills it.
+        NS_TEST_EXPECT_MSG_EQ((time == least), (window == 1000), window << " packets");
+    }
+}
 
 /** Times of all-reduces against closed forms, to the picosecond. */
-class ClosedFormTest : public TestCase
+void
+TestClosedForm()
 {
-  public:
-    ClosedFormTest()
-        : TestCase("packets are added and forwarded as they come: closed forms")
+    for (uint32_t ranks : {2, 3, 4, 7, 8})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (uint32_t ranks : {2, 3, 4, 7, 8})
+        for (uint32_t packets : {1, 2, 40, 400})
         {
-            for (uint32_t packets : {1, 2, 40, 400})
-            {
-                CheckBack(ranks, packets);
-                CheckRotated(ranks, packets);
-            }
-            CheckForward(ranks, 400);
-            CheckSlowAdders(ranks, 100);
-            CheckDma(ranks, 100);
-            CheckLatePart(ranks, 100);
+            CheckBack(ranks, packets);
+            CheckRotated(ranks, packets);
         }
-        CheckSmallBuffers();
+        CheckForward(ranks, 400);
+        CheckSlowAdders(ranks, 100);
+        CheckDma(ranks, 100);
+        CheckLatePart(ranks, 100);
     }
-
-    /** Reduced along a chain, the sum comes back in the other direction of the links. */
-    void CheckBack(uint32_t ranks, uint32_t packets)
-    {
-        NicGroup group("chain", ranks, MakeAdders());
-        const Time packet = group.lines.GetTime(PACKET);
-        const Time hop = packet + group.lines.delay;
-        const Time time = group.Measure(CollectiveOperation::ALL_REDUCE, packets * PACKET);
-        NS_TEST_EXPECT_MSG_EQ(
-            time,
-            (packets - 1) * packet + (2 * ranks - 2) * hop + (ranks - 1) * NanoSeconds(ADD_NS),
-            "opposite directions, " << ranks << " ranks, " << packets << " packets");
-    }
-
-    /** Both passes in one direction: most links carry the vector twice. */
-    void CheckForward(uint32_t ranks, uint32_t packets)
-    {
-        NicGroup group("chain:distribute=forward", ranks, MakeAdders());
-        const Time packet = group.lines.GetTime(PACKET);
-        const Time hop = packet + group.lines.delay + NanoSeconds(ADD_NS);
-        const Time once = (packets - 1) * packet + 2 * hop - NanoSeconds(ADD_NS);
-        const Time twice = 2 * packets * packet + (int64_t{ranks} - 3) * hop + group.lines.delay;
-        const Time time = group.Measure(CollectiveOperation::ALL_REDUCE, packets * PACKET);
-        NS_TEST_EXPECT_MSG_EQ(time,
-                              (ranks == 2 ? once : twice),
-                              "one direction, " << ranks << " ranks");
-    }
-
-    /** Each rank starts with a part of its own, of `packets` packets. */
-    void CheckRotated(uint32_t ranks, uint32_t packets)
-    {
-        NicGroup group("ring", ranks, MakeAdders());
-        const Time part = packets * group.lines.GetTime(PACKET);
-        const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
-        // A step takes the line's time, or that of a packet from rank to rank.
-        const Time reduces = std::max(part, hop + NanoSeconds(ADD_NS));
-        const Time gathers = std::max(part, hop);
-        const Time time =
-            group.Measure(CollectiveOperation::ALL_REDUCE, uint64_t{ranks} * packets * PACKET);
-        NS_TEST_EXPECT_MSG_EQ(time,
-                              (ranks - 1) * reduces + (ranks - 2) * gathers + part +
-                                  group.lines.delay,
-                              "rotated, " << ranks << " ranks, " << packets << " packets");
-    }
-
-    /** Adders slower than the line are what limits. */
-    void CheckSlowAdders(uint32_t ranks, uint32_t packets)
-    {
-        NicGroup group(
-            "chain",
-            ranks,
-            {{"Lanes", Count(4)}, {"Clock", Create<DoubleValue>(250)}, {"AddLatency", Count(10)}});
-        const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
-        const Time adds = NanoSeconds(64 * 4);
-        const Time add = adds + NanoSeconds(10 * 4);
-        NS_TEST_EXPECT_MSG_GT(adds, group.lines.GetTime(PACKET), "the adders are slower");
-        const Time time = group.Measure(CollectiveOperation::ALL_REDUCE, packets * PACKET);
-        NS_TEST_EXPECT_MSG_EQ(time,
-                              (packets - 1) * adds + (ranks - 1) * (hop + add + hop),
-                              "slow adders, " << ranks << " ranks");
-    }
-
-    /** A DMA engine slower than the line is what limits; its latency counts once each way. */
-    void CheckDma(uint32_t ranks, uint32_t packets)
-    {
-        auto attributes = MakeAdders();
-        attributes.insert(attributes.end(),
-                          {{"DmaRate", Rate(50000000000)},
-                           {"DmaLatency", TimeAttribute(MicroSeconds(1))},
-                           {"OwnBuffer", Count(0)},
-                           {"ReceptionBuffer", Count(0)},
-                           {"DoorbellLatency", TimeAttribute(NanoSeconds(300))},
-                           {"CompletionLatency", TimeAttribute(NanoSeconds(700))}});
-        NicGroup group("chain", ranks, attributes);
-        const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
-        const Time read = TimeStep(160 * PACKET);
-        NS_TEST_EXPECT_MSG_GT(read, group.lines.GetTime(PACKET), "the DMA engine is slower");
-        const Time time = group.Measure(CollectiveOperation::ALL_REDUCE, packets * PACKET);
-        NS_TEST_EXPECT_MSG_EQ(time,
-                              NanoSeconds(300) + packets * read + MicroSeconds(1) +
-                                  (ranks - 1) * (2 * hop + NanoSeconds(ADD_NS)) + read +
-                                  MicroSeconds(1) + NanoSeconds(700),
-                              "DMA, " << ranks << " ranks");
-    }
-
-    /** The last rank calls late: what has arrived waits in its NIC, then all goes at full rate. */
-    void CheckLatePart(uint32_t ranks, uint32_t packets)
-    {
-        NicGroup group("chain", ranks, MakeAdders());
-        const Time late = MicroSeconds(200);
-        for (uint32_t rank = 0; rank < ranks; rank++)
-        {
-            auto tensor = Create<Tensor>();
-            tensor->bytes = packets * PACKET;
-            group.Start(rank,
-                        CollectiveOperation::ALL_REDUCE,
-                        tensor,
-                        rank + 1 == ranks ? late : Time(0));
-        }
-        Simulator::Run();
-        const Time packet = group.lines.GetTime(PACKET);
-        NS_TEST_EXPECT_MSG_EQ(group.GetEnd(),
-                              late + NanoSeconds(ADD_NS) + (packets - 1) * packet +
-                                  (ranks - 1) * (packet + group.lines.delay),
-                              "late part, " << ranks << " ranks");
-    }
-
-    /** Small buffers: a round trip for each packet. */
-    void CheckSmallBuffers()
-    {
-        constexpr uint32_t PACKETS = 50;
-        auto attributes = MakeAdders();
-        attributes.emplace_back("ReceptionBuffer", Count(PACKET));
-        {
-            NicGroup group("ring", 2, attributes);
-            const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
-            const Time credit = group.lines.GetTime(0) + group.lines.delay;
-            const Time add = NanoSeconds(ADD_NS);
-            const Time time = group.Measure(CollectiveOperation::REDUCE, PACKETS * PACKET);
-            NS_TEST_EXPECT_MSG_EQ(time,
-                                  PACKETS * (hop + add) + (PACKETS - 1) * credit,
-                                  "reception buffer of one packet");
-        }
-        attributes = MakeAdders();
-        attributes.insert(attributes.end(),
-                          {{"AddLatency", Count(0)},
-                           {"OwnBuffer", Count(PACKET)},
-                           {"DmaLatency", TimeAttribute(MicroSeconds(1))}});
-        {
-            NicGroup group("ring", 2, attributes);
-            const Time packet = group.lines.GetTime(PACKET);
-            // The DMA engine also writes the result.
-            const Time time = group.Measure(CollectiveOperation::REDUCE, PACKETS * PACKET);
-            NS_TEST_EXPECT_MSG_EQ(time,
-                                  PACKETS * (packet + MicroSeconds(1)) + group.lines.delay +
-                                      NanoSeconds(64) + MicroSeconds(1),
-                                  "own buffer of one packet");
-        }
-        for (const uint64_t window : {2, 3, 4, 8, 1000})
-        {
-            attributes = MakeAdders();
-            attributes.emplace_back("ReceptionBuffer", Count(window * PACKET));
-            NicGroup group("ring", 2, attributes);
-            const Time packet = group.lines.GetTime(PACKET);
-            const Time time = group.Measure(CollectiveOperation::REDUCE, PACKETS * PACKET);
-            const Time least = PACKETS * packet + group.lines.delay + NanoSeconds(ADD_NS);
-            NS_TEST_EXPECT_MSG_EQ((time >= least), true, "not faster than the line");
-            // A window of a round trip (1.2 us, 13 packets) or more, with its credits, fills it.
-            NS_TEST_EXPECT_MSG_EQ((time == least), (window == 1000), window << " packets");
-        }
-    }
-};
+    CheckSmallBuffers();
+}
 
 /** Sums with real payload against the interpreter, bit for bit. */
-class SumTest : public TestCase
+struct SumTest
 {
-  public:
-    SumTest()
-        : TestCase("sums equal those of the interpreter, whatever the buffers and the order")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         const NicGroup::Attributes ample;
         const NicGroup::Attributes scarce{{"OwnBuffer", Count(1)},
@@ -594,7 +581,7 @@ class SumTest : public TestCase
                 {
                     continue; // needs other ranks, a topology, or makes no all-reduce
                 }
-                m_checked++;
+                checked++;
                 for (uint64_t count : {0, 1, 5, 1021, 4099})
                 {
                     Check(name, ranks, count, ample, PACKET);
@@ -605,7 +592,7 @@ class SumTest : public TestCase
                 }
             }
         }
-        NS_TEST_EXPECT_MSG_GT(m_checked, 40, "algorithms and numbers of ranks");
+        NS_TEST_EXPECT_MSG_GT(checked, 40, "algorithms and numbers of ranks");
     }
 
     void Check(const std::string& name,
@@ -649,192 +636,146 @@ class SumTest : public TestCase
             for (uint32_t rank = 0; rank < ranks; rank++)
             {
                 NS_TEST_EXPECT_MSG_EQ(group.done[rank].size(), TENSORS, what << ": all complete");
-                NS_TEST_EXPECT_MSG_EQ((tensors[i][rank]->values == sums[rank]), true, what);
+                NS_TEST_EXPECT_MSG_EQ(tensors[i][rank]->values, sums[rank], what);
                 NS_TEST_EXPECT_MSG_EQ(group.nics[rank]->GetWaitingFor(), "", what);
             }
         }
     }
 
-    uint32_t m_checked{0};
+    uint32_t checked{0};
 };
 
 /** The other operations. */
-class OperationTest : public TestCase
+void
+TestOperation()
 {
-  public:
-    OperationTest()
-        : TestCase("every operation of a ring, in the NIC or by the hosts")
+    for (CollectiveOperation operation : GetCollectiveOperations())
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (CollectiveOperation operation : GetCollectiveOperations())
+        if (operation == CollectiveOperation::ALL_TO_ALL_V)
         {
-            if (operation == CollectiveOperation::ALL_TO_ALL_V)
-            {
-                continue; // has a matrix; by the hosts, as an all-to-all
-            }
-            for (uint32_t ranks : {1, 2, 5})
-            {
-                NicGroup group("ring", ranks, {{"ReceptionBuffer", Count(1)}}, 256);
-                std::vector<std::vector<float>> inputs;
-                std::vector<Ptr<Tensor>> tensors;
-                const uint64_t count = operation == CollectiveOperation::BARRIER ? 0 : 1003;
-                for (uint32_t rank = 0; rank < ranks; rank++)
-                {
-                    auto tensor = Create<Tensor>();
-                    for (uint64_t i = 0; i < count; i++)
-                    {
-                        tensor->values.push_back(0.1F * static_cast<float>(rank + i));
-                    }
-                    tensor->bytes = tensor->values.size() * sizeof(float);
-                    inputs.push_back(tensor->values);
-                    tensors.push_back(tensor);
-                    group.Start(rank, operation, tensor);
-                }
-                Simulator::Run();
-                const auto reference = group.GetReference(operation, inputs);
-                for (uint32_t rank = 0; rank < ranks; rank++)
-                {
-                    NS_TEST_EXPECT_MSG_EQ(group.done[rank].size(),
-                                          1,
-                                          ns3::training::GetName(operation));
-                    NS_TEST_EXPECT_MSG_EQ((tensors[rank]->values == reference[rank]),
-                                          true,
-                                          ns3::training::GetName(operation) << " at rank " << rank);
-                }
-            }
+            continue; // has a matrix; by the hosts, as an all-to-all
         }
-    }
-};
-
-/** Collectives that are issued together. */
-class InterleavingTest : public TestCase
-{
-  public:
-    InterleavingTest()
-        : TestCase("collectives run one after the other, or several at a time")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        // Two small all-reduces: apart they take twice the latency, together once.
-        const Time apart = Measure(1);
-        const Time together = Measure(2);
-        NicGroup group("ring", 4, MakeAdders());
-        const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
-        const Time one = 6 * hop + 3 * NanoSeconds(ADD_NS);
-        NS_TEST_EXPECT_MSG_EQ(apart, 2 * one, "one after the other");
-        // The second one's packets follow on the lines, and its additions in the adders.
-        NS_TEST_EXPECT_MSG_EQ(together, one + group.lines.GetTime(PACKET), "both at a time");
-    }
-
-    Time Measure(uint32_t active)
-    {
-        auto attributes = MakeAdders();
-        attributes.emplace_back("ActiveCollectives", Count(active));
-        NicGroup group("ring", 4, attributes);
-        for (uint32_t i = 0; i < 2; i++)
+        for (uint32_t ranks : {1, 2, 5})
         {
-            for (uint32_t rank = 0; rank < 4; rank++)
+            NicGroup group("ring", ranks, {{"ReceptionBuffer", Count(1)}}, 256);
+            std::vector<std::vector<float>> inputs;
+            std::vector<Ptr<Tensor>> tensors;
+            const uint64_t count = operation == CollectiveOperation::BARRIER ? 0 : 1003;
+            for (uint32_t rank = 0; rank < ranks; rank++)
             {
                 auto tensor = Create<Tensor>();
-                tensor->bytes = 4 * PACKET;
-                group.Start(rank, CollectiveOperation::ALL_REDUCE, tensor);
+                for (uint64_t i = 0; i < count; i++)
+                {
+                    tensor->values.push_back(0.1F * static_cast<float>(rank + i));
+                }
+                tensor->bytes = tensor->values.size() * sizeof(float);
+                inputs.push_back(tensor->values);
+                tensors.push_back(tensor);
+                group.Start(rank, operation, tensor);
+            }
+            Simulator::Run();
+            const auto reference = group.GetReference(operation, inputs);
+            for (uint32_t rank = 0; rank < ranks; rank++)
+            {
+                NS_TEST_EXPECT_MSG_EQ(group.done[rank].size(),
+                                      1,
+                                      ns3::training::GetName(operation));
+                NS_TEST_EXPECT_MSG_EQ(tensors[rank]->values,
+                                      reference[rank],
+                                      ns3::training::GetName(operation) << " at rank " << rank);
             }
         }
-        Simulator::Run();
-        return group.GetEnd();
     }
-};
+}
 
-/** Head flits take their time on the line. */
-class HeadFlitsTest : public TestCase
+Time
+Measure(uint32_t active)
 {
-  public:
-    HeadFlitsTest()
-        : TestCase("messages with head flits take the time of all their bytes")
+    auto attributes = MakeAdders();
+    attributes.emplace_back("ActiveCollectives", Count(active));
+    NicGroup group("ring", 4, attributes);
+    for (uint32_t i = 0; i < 2; i++)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const uint64_t bytes : {16, 100, 256, 260, 4096, 100000})
-        {
-            const uint64_t flits = (bytes + 15) / 16;
-            Check("none", bytes, bytes);
-            Check("packet", bytes, 16 * (flits + (bytes + 255) / 256));
-            Check("message", bytes, 16 * (flits + 1));
-        }
-    }
-
-    /** An all-reduce of 4 ranks, message by message. */
-    void Check(const std::string& flowControl, uint64_t bytes, uint64_t line)
-    {
-        auto attributes = MakeAdders();
-        attributes.emplace_back("FlowControl", Text(flowControl));
-        NicGroup group("ring", 4, attributes, 0);
-        const Time hop = group.lines.GetTime(line) + group.lines.delay;
-        // 16 lanes at 250 MHz, and 8 cycles more, add the numbers only.
-        const Time add = NanoSeconds(static_cast<int64_t>((bytes / 4 + 15) / 16 + 8) * 4);
-        const Time time = group.Measure(CollectiveOperation::ALL_REDUCE, 4 * bytes);
-        NS_TEST_EXPECT_MSG_EQ(time, 6 * hop + 3 * add, flowControl << ", " << bytes << " bytes");
-    }
-};
-
-/** A rank that never calls. */
-class MissingRankTest : public TestCase
-{
-  public:
-    MissingRankTest()
-        : TestCase("what a rank waits for has rank, step and message")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        NicGroup group("ring", 3);
-        for (uint32_t rank = 0; rank < 2; rank++)
+        for (uint32_t rank = 0; rank < 4; rank++)
         {
             auto tensor = Create<Tensor>();
-            tensor->bytes = 3 * PACKET;
+            tensor->bytes = 4 * PACKET;
             group.Start(rank, CollectiveOperation::ALL_REDUCE, tensor);
         }
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(group.nics[0]->GetWaitingFor(),
-                              "rank 0 waits in all-reduce 0 (nic-ring) at step 0 for chunk 1 (1024 "
-                              "bytes) from rank 2",
-                              "it names the missing packet");
-        NS_TEST_EXPECT_MSG_EQ(group.nics[2]->GetWaitingFor(), "", "it has not called");
     }
-};
+    Simulator::Run();
+    return group.GetEnd();
+}
 
-} // namespace
-
-/**
- * @ingroup distributed-training-tests
- * Suite of the engines in NICs.
- */
-class NicReductionTestSuite : public TestSuite
+/** Collectives that are issued together. */
+void
+TestInterleaving()
 {
-  public:
-    NicReductionTestSuite()
-        : TestSuite("distributed-training-nic-reduction", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new ClosedFormTest);
-        AddTestCase(new NumberFormatTest);
-        AddTestCase(new SumTest);
-        AddTestCase(new OperationTest);
-        AddTestCase(new InterleavingTest);
-        AddTestCase(new HeadFlitsTest);
-        AddTestCase(new MissingRankTest);
-    }
-};
+    // Two small all-reduces: apart they take twice the latency, together once.
+    const Time apart = Measure(1);
+    const Time together = Measure(2);
+    NicGroup group("ring", 4, MakeAdders());
+    const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
+    const Time one = 6 * hop + 3 * NanoSeconds(ADD_NS);
+    NS_TEST_EXPECT_MSG_EQ(apart, 2 * one, "one after the other");
+    // The second one's packets follow on the lines, and its additions in the adders.
+    NS_TEST_EXPECT_MSG_EQ(together, one + group.lines.GetTime(PACKET), "both at a time");
+}
 
-static NicReductionTestSuite g_nicReductionTestSuite; ///< registers the suite
+/** An all-reduce of 4 ranks, message by message. */
+void
+Check(const std::string& flowControl, uint64_t bytes, uint64_t line)
+{
+    auto attributes = MakeAdders();
+    attributes.emplace_back("FlowControl", Text(flowControl));
+    NicGroup group("ring", 4, attributes, 0);
+    const Time hop = group.lines.GetTime(line) + group.lines.delay;
+    // 16 lanes at 250 MHz, and 8 cycles more, add the numbers only.
+    const Time add = NanoSeconds(static_cast<int64_t>((bytes / 4 + 15) / 16 + 8) * 4);
+    const Time time = group.Measure(CollectiveOperation::ALL_REDUCE, 4 * bytes);
+    NS_TEST_EXPECT_MSG_EQ(time, 6 * hop + 3 * add, flowControl << ", " << bytes << " bytes");
+}
+
+void
+TestHeadFlits()
+{
+    for (const uint64_t bytes : {16, 100, 256, 260, 4096, 100000})
+    {
+        const uint64_t flits = (bytes + 15) / 16;
+        Check("none", bytes, bytes);
+        Check("packet", bytes, 16 * (flits + (bytes + 255) / 256));
+        Check("message", bytes, 16 * (flits + 1));
+    }
+}
+
+/** A rank that never calls. */
+void
+TestMissingRank()
+{
+    NicGroup group("ring", 3);
+    for (uint32_t rank = 0; rank < 2; rank++)
+    {
+        auto tensor = Create<Tensor>();
+        tensor->bytes = 3 * PACKET;
+        group.Start(rank, CollectiveOperation::ALL_REDUCE, tensor);
+    }
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(group.nics[0]->GetWaitingFor(),
+                          "rank 0 waits in all-reduce 0 (nic-ring) at step 0 for chunk 1 (1024 "
+                          "bytes) from rank 2",
+                          "it names the missing packet");
+    NS_TEST_EXPECT_MSG_EQ(group.nics[2]->GetWaitingFor(), "", "it has not called");
+}
+
+const Suite g_suite(
+    "nic-reduction",
+    Duration::QUICK,
+    {{"packets are added and forwarded as they come: closed forms", TestClosedForm},
+     {"numbers of 16 bits halve the bytes, and are rounded at every hop", TestNumberFormat},
+     {"sums equal those of the interpreter, whatever the buffers and the order", RunTest<SumTest>},
+     {"every operation of a ring, in the NIC or by the hosts", TestOperation},
+     {"collectives run one after the other, or several at a time", TestInterleaving},
+     {"messages with head flits take the time of all their bytes", TestHeadFlits},
+     {"what a rank waits for has rank, step and message", TestMissingRank}});
+
+} // namespace nic_reduction_test

@@ -5,11 +5,11 @@
  */
 
 #include "memory-test-common.h"
+#include "test-case.h"
 
 #include "ns3/graph-summary.h"
 #include "ns3/graph-timing.h"
 #include "ns3/parallel-plan.h"
-#include "ns3/test.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/transformer-graph.h"
@@ -24,25 +24,17 @@
 #include <tuple>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-parallel-tests Tests of parallel training
- */
+namespace parallel_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-namespace
-{
-
 /// Rates of computations in these tests.
 constexpr TransformerRates RATES{1e14, 1e12};
 
-/**
- * @ingroup distributed-training-parallel-tests
- * @return the job
- */
+/** @return the job */
 TransformerGraph
 MakeGraph(const std::string& model, const ParallelOptions& options)
 {
@@ -53,10 +45,7 @@ MakeGraph(const std::string& model, const ParallelOptions& options)
 /// Number and bytes of collectives by groups and operation.
 using Collectives = std::map<std::pair<PlanGroups, CollectiveOperation>, TaskTraffic>;
 
-/**
- * @ingroup distributed-training-parallel-tests
- * @return what a rank does in an iteration
- */
+/** @return what a rank does in an iteration */
 Collectives
 Count(const TransformerGraph& graph, uint32_t rank)
 {
@@ -71,604 +60,509 @@ Count(const TransformerGraph& graph, uint32_t rank)
     return sums;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-parallel-tests
- * Parameters of published models.
- */
-class TransformerParametersTestCase : public TestCase
+/** Parameters of published models. */
+void
+TestTransformerParameters()
 {
-  public:
-    TransformerParametersTestCase()
-        : TestCase("parameters of transformers equal those of the published weights")
+    const std::map<std::string, uint64_t> published{
+        {"llama3-8b", 8030261248},
+        {"llama3-70b", 70553706496},
+        {"llama3-405b", 405853388800},
+        {"mixtral-8x7b", 46702792704},
+        {"deepseek-v3", 671026419200},
+    };
+    for (const auto& [name, parameters] : published)
     {
+        NS_TEST_EXPECT_MSG_EQ(FindTransformer(name).GetParameters(), parameters, name);
     }
-
-  private:
-    void DoRun() override
+    // Table 1 of Narayanan et al., SC 2021: as printed, with one digit behind the point.
+    for (const auto& [name, model] : Registry<TransformerModel>::All())
     {
-        const std::map<std::string, uint64_t> published{
-            {"llama3-8b", 8030261248},
-            {"llama3-70b", 70553706496},
-            {"llama3-405b", 405853388800},
-            {"mixtral-8x7b", 46702792704},
-            {"deepseek-v3", 671026419200},
-        };
-        for (const auto& [name, parameters] : published)
+        if (name.compare(0, 9, "megatron-") == 0)
         {
-            NS_TEST_EXPECT_MSG_EQ(FindTransformer(name).GetParameters(), parameters, name);
+            const double printed = std::stod(name.substr(9));
+            const auto found = static_cast<double>(model.GetParameters()) / 1e9;
+            NS_TEST_EXPECT_MSG_EQ_TOL(found, printed, (printed > 1000 ? 0.5 : 0.05001), name);
         }
-        // Table 1 of Narayanan et al., SC 2021: as printed, with one digit behind the point.
-        for (const auto& [name, model] : Registry<TransformerModel>::All())
-        {
-            if (name.compare(0, 9, "megatron-") == 0)
-            {
-                const double printed = std::stod(name.substr(9));
-                const auto found = static_cast<double>(model.GetParameters()) / 1e9;
-                NS_TEST_EXPECT_MSG_EQ_TOL(found, printed, (printed > 1000 ? 0.5 : 0.05001), name);
-            }
-        }
-        // A file of Hugging Face: GPT-2.
-        const std::string path = CreateTempDirFilename("gpt2.json");
-        std::ofstream(path) << R"({"n_layer": 12, "n_embd": 768, "n_head": 12,
+    }
+    // A file of Hugging Face: GPT-2.
+    const std::string path = CreateTempDirFilename("gpt2.json");
+    std::ofstream(path) << R"({"n_layer": 12, "n_embd": 768, "n_head": 12,
                                    "vocab_size": 50257, "n_positions": 1024})";
-        NS_TEST_EXPECT_MSG_EQ(FindTransformer(path).GetParameters(), 124439808, "GPT-2");
-    }
-};
+    NS_TEST_EXPECT_MSG_EQ(FindTransformer(path).GetParameters(), 124439808, "GPT-2");
+}
 
-/**
- * @ingroup distributed-training-parallel-tests
- * Model files that list layers.
- */
-class ListedLayersTestCase : public TestCase
+/** @return a file whose model has the layers */
+std::string
+Write(const std::string& layers, const std::string& others = "")
 {
-  public:
-    ListedLayersTestCase()
-        : TestCase("model files list layers of different sizes")
-    {
-    }
+    std::string path = CreateTempDirFilename("layers.json");
+    std::ofstream(path) << R"({"hidden": 64, "heads": 8, "num_key_value_heads": 4, )"
+                        << R"("feed_forward": 256, "vocabulary": 100, "sequence": 32, )" << others
+                        << R"("layers": )" << layers << "}";
+    return path;
+}
 
-  private:
-    /** @return a file whose model has the layers */
-    std::string Write(const std::string& layers, const std::string& others = "")
-    {
-        std::string path = CreateTempDirFilename("layers.json");
-        std::ofstream(path) << R"({"hidden": 64, "heads": 8, "num_key_value_heads": 4, )"
-                            << R"("feed_forward": 256, "vocabulary": 100, "sequence": 32, )"
-                            << others << R"("layers": )" << layers << "}";
-        return path;
-    }
-
-    void ExpectRefusal(const std::string& layers, const std::string& part)
-    {
-        std::string message;
-        try
-        {
-            FindTransformer(Write(layers));
-        }
-        catch (const ConfigurationError& error)
-        {
-            message = error.what();
-        }
-        NS_TEST_EXPECT_MSG_NE(message.find("layers.json: " + part), std::string::npos, message);
-    }
-
-    void DoRun() override
-    {
-        // Equal layers are those of a number.
-        const TransformerModel equal = FindTransformer(Write("3"));
-        const TransformerModel listed = FindTransformer(Write(R"([{}, {"repeat": 2}])"));
-        NS_TEST_EXPECT_MSG_EQ(listed.layers, 3, "layers");
-        NS_TEST_EXPECT_MSG_EQ(listed.GetParameters(), equal.GetParameters(), "the same model");
-        // A head has 8 numbers. Parameters of queries, keys, values and results; of the network.
-        const TransformerModel model = FindTransformer(Write(
-            R"([{"feed_forward": 128}, {"heads": 4, "num_key_value_heads": 2, "repeat": 2}, {}])"));
-        const auto attention = [](uint64_t heads, uint64_t keyValueHeads) {
-            return 64 + 64 * 8 * (2 * heads + 2 * keyValueHeads);
-        };
-        const auto network = [](uint64_t inner) { return 64 + 3 * 64 * inner; };
-        const std::vector<uint64_t> parameters{attention(8, 4) + network(128),
-                                               attention(4, 2) + network(256),
-                                               attention(4, 2) + network(256),
-                                               attention(8, 4) + network(256)};
-        NS_TEST_ASSERT_MSG_EQ(model.layers, 4, "layers");
-        uint64_t sum = 2 * 64 * 100 + 64; // embedding, output layer, norm
-        for (uint32_t layer = 0; layer < 4; layer++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(model.GetLayerParameters(layer), parameters[layer], layer);
-            sum += parameters[layer];
-        }
-        NS_TEST_EXPECT_MSG_EQ(model.GetParameters(), sum, "all");
-        NS_TEST_EXPECT_MSG_EQ(model.GetKeyValueSize(1), 2 * 2 * 8, "keys and values");
-        // Two operations for each parameter of a matrix and each token, and the scores.
-        const double operations = 2.0 * (attention(4, 2) + 2 * 32 * 4 * 8);
-        NS_TEST_EXPECT_MSG_EQ_TOL(model.GetAttentionOperations(2), operations, 1e-9, "operations");
-        CheckJob(model);
-
-        const std::string experts = R"("experts": 4, "num_experts_per_tok": 2, )";
-        const TransformerModel mixed = FindTransformer(
-            Write(R"([{"experts": false}, {"repeat": 2}, {"experts": false}])", experts));
-        for (uint32_t layer = 0; layer < 4; layer++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(mixed.HasExperts(layer), (layer == 1 || layer == 2), layer);
-        }
-        CheckRefusals();
-    }
-
-    void CheckJob(const TransformerModel& model)
-    {
-        // Four stages: each computes for as long as its layer needs, and sends its gradients.
-        ParallelOptions options;
-        options.pipeline = 4;
-        options.data = 2;
-        options.globalBatch = 2;
-        const auto plan = std::make_shared<ParallelPlan>(model, options);
-        UsePicoseconds();
-        const TransformerGraph graph(plan, RATES);
-        for (uint32_t rank = 2; rank < 6; rank++) // without embedding and output layer
-        {
-            const Collectives sums = Count(graph, rank);
-            NS_TEST_EXPECT_MSG_EQ(
-                sums.at({PlanGroups::DATA, CollectiveOperation::ALL_REDUCE}).bytes,
-                4 * model.GetLayerParameters(rank / 2),
-                "gradients of rank " << rank);
-        }
-        options.tensor = 8;
-        std::string message;
-        try
-        {
-            ParallelPlan refused(model, options);
-        }
-        catch (const ConfigurationError& error)
-        {
-            message = error.what();
-        }
-        NS_TEST_EXPECT_MSG_NE(message.find("tensor 8 (allowed: divisors of 4, the heads of "
-                                           "attention of layer 1)"),
-                              std::string::npos,
-                              message);
-    }
-
-    void CheckRefusals()
-    {
-        ExpectRefusal("[]", "layers is empty (allowed: a number, or a list of objects)");
-        ExpectRefusal("[3]", "layers has '3' (allowed: a number, or a list of objects)");
-        ExpectRefusal(R"({"a": {}})", "layers has 'a' (allowed: a number, or a list of objects)");
-        ExpectRefusal(R"([{}, {"width": 3}])", "layers[1]: 'width' (allowed: repeat, experts,");
-        ExpectRefusal(R"([{"heads": 0}])",
-                      "layers[0]: heads is '0' (allowed: a whole number from 1");
-        ExpectRefusal(
-            R"([{"heads": 2, "num_key_value_heads": 4}])",
-            "layers[0]: num_key_value_heads is '4' (allowed: a whole number from 1 to 2)");
-        ExpectRefusal(R"([{"feed_forward": "x"}])", "layers[0]: feed_forward is 'x'");
-        ExpectRefusal(R"([{"experts": true}])", "layers[0]: experts is 'true' (allowed: false");
-        ExpectRefusal(R"([{"experts": 4}])", "layers[0]: experts is '4' (allowed: true, false)");
-        ExpectRefusal(R"([{"repeat": 65536}, {}])", "layers[1]: too many layers (allowed: 65536)");
-    }
-};
-
-/**
- * @ingroup distributed-training-parallel-tests
- * Operations of an iteration, by the formula of Narayanan et al., SC 2021, section 5.1.
- */
-class TransformerOperationsTestCase : public TestCase
+void
+ExpectRefusal(const std::string& layers, const std::string& part)
 {
-  public:
-    TransformerOperationsTestCase()
-        : TestCase("floating-point operations of an iteration equal the published formula")
+    std::string message;
+    try
     {
+        FindTransformer(Write(layers));
     }
-
-  private:
-    void DoRun() override
+    catch (const ConfigurationError& error)
     {
-        UsePicoseconds();
-        for (const auto& [name, model] : Registry<TransformerModel>::All())
-        {
-            if (name.compare(0, 9, "megatron-") != 0)
-            {
-                continue;
-            }
-            for (const bool isFull : {true, false})
-            {
-                ParallelOptions options;
-                options.tensor = 2;
-                options.globalBatch = 3;
-                options.recompute = isFull ? "full" : "none";
-                constexpr double RATE = 1e15;
-                const TransformerGraph graph(std::make_shared<ParallelPlan>(model, options),
-                                             TransformerRates{RATE, 1e30});
-                const double found = 2 * RATE * SummarizeGraph(graph, 0, 1).compute.GetSeconds();
-                const auto h = static_cast<double>(model.hidden);
-                const double l = model.layers;
-                const double b = 3;
-                constexpr double S = 2048;
-                constexpr double V = 51200;
-                const double expected =
-                    isFull ? 96 * b * S * l * h * h * (1 + S / (6 * h) + V / (16 * l * h))
-                           : 72 * b * S * l * h * h * (1 + S / (6 * h) + V / (12 * l * h));
-                // The formula has no biases and norms.
-                NS_TEST_EXPECT_MSG_EQ_TOL(found, expected, expected * 1.2 / h, name);
-                NS_TEST_EXPECT_MSG_GT(found, expected, name);
-            }
-        }
+        message = error.what();
     }
-};
+    NS_TEST_EXPECT_MSG_NE(message.find("layers.json: " + part), std::string::npos, message);
+}
 
-/**
- * @ingroup distributed-training-parallel-tests
- * Bytes and number of collectives.
- */
-class ParallelBytesTestCase : public TestCase
+void
+CheckJob(const TransformerModel& model)
 {
-  public:
-    ParallelBytesTestCase()
-        : TestCase("bytes and number of collectives equal closed forms")
+    // Four stages: each computes for as long as its layer needs, and sends its gradients.
+    ParallelOptions options;
+    options.pipeline = 4;
+    options.data = 2;
+    options.globalBatch = 2;
+    const auto plan = std::make_shared<ParallelPlan>(model, options);
+    UsePicoseconds();
+    const TransformerGraph graph(plan, RATES);
+    for (uint32_t rank = 2; rank < 6; rank++) // without embedding and output layer
     {
+        const Collectives sums = Count(graph, rank);
+        NS_TEST_EXPECT_MSG_EQ(sums.at({PlanGroups::DATA, CollectiveOperation::ALL_REDUCE}).bytes,
+                              4 * model.GetLayerParameters(rank / 2),
+                              "gradients of rank " << rank);
     }
-
-  private:
-    void CheckTensor(bool sequenceParallel)
+    options.tensor = 8;
+    std::string message;
+    try
     {
-        ParallelOptions options;
-        options.tensor = 8;
-        options.pipeline = 4;
-        options.globalBatch = 8;
-        options.sequenceParallel = sequenceParallel;
-        const TransformerGraph graph = MakeGraph("gpt3-175b", options);
-        const uint64_t payload = 50331648; // 2 b s h
-        for (uint32_t rank : {0, 8, 31})
+        ParallelPlan refused(model, options);
+    }
+    catch (const ConfigurationError& error)
+    {
+        message = error.what();
+    }
+    NS_TEST_EXPECT_MSG_NE(message.find("tensor 8 (allowed: divisors of 4, the heads of "
+                                       "attention of layer 1)"),
+                          std::string::npos,
+                          message);
+}
+
+void
+CheckRefusals()
+{
+    ExpectRefusal("[]", "layers is empty (allowed: a number, or a list of objects)");
+    ExpectRefusal("[3]", "layers has '3' (allowed: a number, or a list of objects)");
+    ExpectRefusal(R"({"a": {}})", "layers has 'a' (allowed: a number, or a list of objects)");
+    ExpectRefusal(R"([{}, {"width": 3}])", "layers[1]: 'width' (allowed: repeat, experts,");
+    ExpectRefusal(R"([{"heads": 0}])", "layers[0]: heads is '0' (allowed: a whole number from 1");
+    ExpectRefusal(R"([{"heads": 2, "num_key_value_heads": 4}])",
+                  "layers[0]: num_key_value_heads is '4' (allowed: a whole number from 1 to 2)");
+    ExpectRefusal(R"([{"feed_forward": "x"}])", "layers[0]: feed_forward is 'x'");
+    ExpectRefusal(R"([{"experts": true}])", "layers[0]: experts is 'true' (allowed: false");
+    ExpectRefusal(R"([{"experts": 4}])", "layers[0]: experts is '4' (allowed: true, false)");
+    ExpectRefusal(R"([{"repeat": 65536}, {}])", "layers[1]: too many layers (allowed: 65536)");
+}
+
+void
+TestListedLayers()
+{
+    // Equal layers are those of a number.
+    const TransformerModel equal = FindTransformer(Write("3"));
+    const TransformerModel listed = FindTransformer(Write(R"([{}, {"repeat": 2}])"));
+    NS_TEST_EXPECT_MSG_EQ(listed.layers, 3, "layers");
+    NS_TEST_EXPECT_MSG_EQ(listed.GetParameters(), equal.GetParameters(), "the same model");
+    // A head has 8 numbers. Parameters of queries, keys, values and results; of the network.
+    const TransformerModel model = FindTransformer(Write(
+        R"([{"feed_forward": 128}, {"heads": 4, "num_key_value_heads": 2, "repeat": 2}, {}])"));
+    const auto attention = [](uint64_t heads, uint64_t keyValueHeads) {
+        return 64 + 64 * 8 * (2 * heads + 2 * keyValueHeads);
+    };
+    const auto network = [](uint64_t inner) { return 64 + 3 * 64 * inner; };
+    const std::vector<uint64_t> parameters{attention(8, 4) + network(128),
+                                           attention(4, 2) + network(256),
+                                           attention(4, 2) + network(256),
+                                           attention(8, 4) + network(256)};
+    NS_TEST_ASSERT_MSG_EQ(model.layers, 4, "layers");
+    uint64_t sum = 2 * 64 * 100 + 64; // embedding, output layer, norm
+    for (uint32_t layer = 0; layer < 4; layer++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(model.GetLayerParameters(layer), parameters[layer], layer);
+        sum += parameters[layer];
+    }
+    NS_TEST_EXPECT_MSG_EQ(model.GetParameters(), sum, "all");
+    NS_TEST_EXPECT_MSG_EQ(model.GetKeyValueSize(1), 2 * 2 * 8, "keys and values");
+    // Two operations for each parameter of a matrix and each token, and the scores.
+    const double operations = 2.0 * (attention(4, 2) + 2 * 32 * 4 * 8);
+    NS_TEST_EXPECT_MSG_EQ_TOL(model.GetAttentionOperations(2), operations, 1e-9, "operations");
+    CheckJob(model);
+
+    const std::string experts = R"("experts": 4, "num_experts_per_tok": 2, )";
+    const TransformerModel mixed = FindTransformer(
+        Write(R"([{"experts": false}, {"repeat": 2}, {"experts": false}])", experts));
+    for (uint32_t layer = 0; layer < 4; layer++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(mixed.HasExperts(layer), (layer == 1 || layer == 2), layer);
+    }
+    CheckRefusals();
+}
+
+/** Operations of an iteration, by the formula of Narayanan et al., SC 2021, section 5.1. */
+void
+TestTransformerOperations()
+{
+    UsePicoseconds();
+    for (const auto& [name, model] : Registry<TransformerModel>::All())
+    {
+        if (name.compare(0, 9, "megatron-") != 0)
         {
-            const auto sums = Count(graph, rank);
-            const uint32_t stage = rank / 8;
-            // Two in each direction and layer; embedding and output layer have one each.
-            const uint64_t edges = stage == 0 || stage == 3 ? 1 : 0;
-            const uint64_t count = (4 * 24 + edges) * 8;
-            const auto sum = sums.find({PlanGroups::TENSOR,
-                                        sequenceParallel ? CollectiveOperation::REDUCE_SCATTER
-                                                         : CollectiveOperation::ALL_REDUCE});
-            NS_TEST_ASSERT_MSG_EQ((sum != sums.end()), true, "collectives of layers");
-            NS_TEST_EXPECT_MSG_EQ(sum->second.count, count, "rank " << rank);
-            NS_TEST_EXPECT_MSG_EQ(sum->second.bytes, count * payload, "rank " << rank);
+            continue;
+        }
+        for (const bool isFull : {true, false})
+        {
+            ParallelOptions options;
+            options.tensor = 2;
+            options.globalBatch = 3;
+            options.recompute = isFull ? "full" : "none";
+            constexpr double RATE = 1e15;
+            const TransformerGraph graph(std::make_shared<ParallelPlan>(model, options),
+                                         TransformerRates{RATE, 1e30});
+            const double found = 2 * RATE * SummarizeGraph(graph, 0, 1).compute.GetSeconds();
+            const auto h = static_cast<double>(model.hidden);
+            const double l = model.layers;
+            const double b = 3;
+            constexpr double S = 2048;
+            constexpr double V = 51200;
+            const double expected =
+                isFull ? 96 * b * S * l * h * h * (1 + S / (6 * h) + V / (16 * l * h))
+                       : 72 * b * S * l * h * h * (1 + S / (6 * h) + V / (12 * l * h));
+            // The formula has no biases and norms.
+            NS_TEST_EXPECT_MSG_EQ_TOL(found, expected, expected * 1.2 / h, name);
+            NS_TEST_EXPECT_MSG_GT(found, expected, name);
         }
     }
+}
 
-    void CheckData(uint32_t zero)
+void
+CheckTensor(bool sequenceParallel)
+{
+    ParallelOptions options;
+    options.tensor = 8;
+    options.pipeline = 4;
+    options.globalBatch = 8;
+    options.sequenceParallel = sequenceParallel;
+    const TransformerGraph graph = MakeGraph("gpt3-175b", options);
+    const uint64_t payload = 50331648; // 2 b s h
+    for (uint32_t rank : {0, 8, 31})
     {
-        ParallelOptions options;
-        options.data = 8;
-        options.globalBatch = 32;
-        options.zero = zero;
-        const TransformerGraph graph = MakeGraph("llama3-8b", options);
-        const auto sums = Count(graph, 3);
-        const uint64_t parameters = 8030261248;
-        const uint64_t micro = 4;
-        const auto getBytes = [&sums](CollectiveOperation operation) {
-            const auto found = sums.find({PlanGroups::DATA, operation});
-            return found == sums.end() ? 0 : found->second.bytes;
-        };
-        const std::string what = "ZeRO " + std::to_string(zero);
-        NS_TEST_EXPECT_MSG_EQ(getBytes(CollectiveOperation::ALL_REDUCE),
-                              (zero == 0 ? 4 * parameters : 0),
-                              what);
-        NS_TEST_EXPECT_MSG_EQ(getBytes(CollectiveOperation::REDUCE_SCATTER),
-                              (zero == 0   ? 0
-                               : zero == 1 ? 4 * parameters
-                               : zero == 2 ? 4 * parameters * micro
-                                           : 2 * parameters * micro),
-                              what);
-        NS_TEST_EXPECT_MSG_EQ(getBytes(CollectiveOperation::ALL_GATHER),
-                              (zero == 0  ? 0
-                               : zero < 3 ? 2 * parameters
-                                          : 2 * 2 * parameters * micro),
-                              what);
+        const auto sums = Count(graph, rank);
+        const uint32_t stage = rank / 8;
+        // Two in each direction and layer; embedding and output layer have one each.
+        const uint64_t edges = stage == 0 || stage == 3 ? 1 : 0;
+        const uint64_t count = (4 * 24 + edges) * 8;
+        const auto sum = sums.find({PlanGroups::TENSOR,
+                                    sequenceParallel ? CollectiveOperation::REDUCE_SCATTER
+                                                     : CollectiveOperation::ALL_REDUCE});
+        NS_TEST_ASSERT_MSG_EQ((sum == sums.end()), false, "collectives of layers");
+        NS_TEST_EXPECT_MSG_EQ(sum->second.count, count, "rank " << rank);
+        NS_TEST_EXPECT_MSG_EQ(sum->second.bytes, count * payload, "rank " << rank);
     }
+}
 
-    void DoRun() override
+void
+CheckData(uint32_t zero)
+{
+    ParallelOptions options;
+    options.data = 8;
+    options.globalBatch = 32;
+    options.zero = zero;
+    const TransformerGraph graph = MakeGraph("llama3-8b", options);
+    const auto sums = Count(graph, 3);
+    const uint64_t parameters = 8030261248;
+    const uint64_t micro = 4;
+    const auto getBytes = [&sums](CollectiveOperation operation) {
+        const auto found = sums.find({PlanGroups::DATA, operation});
+        return found == sums.end() ? 0 : found->second.bytes;
+    };
+    const std::string what = "ZeRO " + std::to_string(zero);
+    NS_TEST_EXPECT_MSG_EQ(getBytes(CollectiveOperation::ALL_REDUCE),
+                          (zero == 0 ? 4 * parameters : 0),
+                          what);
+    NS_TEST_EXPECT_MSG_EQ(getBytes(CollectiveOperation::REDUCE_SCATTER),
+                          (zero == 0   ? 0
+                           : zero == 1 ? 4 * parameters
+                           : zero == 2 ? 4 * parameters * micro
+                                       : 2 * parameters * micro),
+                          what);
+    NS_TEST_EXPECT_MSG_EQ(getBytes(CollectiveOperation::ALL_GATHER),
+                          (zero == 0  ? 0
+                           : zero < 3 ? 2 * parameters
+                                      : 2 * 2 * parameters * micro),
+                          what);
+}
+
+void
+TestParallelBytes()
+{
+    CheckTensor(false);
+    CheckTensor(true);
+    for (uint32_t zero : {0, 1, 2, 3})
     {
-        CheckTensor(false);
-        CheckTensor(true);
-        for (uint32_t zero : {0, 1, 2, 3})
-        {
-            CheckData(zero);
-        }
-        // Experts: two exchanges a layer and direction, of tokens x 2 x h numbers.
-        ParallelOptions options;
-        options.data = 8;
-        options.expert = 8;
-        options.globalBatch = 16;
-        const auto sums = Count(MakeGraph("mixtral-8x7b", options), 0);
-        const TaskTraffic exchanges =
-            sums.at({PlanGroups::EXPERT, CollectiveOperation::ALL_TO_ALL});
-        NS_TEST_EXPECT_MSG_EQ(exchanges.count, 32 * 4 * 2, "experts");
-        NS_TEST_EXPECT_MSG_EQ(exchanges.bytes / exchanges.count, 4096ULL * 2 * 4096 * 2, "experts");
-        // Context: a ring of keys and values, c - 1 steps a layer forward, twice as much backward.
-        ParallelOptions ring;
-        ring.context = 4;
-        ring.globalBatch = 1;
-        const auto sent = SummarizeGraph(MakeGraph("llama3-8b", ring), 1, 1)
-                              .sent[static_cast<uint32_t>(Parallelism::CONTEXT)];
-        NS_TEST_EXPECT_MSG_EQ(sent.count, 32 * 3 * 2, "ring");
-        NS_TEST_EXPECT_MSG_EQ(sent.bytes, 32ULL * 3 * 3 * (2048 * 2 * 1024 * 2), "ring");
+        CheckData(zero);
     }
-};
+    // Experts: two exchanges a layer and direction, of tokens x 2 x h numbers.
+    ParallelOptions options;
+    options.data = 8;
+    options.expert = 8;
+    options.globalBatch = 16;
+    const auto sums = Count(MakeGraph("mixtral-8x7b", options), 0);
+    const TaskTraffic exchanges = sums.at({PlanGroups::EXPERT, CollectiveOperation::ALL_TO_ALL});
+    NS_TEST_EXPECT_MSG_EQ(exchanges.count, 32 * 4 * 2, "experts");
+    NS_TEST_EXPECT_MSG_EQ(exchanges.bytes / exchanges.count, 4096ULL * 2 * 4096 * 2, "experts");
+    // Context: a ring of keys and values, c - 1 steps a layer forward, twice as much backward.
+    ParallelOptions ring;
+    ring.context = 4;
+    ring.globalBatch = 1;
+    const auto sent = SummarizeGraph(MakeGraph("llama3-8b", ring), 1, 1)
+                          .sent[static_cast<uint32_t>(Parallelism::CONTEXT)];
+    NS_TEST_EXPECT_MSG_EQ(sent.count, 32 * 3 * 2, "ring");
+    NS_TEST_EXPECT_MSG_EQ(sent.bytes, 32ULL * 3 * 3 * (2048 * 2 * 1024 * 2), "ring");
+}
 
 /**
- * @ingroup distributed-training-parallel-tests
  * Every schedule and combination ends, and takes the time of its pipeline on a network without
  * cost.
  */
-class ParallelTimingTestCase : public TestCase
+void
+TestParallelTiming()
 {
-  public:
-    ParallelTimingTestCase()
-        : TestCase("parallel jobs end, in the time of their schedules")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const std::string path = CreateTempDirFilename("small.json");
-        std::ofstream(path) << R"({"num_hidden_layers": 8, "hidden_size": 256,
+    const std::string path = CreateTempDirFilename("small.json");
+    std::ofstream(path) << R"({"num_hidden_layers": 8, "hidden_size": 256,
             "num_attention_heads": 8, "intermediate_size": 1024, "vocab_size": 1024,
             "max_position_embeddings": 128, "num_experts": 4, "num_experts_per_tok": 2})";
-        for (const std::string schedule :
-             {"gpipe", "1f1b", "interleaved:v=2", "zb1p", "zb1p:v=2", "zbv", "dualpipev"})
+    for (const std::string schedule :
+         {"gpipe", "1f1b", "interleaved:v=2", "zb1p", "zb1p:v=2", "zbv", "dualpipev"})
+    {
+        for (uint32_t zero : {0, 1, 2, 3})
         {
-            for (uint32_t zero : {0, 1, 2, 3})
+            for (uint32_t tensor : {1, 2})
             {
-                for (uint32_t tensor : {1, 2})
+                for (uint32_t context : {1, 2})
                 {
-                    for (uint32_t context : {1, 2})
+                    ParallelOptions options;
+                    options.schedule = schedule;
+                    options.zero = zero;
+                    options.tensor = tensor;
+                    options.context = context;
+                    options.sequenceParallel = tensor > 1;
+                    options.pipeline = 2;
+                    options.data = 2;
+                    options.expert = 2;
+                    options.globalBatch = 8;
+                    const TransformerGraph graph = MakeGraph(path, options);
+                    const GraphTiming timing = TimeGraph(graph, 2);
+                    const std::string what = schedule + ", ZeRO " + std::to_string(zero) + ", tp " +
+                                             std::to_string(tensor) + ", cp " +
+                                             std::to_string(context);
+                    NS_TEST_EXPECT_MSG_EQ(timing.stuck, "", what);
+                    for (const RankTiming& rank : timing.ranks)
                     {
-                        ParallelOptions options;
-                        options.schedule = schedule;
-                        options.zero = zero;
-                        options.tensor = tensor;
-                        options.context = context;
-                        options.sequenceParallel = tensor > 1;
-                        options.pipeline = 2;
-                        options.data = 2;
-                        options.expert = 2;
-                        options.globalBatch = 8;
-                        const TransformerGraph graph = MakeGraph(path, options);
-                        const GraphTiming timing = TimeGraph(graph, 2);
-                        const std::string what = schedule + ", ZeRO " + std::to_string(zero) +
-                                                 ", tp " + std::to_string(tensor) + ", cp " +
-                                                 std::to_string(context);
-                        NS_TEST_EXPECT_MSG_EQ(timing.stuck, "", what);
-                        for (const RankTiming& rank : timing.ranks)
+                        Time sum = rank.compute + rank.idle.bubble + rank.idle.other;
+                        for (const Time& exposed : rank.idle.exposed)
                         {
-                            Time sum = rank.compute + rank.idle.bubble + rank.idle.other;
-                            for (const Time& exposed : rank.idle.exposed)
-                            {
-                                sum += exposed;
-                            }
-                            NS_TEST_EXPECT_MSG_LT_OR_EQ(sum, timing.end, what);
-                            NS_TEST_EXPECT_MSG_GT(rank.compute, Time(), what);
+                            sum += exposed;
                         }
+                        NS_TEST_EXPECT_MSG_LT_OR_EQ(sum, timing.end, what);
+                        NS_TEST_EXPECT_MSG_GT(rank.compute, Time(), what);
                     }
                 }
             }
         }
     }
-};
+}
+
+/** Llama 3.1 405B on 8192 ranks (Dubey et al., 2024: tensor 8, pipeline 16, data 64). */
+void
+TestManyRanks()
+{
+    constexpr uint32_t RANKS = 8192;
+    constexpr double MEBIBYTES = 64; // of all ranks
+    const double before = GetResident();
+    ParallelOptions options;
+    options.tensor = 8;
+    options.pipeline = 16;
+    options.data = 64;
+    options.firstLayers = 7;
+    options.lastLayers = 7;
+    options.sequenceParallel = true;
+    options.globalBatch = 64 * 32; // 32 micro-batches
+    const TransformerGraph graph = MakeGraph("llama3-405b", options);
+    NS_TEST_ASSERT_MSG_EQ(graph.GetRanks(), RANKS, "ranks");
+    // As many tasks of each rank as an application knows at a time. All ranks are at work.
+    std::vector<std::unique_ptr<TaskSource>> sources;
+    uint64_t collectives = 0;
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+    {
+        sources.push_back(graph.MakeSource(rank, 1));
+        GraphTask task;
+        for (std::size_t i = 0; i < graph.GetWindow() && sources.back()->Next(task); i++)
+        {
+            collectives += task.kind == TaskKind::COLLECTIVE ? 1 : 0;
+            task = {};
+        }
+    }
+    const double taken = GetResident() - before;
+    NS_TEST_EXPECT_MSG_GT(collectives, RANKS, "tasks of all ranks");
+    NS_TEST_EXPECT_MSG_LT(taken, MEBIBYTES, "memory");
+    // The rest of a rank's tasks takes no more.
+    uint64_t tasks = 0;
+    for (GraphTask task; sources.back()->Next(task); task = {})
+    {
+        tasks++;
+    }
+    NS_TEST_EXPECT_MSG_GT(tasks, 10 * graph.GetWindow(), "an iteration has more");
+    NS_TEST_EXPECT_MSG_LT(GetResident() - before - taken, 10, "memory of a whole iteration");
+}
 
 /**
- * @ingroup distributed-training-parallel-tests
- * Llama 3.1 405B on 8192 ranks (Dubey et al., 2024: tensor 8, pipeline 16, data 64).
+ * @param change makes options wrong
+ * @param part of the message
  */
-class ManyRanksTestCase : public TestCase
+void
+Expect(const std::function<void(ParallelOptions&)>& change, const std::string& part)
 {
-  public:
-    ManyRanksTestCase()
-        : TestCase("the tasks of 8192 ranks are made one by one")
+    ParallelOptions options;
+    change(options);
+    std::string message;
+    try
     {
+        ParallelPlan plan(FindTransformer("mixtral-8x7b"), options);
     }
-
-  private:
-    void DoRun() override
+    catch (const ConfigurationError& error)
     {
-        constexpr uint32_t RANKS = 8192;
-        constexpr double MEBIBYTES = 64; // of all ranks
-        const double before = GetResident();
-        ParallelOptions options;
-        options.tensor = 8;
-        options.pipeline = 16;
-        options.data = 64;
-        options.firstLayers = 7;
-        options.lastLayers = 7;
-        options.sequenceParallel = true;
-        options.globalBatch = 64 * 32; // 32 micro-batches
-        const TransformerGraph graph = MakeGraph("llama3-405b", options);
-        NS_TEST_ASSERT_MSG_EQ(graph.GetRanks(), RANKS, "ranks");
-        // As many tasks of each rank as an application knows at a time. All ranks are at work.
-        std::vector<std::unique_ptr<TaskSource>> sources;
-        uint64_t collectives = 0;
-        for (uint32_t rank = 0; rank < RANKS; rank++)
-        {
-            sources.push_back(graph.MakeSource(rank, 1));
-            GraphTask task;
-            for (std::size_t i = 0; i < graph.GetWindow() && sources.back()->Next(task); i++)
-            {
-                collectives += task.kind == TaskKind::COLLECTIVE ? 1 : 0;
-                task = {};
-            }
-        }
-        const double taken = GetResident() - before;
-        NS_TEST_EXPECT_MSG_GT(collectives, RANKS, "tasks of all ranks");
-        NS_TEST_EXPECT_MSG_LT(taken, MEBIBYTES, "memory");
-        // The rest of a rank's tasks takes no more.
-        uint64_t tasks = 0;
-        for (GraphTask task; sources.back()->Next(task); task = {})
-        {
-            tasks++;
-        }
-        NS_TEST_EXPECT_MSG_GT(tasks, 10 * graph.GetWindow(), "an iteration has more");
-        NS_TEST_EXPECT_MSG_LT(GetResident() - before - taken, 10, "memory of a whole iteration");
+        message = error.what();
     }
-};
+    NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message);
+}
 
-/**
- * @ingroup distributed-training-parallel-tests
- * Sizes that do not fit are refused.
- */
-class ParallelRefusalTestCase : public TestCase
+void
+TestParallelRefusal()
 {
-  public:
-    ParallelRefusalTestCase()
-        : TestCase("parallel plans whose sizes do not fit are refused")
-    {
-    }
+    Expect([](auto& options) { options.tensor = 5; }, "tensor 5 (allowed: divisors of 32");
+    Expect([](auto& options) { options.context = 3; }, "context 3 (allowed: divisors of 4096");
+    Expect([](auto& options) { options.expert = 3; }, "expert 3 (allowed: divisors of 8");
+    Expect([](auto& options) { options.expert = 2; }, "expert 2 (allowed: divisors of 1");
+    Expect([](auto& options) { options.data = 2; }, "global batch 1 (allowed: multiples of 2,");
+    Expect([](auto& options) { options.data = 0; }, "data 0");
+    Expect([](auto& options) { options.pipeline = 33; }, "pipeline 33 (allowed: at most 32,");
+    Expect([](auto& options) { options.pipeline = 3; },
+           "pipeline 3: 32 layers do not divide by 3 stages (allowed: divisors");
+    Expect(
+        [](auto& options) {
+            options.pipeline = 3;
+            options.firstLayers = 31;
+        },
+        "do not divide");
+    Expect([](auto& options) { options.schedule = "interleaved:v=3"; }, "3 stages");
+    Expect(
+        [](auto& options) {
+            options.pipeline = 32;
+            options.globalBatch = 32;
+            options.schedule = "interleaved:v=2";
+        },
+        "64 stages (allowed: at most 32");
+    Expect([](auto& options) { options.shard = 1; }, "shard 1 with zero 0 (allowed: with zero 1");
+    Expect(
+        [](auto& options) {
+            options.shard = 2;
+            options.zero = 3;
+        },
+        "shard 2 (allowed: divisors of 1");
+    Expect([](auto& options) { options.quantizedWeights = true; }, "(allowed: with zero 3)");
+    Expect([](auto& options) { options.quantizedGradients = true; }, "(allowed: with zero 3)");
+    Expect([](auto& options) { options.hpzPartition = 2; }, "(allowed: with zero 3)");
+    Expect([](auto& options) { options.gradientBytes = 3; }, "gradient bytes 3");
+    Expect([](auto& options) { options.tpCommOverlap = 2; }, "without sequence parallelism");
+    Expect([](auto& options) { options.cpCommType = "ring"; }, "cp comm type ring (allowed: p2p");
+    Expect([](auto& options) { options.recompute = "some"; }, "recompute some (allowed: none");
+    Expect(
+        [](auto& options) {
+            options.context = 16;
+            options.cpCommType = "a2a";
+        },
+        "context 16 (allowed: divisors of 8, the heads of keys");
+    Expect([](auto& options) { options.expertNode = 2; }, "expert node 2 (allowed: divisors of 1");
+    Expect([](auto& options) { options.nodesPerToken = 2; },
+           "moe router group topk 2 (allowed: not given)");
+    Expect([](auto& options) { options.expertSkew = -1; }, "expert skew -1");
+    Expect([](auto& options) { options.data = 1 << 18; }, "data 262144");
+    Expect(
+        [](auto& options) {
+            options.data = 1 << 10;
+            options.tensor = 32;
+            options.context = 64;
+        },
+        "ranks altogether");
+    Expect([](auto& options) { options.zero = 4; }, "zero 4 (allowed: 0 to 3)");
+    Expect([](auto& options) { options.order = "tp-dp"; }, "order tp-dp (allowed:");
+    Expect([](auto& options) { options.schedule = "none"; }, "unknown pipeline schedule");
+    Expect([](auto& options) { options.overlapP2p = "maybe"; },
+           "overlap p2p communication maybe (allowed: auto, true, false)");
+    Expect([](auto& options) { options.overlapP2p = "true"; },
+           "overlap p2p communication true with schedule 1f1b (allowed: auto, false)");
+    Expect(
+        [](auto& options) {
+            options.overlapP2p = "true";
+            options.schedule = "1f1b:messages=batched";
+        },
+        "true with schedule 1f1b:messages=batched (allowed: auto, false)");
+    Expect(
+        [](auto& options) {
+            options.overlapP2p = "false";
+            options.schedule = "1f1b:messages=asynchronous";
+        },
+        "false with schedule 1f1b:messages=asynchronous (allowed: auto, true)");
+    Expect([](auto& options) { options.schedule = "1f1b:messages=0"; },
+           "(allowed: messages=asynchronous|batched");
+    Expect(
+        [](auto& options) {
+            options.overlapP2p = "false";
+            options.schedule = "gpipe";
+        },
+        "overlap p2p communication false with schedule gpipe (allowed: auto, true)");
+    Expect(
+        [](auto& options) {
+            options.overlapP2p = "false";
+            options.schedule = "interleaved:v=2";
+            options.pipeline = 2;
+            options.globalBatch = 4;
+        },
+        "false with schedule interleaved:v=2 of 2 ranks (allowed: with pipeline 3 or more)");
+    Expect(
+        [](auto& options) {
+            options.data = 8;
+            options.globalBatch = 8;
+            options.expert = 4;
+            options.zero = 3;
+            options.shard = 2;
+        },
+        "shard 2 (allowed: multiples of 4, the ranks of experts)");
+}
 
-  private:
-    /**
-     * @param change makes options wrong
-     * @param part of the message
-     */
-    void Expect(const std::function<void(ParallelOptions&)>& change, const std::string& part)
-    {
-        ParallelOptions options;
-        change(options);
-        std::string message;
-        try
-        {
-            ParallelPlan plan(FindTransformer("mixtral-8x7b"), options);
-        }
-        catch (const ConfigurationError& error)
-        {
-            message = error.what();
-        }
-        NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message);
-    }
+const Suite g_suite("parallel",
+                    Duration::QUICK,
+                    {{"parameters of transformers equal those of the published weights",
+                      TestTransformerParameters},
+                     {"floating-point operations of an iteration equal the published formula",
+                      TestTransformerOperations},
+                     {"bytes and number of collectives equal closed forms", TestParallelBytes},
+                     {"parallel jobs end, in the time of their schedules", TestParallelTiming},
+                     {"the tasks of 8192 ranks are made one by one", TestManyRanks},
+                     {"model files list layers of different sizes", TestListedLayers},
+                     {"parallel plans whose sizes do not fit are refused", TestParallelRefusal}});
 
-    void DoRun() override
-    {
-        Expect([](auto& options) { options.tensor = 5; }, "tensor 5 (allowed: divisors of 32");
-        Expect([](auto& options) { options.context = 3; }, "context 3 (allowed: divisors of 4096");
-        Expect([](auto& options) { options.expert = 3; }, "expert 3 (allowed: divisors of 8");
-        Expect([](auto& options) { options.expert = 2; }, "expert 2 (allowed: divisors of 1");
-        Expect([](auto& options) { options.data = 2; }, "global batch 1 (allowed: multiples of 2,");
-        Expect([](auto& options) { options.data = 0; }, "data 0");
-        Expect([](auto& options) { options.pipeline = 33; }, "pipeline 33 (allowed: at most 32,");
-        Expect([](auto& options) { options.pipeline = 3; },
-               "pipeline 3: 32 layers do not divide by 3 stages (allowed: divisors");
-        Expect(
-            [](auto& options) {
-                options.pipeline = 3;
-                options.firstLayers = 31;
-            },
-            "do not divide");
-        Expect([](auto& options) { options.schedule = "interleaved:v=3"; }, "3 stages");
-        Expect(
-            [](auto& options) {
-                options.pipeline = 32;
-                options.globalBatch = 32;
-                options.schedule = "interleaved:v=2";
-            },
-            "64 stages (allowed: at most 32");
-        Expect([](auto& options) { options.shard = 1; },
-               "shard 1 with zero 0 (allowed: with zero 1");
-        Expect(
-            [](auto& options) {
-                options.shard = 2;
-                options.zero = 3;
-            },
-            "shard 2 (allowed: divisors of 1");
-        Expect([](auto& options) { options.quantizedWeights = true; }, "(allowed: with zero 3)");
-        Expect([](auto& options) { options.quantizedGradients = true; }, "(allowed: with zero 3)");
-        Expect([](auto& options) { options.hpzPartition = 2; }, "(allowed: with zero 3)");
-        Expect([](auto& options) { options.gradientBytes = 3; }, "gradient bytes 3");
-        Expect([](auto& options) { options.tpCommOverlap = 2; }, "without sequence parallelism");
-        Expect([](auto& options) { options.cpCommType = "ring"; },
-               "cp comm type ring (allowed: p2p");
-        Expect([](auto& options) { options.recompute = "some"; }, "recompute some (allowed: none");
-        Expect(
-            [](auto& options) {
-                options.context = 16;
-                options.cpCommType = "a2a";
-            },
-            "context 16 (allowed: divisors of 8, the heads of keys");
-        Expect([](auto& options) { options.expertNode = 2; },
-               "expert node 2 (allowed: divisors of 1");
-        Expect([](auto& options) { options.nodesPerToken = 2; },
-               "moe router group topk 2 (allowed: not given)");
-        Expect([](auto& options) { options.expertSkew = -1; }, "expert skew -1");
-        Expect([](auto& options) { options.data = 1 << 18; }, "data 262144");
-        Expect(
-            [](auto& options) {
-                options.data = 1 << 10;
-                options.tensor = 32;
-                options.context = 64;
-            },
-            "ranks altogether");
-        Expect([](auto& options) { options.zero = 4; }, "zero 4 (allowed: 0 to 3)");
-        Expect([](auto& options) { options.order = "tp-dp"; }, "order tp-dp (allowed:");
-        Expect([](auto& options) { options.schedule = "none"; }, "unknown pipeline schedule");
-        Expect([](auto& options) { options.overlapP2p = "maybe"; },
-               "overlap p2p communication maybe (allowed: auto, true, false)");
-        Expect([](auto& options) { options.overlapP2p = "true"; },
-               "overlap p2p communication true with schedule 1f1b (allowed: auto, false)");
-        Expect(
-            [](auto& options) {
-                options.overlapP2p = "true";
-                options.schedule = "1f1b:messages=batched";
-            },
-            "true with schedule 1f1b:messages=batched (allowed: auto, false)");
-        Expect(
-            [](auto& options) {
-                options.overlapP2p = "false";
-                options.schedule = "1f1b:messages=asynchronous";
-            },
-            "false with schedule 1f1b:messages=asynchronous (allowed: auto, true)");
-        Expect([](auto& options) { options.schedule = "1f1b:messages=0"; },
-               "(allowed: messages=asynchronous|batched");
-        Expect(
-            [](auto& options) {
-                options.overlapP2p = "false";
-                options.schedule = "gpipe";
-            },
-            "overlap p2p communication false with schedule gpipe (allowed: auto, true)");
-        Expect(
-            [](auto& options) {
-                options.overlapP2p = "false";
-                options.schedule = "interleaved:v=2";
-                options.pipeline = 2;
-                options.globalBatch = 4;
-            },
-            "false with schedule interleaved:v=2 of 2 ranks (allowed: with pipeline 3 or more)");
-        Expect(
-            [](auto& options) {
-                options.data = 8;
-                options.globalBatch = 8;
-                options.expert = 4;
-                options.zero = 3;
-                options.shard = 2;
-            },
-            "shard 2 (allowed: multiples of 4, the ranks of experts)");
-    }
-};
-
-/**
- * @ingroup distributed-training-parallel-tests
- * The suite.
- */
-class ParallelTestSuite : public TestSuite
-{
-  public:
-    ParallelTestSuite()
-        : TestSuite("distributed-training-parallel", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new TransformerParametersTestCase);
-        AddTestCase(new TransformerOperationsTestCase);
-        AddTestCase(new ParallelBytesTestCase);
-        AddTestCase(new ParallelTimingTestCase);
-        AddTestCase(new ManyRanksTestCase);
-        AddTestCase(new ListedLayersTestCase);
-        AddTestCase(new ParallelRefusalTestCase);
-    }
-};
-
-static ParallelTestSuite g_parallelTestSuite; ///< registers the suite
+} // namespace parallel_test

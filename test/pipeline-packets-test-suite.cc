@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/collective-operation.h"
 #include "ns3/graph-timing.h"
 #include "ns3/layer-tasks.h"
@@ -12,7 +14,6 @@
 #include "ns3/pipeline-choice.h"
 #include "ns3/pipeline-timing.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-job-helper.h"
 #include "ns3/training-time-resolution.h"
@@ -26,16 +27,12 @@
 #include <string>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-pipeline-packets-tests Tests of pipelines as packets
- */
+namespace pipeline_packets_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 /// Memory takes no time.
 constexpr TransformerRates RATES{1e15, 1e30};
@@ -100,10 +97,7 @@ const std::vector<Row> ROWS{{"gpipe", 1, &GetPlain},
                             {"zbv", 2, &GetHalved, false, true},
                             {"dualpipev", 2, &GetHalved, false, true}};
 
-/**
- * @ingroup distributed-training-pipeline-packets-tests
- * @return a model whose layers compute long and send little
- */
+/** @return a model whose layers compute long and send little */
 TransformerModel
 MakeModel(uint32_t layers)
 {
@@ -118,21 +112,9 @@ MakeModel(uint32_t layers)
     return model;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-pipeline-packets-tests
- * Iterations of pipelines whose messages are packets.
- */
-class PipelinePacketsTestCase : public TestCase
+/** Iterations of pipelines whose messages are packets. */
+struct PipelinePacketsTestCase
 {
-  public:
-    PipelinePacketsTestCase()
-        : TestCase("makespans of pipelines by packets equal closed forms")
-    {
-    }
-
-  private:
     /** A network: a ring, so that messages to the next and to the previous rank share no link. */
     struct Network
     {
@@ -157,7 +139,7 @@ class PipelinePacketsTestCase : public TestCase
 
     void OnFinished(uint32_t /* rank */)
     {
-        m_end = std::max(m_end, Simulator::Now());
+        end = std::max(end, Simulator::Now());
     }
 
     /** @return time of an iteration, in forward passes of a rank */
@@ -175,7 +157,7 @@ class PipelinePacketsTestCase : public TestCase
             *cluster,
             graph,
             std::vector<std::set<CollectiveOperation>>(graph->GetGroups().size()));
-        m_end = Time();
+        end = Time();
         for (uint32_t rank = 0; rank < p; rank++)
         {
             applications.Get(rank)->TraceConnectWithoutContext(
@@ -185,7 +167,7 @@ class PipelinePacketsTestCase : public TestCase
         Simulator::Run();
         cluster.reset();
         Simulator::Destroy();
-        return m_end.GetSeconds() / m_unit;
+        return end.GetSeconds() / unit;
     }
 
     /** @return time of a message that meets no other one, in forward passes of a rank */
@@ -232,22 +214,21 @@ class PipelinePacketsTestCase : public TestCase
         const double free = Simulate(row.schedule, p, m, fast);
         check(cheap, free);
         NS_TEST_EXPECT_MSG_EQ_TOL(free, closed, 1e-3 * closed, what << ": no cost");
-        check(QUARTER, Simulate(row.schedule, p, m, m_slow));
+        check(QUARTER, Simulate(row.schedule, p, m, slow));
     }
 
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
-        m_unit = TimeGraph(*MakeGraph("gpipe", 1, 1), 1).end.GetSeconds() / 3;
+        unit = TimeGraph(*MakeGraph("gpipe", 1, 1), 1).end.GetSeconds() / 3;
         const double bytes = FRAME * FRAMES;
         for (const auto& [p, m] : {std::make_pair(2U, 4U), {4U, 8U}, {8U, 8U}})
         {
             // The rate at which a message takes a quarter of a forward pass with its headers.
-            m_slow = {DataRate(static_cast<uint64_t>(8 * bytes / (QUARTER * m_unit))),
-                      NanoSeconds(1)};
-            const double longer = GetMessage(p, m_slow) / QUARTER;
-            m_slow.rate = DataRate(static_cast<uint64_t>(m_slow.rate.GetBitRate() * longer));
-            NS_TEST_ASSERT_MSG_EQ_TOL(GetMessage(p, m_slow), QUARTER, 2 * REST, "a quarter");
+            slow = {DataRate(static_cast<uint64_t>(8 * bytes / (QUARTER * unit))), NanoSeconds(1)};
+            const double longer = GetMessage(p, slow) / QUARTER;
+            slow.rate = DataRate(static_cast<uint64_t>(slow.rate.GetBitRate() * longer));
+            NS_TEST_ASSERT_MSG_EQ_TOL(GetMessage(p, slow), QUARTER, 2 * REST, "a quarter");
             for (const Row& row : ROWS)
             {
                 if (!row.isLong || m >= 2 * p)
@@ -258,23 +239,15 @@ class PipelinePacketsTestCase : public TestCase
         }
     }
 
-    double m_unit{1}; // forward pass of a rank, s
-    Network m_slow;
-    Time m_end; // of the last rank
+    double unit{1}; // forward pass of a rank, s
+    Network slow;
+    Time end; // of the last rank
 };
 
-/**
- * @ingroup distributed-training-pipeline-packets-tests
- * The suite.
- */
-class PipelinePacketsTestSuite : public TestSuite
-{
-  public:
-    PipelinePacketsTestSuite()
-        : TestSuite("distributed-training-pipeline-packets", TestSuite::Type::SYSTEM)
-    {
-        AddTestCase(new PipelinePacketsTestCase);
-    }
-};
+const Suite g_suite("pipeline-packets",
+                    Duration::QUICK,
+                    {{"makespans of pipelines by packets equal closed forms",
+                      RunTest<PipelinePacketsTestCase>}},
+                    TestSuite::Type::SYSTEM);
 
-static PipelinePacketsTestSuite g_pipelinePacketsTestSuite; ///< registers the suite
+} // namespace pipeline_packets_test

@@ -5,11 +5,11 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/config.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-jitter.h"
@@ -22,18 +22,14 @@
 #include <string>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-port-pairs-tests Tests of port pairs between hosts with several
- * ports
- */
+namespace port_pairs_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-namespace
-{
+/** ports */
 
 /** @return a topology with links of 100 Gbit/s and 300 ns by default */
 TopologyGraph
@@ -76,381 +72,306 @@ Exchange(const Cluster& cluster,
     return arrivals;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-port-pairs-tests
- * Choice of port pairs, and the rates of their paths.
- */
-class PortPairChoiceTestCase : public TestCase
+/** A port pair of two ranks: rails of both, and the rate in Gbit/s. */
+struct Expected
 {
-  public:
-    PortPairChoiceTestCase()
-        : TestCase("choice of port pairs")
-    {
-    }
+    std::string spec;
+    uint32_t from;
+    uint32_t to;
+    std::vector<std::pair<uint32_t, uint32_t>> rails;
+    uint64_t gbps;
+};
 
-  private:
-    /** A port pair of two ranks: rails of both, and the rate in Gbit/s. */
-    struct Expected
+void
+Check(const Fabric& fabric, FabricPortPairs& portPairs, const Expected& expected)
+{
+    const std::vector<PortPair> found = portPairs.GetPortPairs(expected.from, expected.to);
+    const std::string what = expected.spec + " from " + std::to_string(expected.from) + " to " +
+                             std::to_string(expected.to);
+    NS_TEST_ASSERT_MSG_EQ(found.size(), expected.rails.size(), what);
+    for (std::size_t i = 0; i < found.size(); i++)
     {
-        std::string spec;
-        uint32_t from;
-        uint32_t to;
-        std::vector<std::pair<uint32_t, uint32_t>> rails;
-        uint64_t gbps;
+        const auto& [own, other] = expected.rails[i];
+        NS_TEST_EXPECT_MSG_EQ(found[i].rail, own, what);
+        NS_TEST_EXPECT_MSG_EQ(found[i].localEndpoint,
+                              fabric.rails[expected.from][own]->GetEndpoint(),
+                              what);
+        NS_TEST_EXPECT_MSG_EQ(found[i].remoteEndpoint,
+                              fabric.rails[expected.to][other]->GetEndpoint(),
+                              what);
+        NS_TEST_EXPECT_MSG_EQ(found[i].pathRate, expected.gbps * 1000000000, what);
+        NS_TEST_EXPECT_MSG_EQ(portPairs.GetRank(found[i].remoteEndpoint), expected.to, what);
+    }
+}
+
+void
+CheckMirrored(FabricPortPairs& portPairs, uint32_t a, uint32_t b, const std::string& spec)
+{
+    const auto there = portPairs.GetPortPairs(a, b);
+    const auto back = portPairs.GetPortPairs(b, a);
+    NS_TEST_ASSERT_MSG_EQ(there.size(), back.size(), spec);
+    for (std::size_t i = 0; i < there.size(); i++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(there[i].localEndpoint, back[i].remoteEndpoint, spec);
+        NS_TEST_EXPECT_MSG_EQ(there[i].remoteEndpoint, back[i].localEndpoint, spec);
+        NS_TEST_EXPECT_MSG_EQ(there[i].rate, back[i].rate, spec);
+    }
+}
+
+/** Choice of port pairs, and the rates of their paths. */
+void
+TestPortPairChoice()
+{
+    // In rail-optimized servers port 0 is the NIC, port 1 leads to the local switch.
+    const std::vector<Expected> cases{
+        {"single-switch:hosts=4", 0, 3, {{0, 0}}, 100},
+        {"leaf-spine:hosts-per-leaf=2,uplink=40Gbps", 0, 1, {{0, 0}}, 100},
+        {"leaf-spine:hosts-per-leaf=2,uplink=40Gbps", 0, 2, {{0, 0}}, 40},
+        {"torus:3x3", 0, 1, {{0, 0}}, 100},
+        {"torus:3x3", 0, 8, {{0, 0}}, 100},
+        {"hierarchical-torus:2x2,nodes=4", 0, 1, {{0, 0}}, 512},
+        {"hierarchical-torus:2x2,nodes=4", 0, 4, {{0, 0}}, 256},
+        {"hierarchical-torus:2x2,nodes=4", 0, 5, {{0, 0}}, 256},
+        {"rail-optimized:gpus=4,servers=2", 0, 3, {{1, 1}}, 3600},
+        {"rail-optimized:gpus=4,servers=2", 0, 4, {{0, 0}}, 100},
+        {"rail-optimized:gpus=4,servers=2", 0, 5, {{0, 0}}, 100},
+        {"local-switch-torus:1x1,nodes=4,switches=3", 0, 2, {{0, 0}, {1, 1}, {2, 2}}, 512},
+        {"local-switch-torus:2x1,nodes=2,switches=2", 0, 3, {{0, 0}, {1, 1}}, 256},
     };
-
-    void DoRun() override
+    for (const Expected& expected : cases)
     {
-        // In rail-optimized servers port 0 is the NIC, port 1 leads to the local switch.
-        const std::vector<Expected> cases{
-            {"single-switch:hosts=4", 0, 3, {{0, 0}}, 100},
-            {"leaf-spine:hosts-per-leaf=2,uplink=40Gbps", 0, 1, {{0, 0}}, 100},
-            {"leaf-spine:hosts-per-leaf=2,uplink=40Gbps", 0, 2, {{0, 0}}, 40},
-            {"torus:3x3", 0, 1, {{0, 0}}, 100},
-            {"torus:3x3", 0, 8, {{0, 0}}, 100},
-            {"hierarchical-torus:2x2,nodes=4", 0, 1, {{0, 0}}, 512},
-            {"hierarchical-torus:2x2,nodes=4", 0, 4, {{0, 0}}, 256},
-            {"hierarchical-torus:2x2,nodes=4", 0, 5, {{0, 0}}, 256},
-            {"rail-optimized:gpus=4,servers=2", 0, 3, {{1, 1}}, 3600},
-            {"rail-optimized:gpus=4,servers=2", 0, 4, {{0, 0}}, 100},
-            {"rail-optimized:gpus=4,servers=2", 0, 5, {{0, 0}}, 100},
-            {"local-switch-torus:1x1,nodes=4,switches=3", 0, 2, {{0, 0}, {1, 1}, {2, 2}}, 512},
-            {"local-switch-torus:2x1,nodes=2,switches=2", 0, 3, {{0, 0}, {1, 1}}, 256},
-        };
-        for (const Expected& expected : cases)
+        const Fabric fabric = FabricHelper().Install(Build(expected.spec));
+        FabricPortPairs portPairs(fabric, fabric.topology.hosts);
+        Check(fabric, portPairs, expected);
+        for (uint32_t a = 0; a < portPairs.GetRanks(); a++)
         {
-            const Fabric fabric = FabricHelper().Install(Build(expected.spec));
-            FabricPortPairs portPairs(fabric, fabric.topology.hosts);
-            Check(fabric, portPairs, expected);
-            for (uint32_t a = 0; a < portPairs.GetRanks(); a++)
+            for (uint32_t b = 0; b < a; b++)
             {
-                for (uint32_t b = 0; b < a; b++)
-                {
-                    CheckMirrored(portPairs, a, b, expected.spec);
-                }
+                CheckMirrored(portPairs, a, b, expected.spec);
             }
-            NS_TEST_EXPECT_MSG_EQ(portPairs.GetRank(static_cast<uint32_t>(fabric.devices.size())),
-                                  portPairs.GetRanks(),
-                                  "no endpoint of a rank");
-            Simulator::Destroy();
         }
-
-        // Hosts with three and with two ports; the last link of each is too slow or too far.
-        UsePicoseconds();
-        TopologyGraph graph;
-        graph.name = "by hand";
-        graph.hosts = 2;
-        graph.switches = 2;
-        const DataRate fast("100Gbps");
-        graph.links = {{0, 2, fast, NanoSeconds(1)},
-                       {0, 2, fast, NanoSeconds(1)},
-                       {0, 2, DataRate("50Gbps"), NanoSeconds(1)},
-                       {1, 2, fast, NanoSeconds(1)},
-                       {1, 3, fast, NanoSeconds(1)},
-                       {2, 3, fast, NanoSeconds(1)}};
-        const Fabric fabric = FabricHelper().Install(graph);
-        FabricPortPairs portPairs(fabric, 2);
-        Check(fabric, portPairs, {"by hand", 0, 1, {{0, 0}, {1, 0}}, 100});
-        CheckMirrored(portPairs, 0, 1, "by hand");
+        NS_TEST_EXPECT_MSG_EQ(portPairs.GetRank(static_cast<uint32_t>(fabric.devices.size())),
+                              portPairs.GetRanks(),
+                              "no endpoint of a rank");
         Simulator::Destroy();
     }
 
-    void Check(const Fabric& fabric, FabricPortPairs& portPairs, const Expected& expected)
-    {
-        const std::vector<PortPair> found = portPairs.GetPortPairs(expected.from, expected.to);
-        const std::string what = expected.spec + " from " + std::to_string(expected.from) + " to " +
-                                 std::to_string(expected.to);
-        NS_TEST_ASSERT_MSG_EQ(found.size(), expected.rails.size(), what);
-        for (std::size_t i = 0; i < found.size(); i++)
-        {
-            const auto& [own, other] = expected.rails[i];
-            NS_TEST_EXPECT_MSG_EQ(found[i].rail, own, what);
-            NS_TEST_EXPECT_MSG_EQ(found[i].localEndpoint,
-                                  fabric.rails[expected.from][own]->GetEndpoint(),
-                                  what);
-            NS_TEST_EXPECT_MSG_EQ(found[i].remoteEndpoint,
-                                  fabric.rails[expected.to][other]->GetEndpoint(),
-                                  what);
-            NS_TEST_EXPECT_MSG_EQ(found[i].pathRate, expected.gbps * 1000000000, what);
-            NS_TEST_EXPECT_MSG_EQ(portPairs.GetRank(found[i].remoteEndpoint), expected.to, what);
-        }
-    }
-
-    void CheckMirrored(FabricPortPairs& portPairs, uint32_t a, uint32_t b, const std::string& spec)
-    {
-        const auto there = portPairs.GetPortPairs(a, b);
-        const auto back = portPairs.GetPortPairs(b, a);
-        NS_TEST_ASSERT_MSG_EQ(there.size(), back.size(), spec);
-        for (std::size_t i = 0; i < there.size(); i++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(there[i].localEndpoint, back[i].remoteEndpoint, spec);
-            NS_TEST_EXPECT_MSG_EQ(there[i].remoteEndpoint, back[i].localEndpoint, spec);
-            NS_TEST_EXPECT_MSG_EQ(there[i].rate, back[i].rate, spec);
-        }
-    }
-};
+    // Hosts with three and with two ports; the last link of each is too slow or too far.
+    UsePicoseconds();
+    TopologyGraph graph;
+    graph.name = "by hand";
+    graph.hosts = 2;
+    graph.switches = 2;
+    const DataRate fast("100Gbps");
+    graph.links = {{0, 2, fast, NanoSeconds(1)},
+                   {0, 2, fast, NanoSeconds(1)},
+                   {0, 2, DataRate("50Gbps"), NanoSeconds(1)},
+                   {1, 2, fast, NanoSeconds(1)},
+                   {1, 3, fast, NanoSeconds(1)},
+                   {2, 3, fast, NanoSeconds(1)}};
+    const Fabric fabric = FabricHelper().Install(graph);
+    FabricPortPairs portPairs(fabric, 2);
+    Check(fabric, portPairs, {"by hand", 0, 1, {{0, 0}, {1, 0}}, 100});
+    CheckMirrored(portPairs, 0, 1, "by hand");
+    Simulator::Destroy();
+}
 
 /**
- * @ingroup distributed-training-port-pairs-tests
  * Messages in turns, or in parts, use all port pairs concurrently, and arrive complete.
+ * @param transport rdma or tcp
+ * @param portPairs turns or stripe
  */
-class PortPairUseTestCase : public TestCase
+void
+TestPortPairUse(const std::string& transport, const std::string& portPairs)
 {
-  public:
-    /**
-     * @param transport rdma or tcp
-     * @param portPairs turns or stripe
-     */
-    PortPairUseTestCase(const std::string& transport, const std::string& portPairs)
-        : TestCase("portPairs by " + portPairs + " over " + transport),
-          m_transport(transport),
-          m_portPairs(portPairs)
+    constexpr uint32_t SWITCHES = 4;
+    const bool stripe = portPairs == "stripe";
+    const uint64_t bytes = stripe ? 4000004 : 1000000;
+    UsePicoseconds();
+    RngSeedManager::SetSeed(1);
+    RngSeedManager::SetRun(1);
+    ClusterOptions options;
+    options.ranks = 4;
+    options.topology = "local-switch-torus:1x1,nodes=4,local-rate=100Gbps";
+    options.transport = transport;
+    options.portPairs = portPairs;
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint32_t SWITCHES = 4;
-        const bool stripe = m_portPairs == "stripe";
-        const uint64_t bytes = stripe ? 4000004 : 1000000;
-        UsePicoseconds();
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
-        ClusterOptions options;
-        options.ranks = 4;
-        options.topology = "local-switch-torus:1x1,nodes=4,local-rate=100Gbps";
-        options.transport = m_transport;
-        options.portPairs = m_portPairs;
+        const Cluster cluster(options);
+        std::vector<std::pair<uint32_t, Ptr<ByteBuffer>>> messages;
+        std::vector<Ptr<ByteBuffer>> contents;
+        for (uint32_t i = 0; i < (stripe ? 1 : SWITCHES); i++)
         {
-            const Cluster cluster(options);
-            std::vector<std::pair<uint32_t, Ptr<ByteBuffer>>> messages;
-            std::vector<Ptr<ByteBuffer>> contents;
-            for (uint32_t i = 0; i < (stripe ? 1 : SWITCHES); i++)
+            auto buffer = Create<ByteBuffer>();
+            for (uint64_t at = 0; at < bytes; at++)
             {
-                auto buffer = Create<ByteBuffer>();
-                for (uint64_t at = 0; at < bytes; at++)
-                {
-                    buffer->bytes.push_back(static_cast<uint8_t>(at * 37 + at / 251 + i));
-                }
-                contents.push_back(buffer);
-                messages.emplace_back(2, buffer);
+                buffer->bytes.push_back(static_cast<uint8_t>(at * 37 + at / 251 + i));
             }
-            const auto arrivals = Exchange(cluster, messages, bytes);
-            NS_TEST_ASSERT_MSG_EQ(arrivals.size(), messages.size(), "messages");
-            for (const Arrival& arrival : arrivals)
-            {
-                NS_TEST_EXPECT_MSG_EQ(arrival.bytes, bytes, "size");
-                NS_TEST_ASSERT_MSG_EQ((arrival.payload ? 1 : 0), 1, "real");
-                NS_TEST_EXPECT_MSG_EQ((arrival.payload->bytes == contents[arrival.tag]->bytes),
-                                      true,
-                                      "contents");
-                // 1 MB over each of the four switches: 80 us, headers, and TCP's start.
-                NS_TEST_EXPECT_MSG_GT(arrival.time, 80e-6, "not faster than four portPairs");
-                NS_TEST_EXPECT_MSG_LT(arrival.time, 110e-6, "four portPairs at once");
-            }
-            const Fabric& fabric = cluster.GetFabric();
-            for (uint32_t i = 0; i < SWITCHES; i++)
-            {
-                uint64_t received = 0;
-                const auto& device = fabric.devicesOfSwitches[4 + i];
-                for (uint16_t port = 0; port < device->GetNPorts(); port++)
-                {
-                    received += device->GetPort(port).GetCounters().receivedBytes;
-                }
-                NS_TEST_EXPECT_MSG_GT(received, 1000000, "local switch " << i);
-                NS_TEST_EXPECT_MSG_LT(received, 1060000, "local switch " << i);
-            }
+            contents.push_back(buffer);
+            messages.emplace_back(2, buffer);
         }
-        Simulator::Destroy();
-    }
-
-    std::string m_transport;
-    std::string m_portPairs;
-};
-
-/**
- * @ingroup distributed-training-port-pairs-tests
- * With striped port pairs, a small message is not split, and a barrier's empty message arrives.
- */
-class SmallStripesTestCase : public TestCase
-{
-  public:
-    SmallStripesTestCase()
-        : TestCase("stripes of small messages")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const std::string transport : {"rdma", "tcp"})
+        const auto arrivals = Exchange(cluster, messages, bytes);
+        NS_TEST_ASSERT_MSG_EQ(arrivals.size(), messages.size(), "messages");
+        for (const Arrival& arrival : arrivals)
         {
-            for (const uint64_t bytes : {0, 1, 4095, 8191, 8192, 12289})
+            NS_TEST_EXPECT_MSG_EQ(arrival.bytes, bytes, "size");
+            NS_TEST_ASSERT_MSG_EQ((arrival.payload ? 1 : 0), 1, "real");
+            NS_TEST_EXPECT_MSG_EQ(arrival.payload->bytes, contents[arrival.tag]->bytes, "contents");
+            // 1 MB over each of the four switches: 80 us, headers, and TCP's start.
+            NS_TEST_EXPECT_MSG_GT(arrival.time, 80e-6, "not faster than four portPairs");
+            NS_TEST_EXPECT_MSG_LT(arrival.time, 110e-6, "four portPairs at once");
+        }
+        const Fabric& fabric = cluster.GetFabric();
+        for (uint32_t i = 0; i < SWITCHES; i++)
+        {
+            uint64_t received = 0;
+            const auto& device = fabric.devicesOfSwitches[4 + i];
+            for (uint16_t port = 0; port < device->GetNPorts(); port++)
             {
-                UsePicoseconds();
-                ClusterOptions options;
-                options.ranks = 3;
-                options.topology = "local-switch-torus:1x1,nodes=3";
-                options.transport = transport;
-                options.portPairs = "stripe";
-                {
-                    const Cluster cluster(options);
-                    const auto arrivals =
-                        Exchange(cluster, {{1, nullptr}, {2, nullptr}, {1, nullptr}}, bytes);
-                    NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 3, transport << " " << bytes);
-                    uint64_t tags = 0;
-                    for (const Arrival& arrival : arrivals)
-                    {
-                        NS_TEST_EXPECT_MSG_EQ(arrival.bytes, bytes, transport);
-                        NS_TEST_EXPECT_MSG_EQ((arrival.payload ? 1 : 0), 0, "virtual");
-                        tags |= 1 << arrival.tag;
-                    }
-                    NS_TEST_EXPECT_MSG_EQ(tags, 7, "each once");
-                }
-                Simulator::Destroy();
+                received += device->GetPort(port).GetCounters().receivedBytes;
             }
+            NS_TEST_EXPECT_MSG_GT(received, 1000000, "local switch " << i);
+            NS_TEST_EXPECT_MSG_LT(received, 1060000, "local switch " << i);
         }
     }
-};
+    Simulator::Destroy();
+}
 
-/**
- * @ingroup distributed-training-port-pairs-tests
- * A queue pair sends at the rate of its port; a host that forwards has the ports of its router.
- * With PathRateCap it sends no faster than the slowest link on its path.
- */
-class PathRateTestCase : public TestCase
+/** With striped port pairs, a small message is not split, and a barrier's empty message arrives. */
+void
+TestSmallStripes()
 {
-  public:
-    PathRateTestCase()
-        : TestCase("rate of a queue pair")
+    for (const std::string transport : {"rdma", "tcp"})
     {
-    }
-
-  private:
-    /** A message from a host at 100 Gbit/s over an uplink at 25 Gbit/s. */
-    void CheckSlowLink()
-    {
-        for (const bool isCapped : {false, true})
+        for (const uint64_t bytes : {0, 1, 4095, 8191, 8192, 12289})
         {
             UsePicoseconds();
             ClusterOptions options;
-            options.ranks = 2;
-            options.topology = "leaf-spine:leaves=2,spines=1,uplink=25Gbps";
-            options.congestionControl = "none";
-            options.attributes["ns3::training::RdmaNic::PathRateCap"] = isCapped ? "true" : "false";
+            options.ranks = 3;
+            options.topology = "local-switch-torus:1x1,nodes=3";
+            options.transport = transport;
+            options.portPairs = "stripe";
             {
                 const Cluster cluster(options);
-                const uint64_t bytes = 4096 * 500;
-                const auto arrivals = Exchange(cluster, {{1, nullptr}}, bytes);
-                NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 1, "arrives");
-                NS_TEST_EXPECT_MSG_EQ_TOL(arrivals[0].time,
-                                          500 * (4096 + 82) * 8 / 25e9,
-                                          5e-6,
-                                          "the uplink is the bottleneck in any case");
-                const PortCounters total = cluster.GetFabric().GetTotal();
-                // Three quarters of the message wait in the leaf, unless the NIC knows the path.
-                const double wait = 0.75 * static_cast<double>(bytes);
-                NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(total.peakQueueBytes),
-                                          (isCapped ? 0.0 : wait),
-                                          0.05 * static_cast<double>(bytes),
-                                          "longest queue");
-                NS_TEST_EXPECT_MSG_EQ((total.markedFrames > 0), !isCapped, "marks");
+                const auto arrivals =
+                    Exchange(cluster, {{1, nullptr}, {2, nullptr}, {1, nullptr}}, bytes);
+                NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 3, transport << " " << bytes);
+                uint64_t tags = 0;
+                for (const Arrival& arrival : arrivals)
+                {
+                    NS_TEST_EXPECT_MSG_EQ(arrival.bytes, bytes, transport);
+                    NS_TEST_EXPECT_MSG_EQ((arrival.payload ? 1 : 0), 0, "virtual");
+                    tags |= 1 << arrival.tag;
+                }
+                NS_TEST_EXPECT_MSG_EQ(tags, 7, "each once");
             }
             Simulator::Destroy();
         }
     }
+}
 
-    void DoRun() override
+/** A message from a host at 100 Gbit/s over an uplink at 25 Gbit/s. */
+void
+CheckSlowLink()
+{
+    for (const bool isCapped : {false, true})
     {
-        CheckSlowLink();
-        // On a torus the host's own link is four times as fast as those to its neighbors.
         UsePicoseconds();
         ClusterOptions options;
-        options.ranks = 16;
-        options.topology = "torus:4x4";
+        options.ranks = 2;
+        options.topology = "leaf-spine:leaves=2,spines=1,uplink=25Gbps";
         options.congestionControl = "none";
+        options.attributes["ns3::training::RdmaNic::PathRateCap"] = isCapped ? "true" : "false";
         {
             const Cluster cluster(options);
             const uint64_t bytes = 4096 * 500;
-            const auto arrivals = Exchange(cluster, {{2, nullptr}}, bytes);
+            const auto arrivals = Exchange(cluster, {{1, nullptr}}, bytes);
             NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 1, "arrives");
-            const double frame = (4096 + 82) * 8;
-            const double delay = 2e-9 + 2 * 500e-9 + frame * (1 / 400e9 + 1 / 100e9 + 1 / 400e9);
-            NS_TEST_EXPECT_MSG_EQ_TOL(arrivals[0].time, 500 * frame / 100e9 + delay, 1e-8, "time");
-            for (const auto& channel : cluster.GetFabric().channels)
-            {
-                for (uint32_t end = 0; end < 2; end++)
-                {
-                    NS_TEST_EXPECT_MSG_LT(channel->GetPort(end).GetCounters().peakQueueBytes,
-                                          2 * 4158,
-                                          "no queue grows");
-                }
-            }
-            // The round trip counts every link with its own rate: 4 of 100G, 2 of 400G.
-            const double bits = 8 * (4096 + 44 + 48 + 2 * 38);
-            NS_TEST_EXPECT_MSG_EQ_TOL(cluster.GetRoundTrip().GetSeconds(),
-                                      2 * (4 * 500e-9 + 2e-9) + bits * (4 / 100e9 + 2 / 400e9),
-                                      1e-9,
-                                      "round trip");
+            NS_TEST_EXPECT_MSG_EQ_TOL(arrivals[0].time,
+                                      500 * (4096 + 82) * 8 / 25e9,
+                                      5e-6,
+                                      "the uplink is the bottleneck in any case");
+            const PortCounters total = cluster.GetFabric().GetTotal();
+            // Three quarters of the message wait in the leaf, unless the NIC knows the path.
+            const double wait = 0.75 * static_cast<double>(bytes);
+            NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(total.peakQueueBytes),
+                                      (isCapped ? 0.0 : wait),
+                                      0.05 * static_cast<double>(bytes),
+                                      "longest queue");
+            NS_TEST_EXPECT_MSG_EQ((total.markedFrames > 0), !isCapped, "marks");
         }
-        Simulator::Destroy();
-        // Each switch on the path adds its pipeline delay in both directions.
-        Config::SetDefault("ns3::training::SwitchDevice::PipelineDelay",
-                           TimeValue(MicroSeconds(100)));
-        {
-            ClusterOptions options;
-            options.ranks = 4;
-            options.topology = "leaf-spine:leaves=2,spines=2";
-            const Cluster cluster(options);
-            const Time least = 2 * (4 * options.delay + 3 * MicroSeconds(100));
-            NS_TEST_EXPECT_MSG_GT(cluster.GetRoundTrip(), least, "with pipelines");
-            NS_TEST_EXPECT_MSG_LT(cluster.GetRoundTrip(), least + MicroSeconds(3), "no more");
-        }
-        Config::Reset();
         Simulator::Destroy();
     }
-};
+}
 
 /**
- * @ingroup distributed-training-port-pairs-tests
- * Several queue pairs spread messages over the paths of ECMP: split, every queue pair carries an
- * equal part of each message; in turns, it carries whole messages.
+ * A queue pair sends at the rate of its port; a host that forwards has the ports of its router.
+ * With PathRateCap it sends no faster than the slowest link on its path.
  */
-class QueuePairsTestCase : public TestCase
+void
+TestPathRate()
 {
-  public:
-    QueuePairsTestCase()
-        : TestCase("queue pairs")
+    CheckSlowLink();
+    // On a torus the host's own link is four times as fast as those to its neighbors.
+    UsePicoseconds();
+    ClusterOptions options;
+    options.ranks = 16;
+    options.topology = "torus:4x4";
+    options.congestionControl = "none";
     {
+        const Cluster cluster(options);
+        const uint64_t bytes = 4096 * 500;
+        const auto arrivals = Exchange(cluster, {{2, nullptr}}, bytes);
+        NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 1, "arrives");
+        const double frame = (4096 + 82) * 8;
+        const double delay = 2e-9 + 2 * 500e-9 + frame * (1 / 400e9 + 1 / 100e9 + 1 / 400e9);
+        NS_TEST_EXPECT_MSG_EQ_TOL(arrivals[0].time, 500 * frame / 100e9 + delay, 1e-8, "time");
+        for (const auto& channel : cluster.GetFabric().channels)
+        {
+            for (uint32_t end = 0; end < 2; end++)
+            {
+                NS_TEST_EXPECT_MSG_LT(channel->GetPort(end).GetCounters().peakQueueBytes,
+                                      2 * 4158,
+                                      "no queue grows");
+            }
+        }
+        // The round trip counts every link with its own rate: 4 of 100G, 2 of 400G.
+        const double bits = 8 * (4096 + 44 + 48 + 2 * 38);
+        NS_TEST_EXPECT_MSG_EQ_TOL(cluster.GetRoundTrip().GetSeconds(),
+                                  2 * (4 * 500e-9 + 2e-9) + bits * (4 / 100e9 + 2 / 400e9),
+                                  1e-9,
+                                  "round trip");
     }
-
-  private:
-    static constexpr uint32_t SPINES = 4;
-    static constexpr uint64_t PACKET = 4096;
-    static constexpr uint64_t PART_PACKETS = 256;
-    static constexpr uint64_t PART = PART_PACKETS * PACKET;
-
-    /** Data packets of rank 0 by spine, and the time of the last message. */
-    struct Result
+    Simulator::Destroy();
+    // Each switch on the path adds its pipeline delay in both directions.
+    Config::SetDefault("ns3::training::SwitchDevice::PipelineDelay", TimeValue(MicroSeconds(100)));
     {
-        std::vector<uint64_t> packets;
-        double seconds;
-    };
+        ClusterOptions options;
+        options.ranks = 4;
+        options.topology = "leaf-spine:leaves=2,spines=2";
+        const Cluster cluster(options);
+        const Time least = 2 * (4 * options.delay + 3 * MicroSeconds(100));
+        NS_TEST_EXPECT_MSG_GT(cluster.GetRoundTrip(), least, "with pipelines");
+        NS_TEST_EXPECT_MSG_LT(cluster.GetRoundTrip(), least + MicroSeconds(3), "no more");
+    }
+    Config::Reset();
+    Simulator::Destroy();
+}
 
-    /** Sends messages from rank 0 to rank 1, which are under different leaves. */
-    Result Run(const std::string& uplink, uint32_t queuePairs, bool split, uint32_t messages);
-    void DoRun() override;
-    void CheckRefusals();
+constexpr uint32_t SPINES = 4;
+constexpr uint64_t PACKET = 4096;
+constexpr uint64_t PART_PACKETS = 256;
+constexpr uint64_t PART = PART_PACKETS * PACKET;
+
+/** Data packets of rank 0 by spine, and the time of the last message. */
+struct Result
+{
+    std::vector<uint64_t> packets;
+    double seconds;
 };
 
-QueuePairsTestCase::Result
-QueuePairsTestCase::Run(const std::string& uplink,
-                        uint32_t queuePairs,
-                        bool split,
-                        uint32_t messages)
+/** Sends messages from rank 0 to rank 1, which are under different leaves. */
+Result
+Run(const std::string& uplink, uint32_t queuePairs, bool split, uint32_t messages)
 {
     constexpr uint64_t TOTAL = 8 * PART;
     UsePicoseconds();
@@ -479,8 +400,8 @@ QueuePairsTestCase::Run(const std::string& uplink,
         NS_TEST_EXPECT_MSG_EQ(arrivals.size(), messages, "each message arrives once");
         for (const Arrival& arrival : arrivals)
         {
-            NS_TEST_EXPECT_MSG_EQ((arrival.payload->bytes == sent[arrival.tag].second->bytes),
-                                  true,
+            NS_TEST_EXPECT_MSG_EQ(arrival.payload->bytes,
+                                  sent[arrival.tag].second->bytes,
                                   "contents of message " << arrival.tag);
             result.seconds = std::max(result.seconds, arrival.time);
         }
@@ -497,7 +418,37 @@ QueuePairsTestCase::Run(const std::string& uplink,
 }
 
 void
-QueuePairsTestCase::DoRun()
+CheckRefusals()
+{
+    const auto refuse = [](const std::function<void(ClusterOptions&)>& change,
+                           const std::string& text) {
+        ClusterOptions options;
+        options.ranks = 2;
+        change(options);
+        const std::string error = GetRefusal([&options] { const Cluster cluster(options); });
+        NS_TEST_EXPECT_MSG_NE(error.find(text), std::string::npos, error);
+        Simulator::Destroy();
+    };
+    refuse([](ClusterOptions& options) { options.queuePairs = 0; },
+           "queue pairs 0 (allowed: 1 to 64)");
+    refuse([](ClusterOptions& options) { options.queuePairs = 65; },
+           "queue pairs 65 (allowed: 1 to 64)");
+    refuse([](ClusterOptions& options) { options.split = true; },
+           "split true with one queue pair (allowed: ");
+    refuse(
+        [](ClusterOptions& options) {
+            options.queuePairs = 2;
+            options.transport = "tcp";
+        },
+        "queue pairs 2 with transport tcp (allowed with rdma)");
+}
+
+/**
+ * Several queue pairs spread messages over the paths of ECMP: split, every queue pair carries an
+ * equal part of each message; in turns, it carries whole messages.
+ */
+void
+TestQueuePairs()
 {
     const auto total = [](const Result& result) {
         return std::accumulate(result.packets.begin(), result.packets.end(), uint64_t{0});
@@ -521,7 +472,7 @@ QueuePairsTestCase::DoRun()
 
     // The same queue pairs, and each carries as much.
     const Result turns = Run("100Gbps", 8, false, 8);
-    NS_TEST_EXPECT_MSG_EQ((turns.packets == split.packets), true, "turns: the same paths");
+    NS_TEST_EXPECT_MSG_EQ(turns.packets, split.packets, "turns: the same paths");
     const Result whole = Run("100Gbps", 8, false, 1);
     NS_TEST_EXPECT_MSG_EQ(most(whole), 8 * PART_PACKETS, "turns: a message is whole");
 
@@ -537,45 +488,9 @@ QueuePairsTestCase::DoRun()
     CheckRefusals();
 }
 
-void
-QueuePairsTestCase::CheckRefusals()
+/** The latency of hosts delays every message; with jitter each by its own draw, but in order. */
+struct HostLatencyTestCase
 {
-    const auto refuse = [this](const std::function<void(ClusterOptions&)>& change,
-                               const std::string& text) {
-        ClusterOptions options;
-        options.ranks = 2;
-        change(options);
-        const std::string error = GetRefusal([&options] { const Cluster cluster(options); });
-        NS_TEST_EXPECT_MSG_NE(error.find(text), std::string::npos, error);
-        Simulator::Destroy();
-    };
-    refuse([](ClusterOptions& options) { options.queuePairs = 0; },
-           "queue pairs 0 (allowed: 1 to 64)");
-    refuse([](ClusterOptions& options) { options.queuePairs = 65; },
-           "queue pairs 65 (allowed: 1 to 64)");
-    refuse([](ClusterOptions& options) { options.split = true; },
-           "split true with one queue pair (allowed: ");
-    refuse(
-        [](ClusterOptions& options) {
-            options.queuePairs = 2;
-            options.transport = "tcp";
-        },
-        "queue pairs 2 with transport tcp (allowed with rdma)");
-}
-
-/**
- * @ingroup distributed-training-port-pairs-tests
- * The latency of hosts delays every message; with jitter each by its own draw, but in order.
- */
-class HostLatencyTestCase : public TestCase
-{
-  public:
-    HostLatencyTestCase()
-        : TestCase("host latency and jitter")
-    {
-    }
-
-  private:
     static constexpr uint32_t MESSAGES = 50;
 
     /** @return arrival times of empty messages from rank 0, s */
@@ -607,7 +522,7 @@ class HostLatencyTestCase : public TestCase
         return times;
     }
 
-    void DoRun() override
+    void Run()
     {
         constexpr double LATENCY = 1e-3; // longer than all messages take
         for (const std::string transport : {"rdma", "tcp"})
@@ -629,8 +544,8 @@ class HostLatencyTestCase : public TestCase
                     NS_TEST_EXPECT_MSG_EQ_TOL(varied[i] - posted, none[0], 1e-11, transport);
                 }
             }
-            NS_TEST_EXPECT_MSG_EQ((Run(transport, Seconds(LATENCY), "exponential") == varied),
-                                  true,
+            NS_TEST_EXPECT_MSG_EQ(Run(transport, Seconds(LATENCY), "exponential"),
+                                  varied,
                                   "repeatable");
         }
         const auto refuse = [this](const std::function<void(ClusterOptions&)>& change,
@@ -655,28 +570,25 @@ class HostLatencyTestCase : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-port-pairs-tests
- * The suite.
- */
-class PortPairsTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    PortPairsTestSuite()
-        : TestSuite("distributed-training-port-pairs", TestSuite::Type::UNIT)
+    std::vector<Case> cases;
+    cases.push_back({"choice of port pairs", TestPortPairChoice});
+    for (const std::string transport : {"rdma", "tcp"})
     {
-        AddTestCase(new PortPairChoiceTestCase);
-        for (const std::string transport : {"rdma", "tcp"})
-        {
-            AddTestCase(new PortPairUseTestCase(transport, "turns"));
-            AddTestCase(new PortPairUseTestCase(transport, "stripe"));
-        }
-        AddTestCase(new SmallStripesTestCase);
-        AddTestCase(new PathRateTestCase);
-        AddTestCase(new QueuePairsTestCase);
-        AddTestCase(new HostLatencyTestCase);
+        cases.push_back({"portPairs by turns over " + transport,
+                         [transport] { TestPortPairUse(transport, "turns"); }});
+        cases.push_back({"portPairs by stripe over " + transport,
+                         [transport] { TestPortPairUse(transport, "stripe"); }});
     }
-};
+    cases.push_back({"stripes of small messages", TestSmallStripes});
+    cases.push_back({"rate of a queue pair", TestPathRate});
+    cases.push_back({"queue pairs", TestQueuePairs});
+    cases.push_back({"host latency and jitter", RunTest<HostLatencyTestCase>});
+    return cases;
+}
 
-/// The suite, registered.
-static PortPairsTestSuite g_portPairsTestSuite;
+const Suite g_suite("port-pairs", Duration::QUICK, MakeCases());
+
+} // namespace port_pairs_test

@@ -17,7 +17,7 @@
 
 /**
  * @file
- * @ingroup distributed-training-tests
+ *
  * Numbers in code, independently of the codecs.
  */
 

@@ -10,6 +10,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/data-rate.h"
@@ -26,7 +27,6 @@
 #include "ns3/rdma-telemetry.h"
 #include "ns3/rdma-theta-power-tcp.h"
 #include "ns3/rdma-timely.h"
-#include "ns3/test.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/type-id.h"
@@ -37,12 +37,12 @@
 #include <string>
 #include <vector>
 
+namespace rdma_congestion_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 constexpr double LINE = 100e9;                   // bit/s
 constexpr int64_t ROUND_TRIP = 13 * MICROSECOND; // MakePath()'s
@@ -115,38 +115,8 @@ MakeHpcc()
     return hpcc;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-rdma-tests
- * HPCC, algorithm 1, by hand: T = 13 us, first window 162500 bytes, W_AI 81.25 bytes.
- */
-class HpccTestCase : public TestCase
-{
-  public:
-    HpccTestCase()
-        : TestCase("HPCC")
-    {
-    }
-
-  private:
-    void DoRun() override;
-    void CheckLoads();
-    void CheckStages();
-    void CheckLimits();
-};
-
 void
-HpccTestCase::DoRun()
-{
-    UsePicoseconds();
-    CheckLoads();
-    CheckStages();
-    CheckLimits();
-}
-
-void
-HpccTestCase::CheckLoads()
+CheckLoads()
 {
     constexpr double INCREASE = PRODUCT * 0.0005;
 
@@ -199,7 +169,7 @@ HpccTestCase::CheckLoads()
 }
 
 void
-HpccTestCase::CheckStages()
+CheckStages()
 {
     // All ACKs of a round trip start from the same reference window.
     auto hpcc = MakeHpcc();
@@ -259,7 +229,7 @@ HpccTestCase::CheckStages()
 }
 
 void
-HpccTestCase::CheckLimits()
+CheckLimits()
 {
     auto hpcc = MakeHpcc();
     hpcc->SetAttribute("MinimumRate", DataRateValue(DataRate("2Gbps")));
@@ -298,24 +268,19 @@ HpccTestCase::CheckLimits()
     NS_TEST_EXPECT_MSG_GT(zero->GetRate(0), 0.999, "a rate of 0 would be the end");
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * Link loads from successive telemetry, and cases without a result.
- */
-class TelemetryHistoryTestCase : public TestCase
-{
-  public:
-    TelemetryHistoryTestCase()
-        : TestCase("changes of telemetry")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** HPCC, algorithm 1, by hand: T = 13 us, first window 162500 bytes, W_AI 81.25 bytes. */
 void
-TelemetryHistoryTestCase::DoRun()
+TestHpcc()
+{
+    UsePicoseconds();
+    CheckLoads();
+    CheckStages();
+    CheckLimits();
+}
+
+/** Link loads from successive telemetry, and cases without a result. */
+void
+TestTelemetryHistory()
 {
     const TelemetryStack first{{1000000, 5000, 700, 100000000000}, {2000000, 9000, 0, 25000000000}};
     const TelemetryStack second{{1160000, 7000, 10, 100000000000},
@@ -351,24 +316,9 @@ TelemetryHistoryTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(history.Update(third).empty(), true, "at the same time as before");
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * TIMELY by hand.
- */
-class TimelyTestCase : public TestCase
-{
-  public:
-    TimelyTestCase()
-        : TestCase("TIMELY")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** TIMELY by hand. */
 void
-TimelyTestCase::DoRun()
+TestTimely()
 {
     UsePicoseconds();
     uint64_t psn = 1;
@@ -445,24 +395,9 @@ TimelyTestCase::DoRun()
                           "in proportion to the rate");
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * DCTCP by hand.
- */
-class DctcpTestCase : public TestCase
-{
-  public:
-    DctcpTestCase()
-        : TestCase("DCTCP")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** DCTCP by hand. */
 void
-DctcpTestCase::DoRun()
+TestDctcp()
 {
     UsePicoseconds();
     const auto create = [] {
@@ -537,24 +472,9 @@ DctcpTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(lossy->GetWindow(), 163, "the smallest");
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * Swift by hand.
- */
-class SwiftTestCase : public TestCase
-{
-  public:
-    SwiftTestCase()
-        : TestCase("Swift")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** Swift by hand. */
 void
-SwiftTestCase::DoRun()
+TestSwift()
 {
     UsePicoseconds();
     constexpr int64_t PATH_TARGET = 20 * MICROSECOND + 5 * 3053000;
@@ -652,24 +572,9 @@ SwiftTestCase::DoRun()
                           "an empty range is refused: " << message);
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * Both forms of PowerTCP by hand, with their increase of .006 of the line rate.
- */
-class PowerTcpTestCase : public TestCase
-{
-  public:
-    PowerTcpTestCase()
-        : TestCase("PowerTCP")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** Both forms of PowerTCP by hand, with their increase of .006 of the line rate. */
 void
-PowerTcpTestCase::DoRun()
+TestPowerTcp()
 {
     UsePicoseconds();
 
@@ -785,24 +690,9 @@ PowerTcpTestCase::DoRun()
                           "window = rate * T");
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The fixed window, and the window of DCQCN.
- */
-class WindowTestCase : public TestCase
-{
-  public:
-    WindowTestCase()
-        : TestCase("windows of rates")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** The fixed window, and the window of DCQCN. */
 void
-WindowTestCase::DoRun()
+TestWindow()
 {
     UsePicoseconds();
     auto fixed = CreateObject<RdmaFixedWindow>();
@@ -837,26 +727,14 @@ WindowTestCase::DoRun()
                               "grows while it holds back the next packet");
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The suite.
- */
-class RdmaCongestionTestSuite : public TestSuite
-{
-  public:
-    RdmaCongestionTestSuite()
-        : TestSuite("distributed-training-rdma-congestion", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new TelemetryHistoryTestCase);
-        add(new HpccTestCase);
-        add(new TimelyTestCase);
-        add(new DctcpTestCase);
-        add(new SwiftTestCase);
-        add(new PowerTcpTestCase);
-        add(new WindowTestCase);
-    }
-};
+const Suite g_suite("rdma-congestion",
+                    Duration::QUICK,
+                    {{"changes of telemetry", TestTelemetryHistory},
+                     {"HPCC", TestHpcc},
+                     {"TIMELY", TestTimely},
+                     {"DCTCP", TestDctcp},
+                     {"Swift", TestSwift},
+                     {"PowerTCP", TestPowerTcp},
+                     {"windows of rates", TestWindow}});
 
-/// The suite, registered.
-static RdmaCongestionTestSuite g_rdmaCongestionTestSuite;
+} // namespace rdma_congestion_test

@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/fabric-frame.h"
@@ -14,7 +15,6 @@
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/uinteger.h"
 
@@ -22,16 +22,16 @@
 #include <string>
 #include <vector>
 
+namespace rdma_datagram_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-namespace
-{
-
 constexpr int64_t DELAY = MICROSECOND;
 
-/** @ingroup distributed-training-rdma-tests A received datagram. */
+/** A received datagram. */
 struct Received
 {
     int64_t time;          ///< ps
@@ -40,7 +40,6 @@ struct Received
 };
 
 /**
- * @ingroup distributed-training-rdma-tests
  * @param network has the host
  * @param host of the new queue pair
  * @param number of the new queue pair
@@ -58,7 +57,6 @@ Open(RdmaNetwork& network, uint32_t host, uint32_t number, std::vector<Received>
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * @param queuePair sends a datagram of virtual payload
  * @param endpoint destination
  * @param number of the destination queue pair
@@ -70,26 +68,9 @@ SendTo(RdmaDatagramQueuePair& queuePair, uint32_t endpoint, uint32_t number, uin
     queuePair.SendDatagram(endpoint, number, MakeRequest(bytes));
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-rdma-tests
- * Datagrams arrive with their contents and source, at the time that the line allows.
- */
-class RdmaDatagramTestCase : public TestCase
-{
-  public:
-    RdmaDatagramTestCase()
-        : TestCase("datagrams")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** Datagrams arrive with their contents and source, at the time that the line allows. */
 void
-RdmaDatagramTestCase::DoRun()
+TestRdmaDatagram()
 {
     RdmaNetwork network(BuildTopology("single-switch", 3, DataRate("100Gbps"), MicroSeconds(1)));
     std::vector<Received> received;
@@ -136,7 +117,7 @@ RdmaDatagramTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(received[0].host, 0, "first one");
     NS_TEST_EXPECT_MSG_EQ(received[0].datagram.bytes, 0, "empty");
     NS_TEST_EXPECT_MSG_EQ(received[0].datagram.hasImmediate, false, "no immediate data");
-    NS_TEST_EXPECT_MSG_EQ((received[0].datagram.payload == nullptr), true, "virtual");
+    NS_TEST_EXPECT_MSG_EQ(received[0].datagram.payload, nullptr, "virtual");
     NS_TEST_EXPECT_MSG_EQ(received[1].host, 2, "second one");
     NS_TEST_EXPECT_MSG_EQ(received[1].datagram.bytes, 4096, "a full packet");
     NS_TEST_EXPECT_MSG_EQ(network.fabric.devices[0]->GetPort().GetCounters().transmittedFrames,
@@ -186,24 +167,11 @@ RdmaDatagramTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * Traffic classes: lossy by default and lossless by attribute. A pause of one class does not stop
  * the other. Datagrams and connections share the line.
  */
-class RdmaDatagramClassTestCase : public TestCase
-{
-  public:
-    RdmaDatagramClassTestCase()
-        : TestCase("traffic classes of datagrams")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
 void
-RdmaDatagramClassTestCase::DoRun()
+TestRdmaDatagramClass()
 {
     constexpr uint32_t COUNT = 20000;
     for (const uint8_t priority : {LOSSY, LOSSLESS})
@@ -290,21 +258,9 @@ RdmaDatagramClassTestCase::DoRun()
     }
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The suite.
- */
-class RdmaDatagramTestSuite : public TestSuite
-{
-  public:
-    RdmaDatagramTestSuite()
-        : TestSuite("distributed-training-rdma-datagram", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new RdmaDatagramTestCase);
-        add(new RdmaDatagramClassTestCase);
-    }
-};
+const Suite g_suite("rdma-datagram",
+                    Duration::QUICK,
+                    {{"datagrams", TestRdmaDatagram},
+                     {"traffic classes of datagrams", TestRdmaDatagramClass}});
 
-/// The suite, registered.
-static RdmaDatagramTestSuite g_rdmaDatagramTestSuite;
+} // namespace rdma_datagram_test

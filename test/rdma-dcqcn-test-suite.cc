@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/data-rate.h"
@@ -15,7 +16,6 @@
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-dcqcn.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
@@ -25,28 +25,16 @@
 #include <map>
 #include <string>
 
+namespace rdma_dcqcn_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-/**
- * @ingroup distributed-training-rdma-tests
- * DCQCN after one isolated CNP, and the closed form of alpha (computed by hand).
- */
-class RdmaDcqcnOracleTestCase : public TestCase
-{
-  public:
-    RdmaDcqcnOracleTestCase()
-        : TestCase("DCQCN after single notifications")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** DCQCN after one isolated CNP, and the closed form of alpha (computed by hand). */
 void
-RdmaDcqcnOracleTestCase::DoRun()
+TestRdmaDcqcnOracle()
 {
     UsePicoseconds();
     constexpr double LINE = 100e9;
@@ -142,49 +130,31 @@ RdmaDcqcnOracleTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(slow->GetRate(CUT + MICROSECOND), 1e6, "never above the line");
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The lazy DCQCN against a direct simulation of its three timers, tick by tick, for random CNPs.
- */
-class RdmaDcqcnReferenceTestCase : public TestCase
+/** Parameters of DCQCN; times in ps. */
+struct Parameters
 {
-  public:
-    /** Parameters of DCQCN; times in ps. */
-    struct Parameters
-    {
-        double gain;      ///< weight of a new observation
-        uint32_t stages;  ///< of fast recovery
-        bool clamp;       ///< whether the target follows every cut
-        double minimum;   ///< rate, bit/s
-        double additive;  ///< fraction of the line rate
-        double hyper;     ///< fraction of the line rate
-        int64_t alpha;    ///< period
-        int64_t decrease; ///< period
-        int64_t increase; ///< period
-        double meanGap;   ///< between CNPs, ps
-    };
-
-    /**
-     * @param name suffix of the test name
-     * @param parameters of DCQCN
-     */
-    RdmaDcqcnReferenceTestCase(const std::string& name, Parameters parameters)
-        : TestCase("DCQCN against its timers: " + name),
-          m_parameters(parameters)
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    Parameters m_parameters;
+    double gain;      ///< weight of a new observation
+    uint32_t stages;  ///< of fast recovery
+    bool clamp;       ///< whether the target follows every cut
+    double minimum;   ///< rate, bit/s
+    double additive;  ///< fraction of the line rate
+    double hyper;     ///< fraction of the line rate
+    int64_t alpha;    ///< period
+    int64_t decrease; ///< period
+    int64_t increase; ///< period
+    double meanGap;   ///< between CNPs, ps
 };
 
+/**
+ * The lazy DCQCN against a direct simulation of its three timers, tick by tick, for random CNPs.
+ * @param name suffix of the test name
+ * @param parameters of DCQCN
+ */
 void
-RdmaDcqcnReferenceTestCase::DoRun()
+TestRdmaDcqcnReference(const Parameters& parameters)
 {
     UsePicoseconds();
-    const Parameters& p = m_parameters;
+    const Parameters& p = parameters;
     constexpr double LINE = 400e9;
     constexpr int64_t NEVER = std::numeric_limits<int64_t>::max();
     auto random = CreateObject<UniformRandomVariable>();
@@ -287,24 +257,9 @@ RdmaDcqcnReferenceTestCase::DoRun()
     }
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * CNPs: at most one per interval and queue pair, only for marked packets, and only if required.
- */
-class RdmaCnpTestCase : public TestCase
-{
-  public:
-    RdmaCnpTestCase()
-        : TestCase("congestion notification packets")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** CNPs: at most one per interval and queue pair, only for marked packets, and only if required. */
 void
-RdmaCnpTestCase::DoRun()
+TestRdmaCnp()
 {
     constexpr int64_t INTERVAL = 4 * MICROSECOND;
     for (const bool wants : {false, true})
@@ -317,7 +272,7 @@ RdmaCnpTestCase::DoRun()
             std::map<uint32_t, int64_t> next;
             uint64_t expected = 0;
             network.SetTap(1, [&](Frame& frame) {
-                NS_TEST_EXPECT_MSG_EQ((frame.ecn == Ecn::ECT), true, "data is ECN capable");
+                NS_TEST_EXPECT_MSG_EQ(frame.ecn, Ecn::ECT, "data is ECN capable");
                 if (marks)
                 {
                     frame.ecn = Ecn::CE;
@@ -331,7 +286,7 @@ RdmaCnpTestCase::DoRun()
             });
             uint64_t cnpFrames = 0;
             network.SetTap(0, [&](Frame& frame) {
-                NS_TEST_EXPECT_MSG_EQ((frame.ecn == Ecn::NOT_ECT), true, "answers are not");
+                NS_TEST_EXPECT_MSG_EQ(frame.ecn, Ecn::NOT_ECT, "answers are not");
                 const int priority = frame.kind == FrameKind::ROCE_CNP ? 6 : 3;
                 NS_TEST_EXPECT_MSG_EQ(+frame.priority, priority, "CNPs go first, ACKs with data");
                 if (frame.kind == FrameKind::ROCE_CNP)
@@ -366,50 +321,48 @@ RdmaCnpTestCase::DoRun()
     }
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The suite.
- */
-class RdmaDcqcnTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    RdmaDcqcnTestSuite()
-        : TestSuite("distributed-training-rdma-dcqcn", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new RdmaDcqcnOracleTestCase);
-        const RdmaDcqcnReferenceTestCase::Parameters defaults{1.0 / 256,
-                                                              1,
-                                                              false,
-                                                              100e6,
-                                                              0.0002,
-                                                              0.002,
-                                                              MICROSECOND,
-                                                              4 * MICROSECOND,
-                                                              300 * MICROSECOND,
-                                                              20e6};
-        add(new RdmaDcqcnReferenceTestCase("defaults", defaults));
-        auto clamped = defaults;
-        clamped.clamp = true;
-        clamped.meanGap = 100e6;
-        add(new RdmaDcqcnReferenceTestCase("target clamped", clamped));
-        add(new RdmaDcqcnReferenceTestCase("SIGCOMM 2015",
-                                           {1.0 / 256,
-                                            5,
-                                            false,
-                                            1e9,
-                                            0.001,
-                                            0.005,
-                                            55 * MICROSECOND,
-                                            50 * MICROSECOND,
-                                            55 * MICROSECOND,
-                                            50e6}));
-        add(new RdmaDcqcnReferenceTestCase(
-            "odd periods",
-            {0.1, 0, false, 1e6, 0.01, 0.1, 1300007, 3700011, 101000003, 30e6}));
-        add(new RdmaCnpTestCase);
-    }
-};
+    std::vector<Case> cases;
+    cases.push_back({"DCQCN after single notifications", TestRdmaDcqcnOracle});
+    const Parameters defaults{1.0 / 256,
+                              1,
+                              false,
+                              100e6,
+                              0.0002,
+                              0.002,
+                              MICROSECOND,
+                              4 * MICROSECOND,
+                              300 * MICROSECOND,
+                              20e6};
+    cases.push_back(
+        {"DCQCN against its timers: defaults", [defaults] { TestRdmaDcqcnReference(defaults); }});
+    auto clamped = defaults;
+    clamped.clamp = true;
+    clamped.meanGap = 100e6;
+    cases.push_back({"DCQCN against its timers: target clamped",
+                     [clamped] { TestRdmaDcqcnReference(clamped); }});
+    cases.push_back({"DCQCN against its timers: SIGCOMM 2015", [] {
+                         TestRdmaDcqcnReference({1.0 / 256,
+                                                 5,
+                                                 false,
+                                                 1e9,
+                                                 0.001,
+                                                 0.005,
+                                                 55 * MICROSECOND,
+                                                 50 * MICROSECOND,
+                                                 55 * MICROSECOND,
+                                                 50e6});
+                     }});
+    cases.push_back({"DCQCN against its timers: odd periods", [] {
+                         TestRdmaDcqcnReference(
+                             {0.1, 0, false, 1e6, 0.01, 0.1, 1300007, 3700011, 101000003, 30e6});
+                     }});
+    cases.push_back({"congestion notification packets", TestRdmaCnp});
+    return cases;
+}
 
-/// The suite, registered.
-static RdmaDcqcnTestSuite g_rdmaDcqcnTestSuite;
+const Suite g_suite("rdma-dcqcn", Duration::QUICK, MakeCases());
+
+} // namespace rdma_dcqcn_test

@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/fabric-frame.h"
 #include "ns3/nstime.h"
@@ -13,7 +14,6 @@
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -22,16 +22,16 @@
 #include <string>
 #include <vector>
 
+namespace rdma_delivery_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-namespace
-{
-
 constexpr uint32_t MTU = 256;
 
-/** @ingroup distributed-training-rdma-tests Random impairments of each frame. */
+/** Random impairments of each frame. */
 struct Mischief
 {
     std::string name; ///< for messages
@@ -68,32 +68,13 @@ Copy(const Frame& frame)
     return copy;
 }
 
-} // namespace
-
 /**
- * @ingroup distributed-training-rdma-tests
  * Over a network that drops, duplicates and delays frames of both directions at random, every
  * message is delivered exactly once, in posting order and with the right bytes. Every work request
  * completes in that order.
  */
-class RdmaDeliveryTestCase : public TestCase
+struct RdmaDeliveryTestCase
 {
-  public:
-    /**
-     * @param recovery loss recovery
-     * @param mischief impairments of the network
-     * @param seed of the random numbers
-     */
-    RdmaDeliveryTestCase(const std::string& recovery, const Mischief& mischief, uint32_t seed)
-        : TestCase(recovery + " over a network with " + mischief.name + ", seed " +
-                   std::to_string(seed)),
-          m_recovery(recovery),
-          m_mischief(mischief),
-          m_random(seed)
-    {
-    }
-
-  private:
     /** A posted message. */
     struct Posted
     {
@@ -106,27 +87,27 @@ class RdmaDeliveryTestCase : public TestCase
         uint64_t offset;
     };
 
-    void DoRun() override;
+    void Run();
     bool Chance(double probability);
     uint64_t Draw(uint64_t most);
     void Mangle(RdmaNetwork& network, uint32_t host);
     Posted MakeMessage();
 
-    std::string m_recovery;
-    Mischief m_mischief;
-    std::mt19937_64 m_random;
+    std::string recovery; ///< loss recovery
+    Mischief mischief;    ///< impairments of the network
+    std::mt19937_64 random;
 };
 
 bool
 RdmaDeliveryTestCase::Chance(double probability)
 {
-    return static_cast<double>(m_random() >> 11) * 0x1p-53 < probability;
+    return static_cast<double>(random() >> 11) * 0x1p-53 < probability;
 }
 
 uint64_t
 RdmaDeliveryTestCase::Draw(uint64_t most)
 {
-    return m_random() % (most + 1);
+    return random() % (most + 1);
 }
 
 void
@@ -135,20 +116,20 @@ RdmaDeliveryTestCase::Mangle(RdmaNetwork& network, uint32_t host)
     network.fabric.devices[host]->SetRdmaReceiver([this, &network, host](Frame* frame) {
         RdmaQueuePair* queuePair = &network.Get(host, frame->destinationQp);
         const auto pass = [this, queuePair](Frame* passed) {
-            if (!Chance(m_mischief.late))
+            if (!Chance(mischief.late))
             {
                 queuePair->Receive(passed);
                 return;
             }
-            In(static_cast<int64_t>(Draw(static_cast<uint64_t>(m_mischief.delay))),
+            In(static_cast<int64_t>(Draw(static_cast<uint64_t>(mischief.delay))),
                [queuePair, passed]() { queuePair->Receive(passed); });
         };
-        if (Chance(m_mischief.loss))
+        if (Chance(mischief.loss))
         {
             Frame::Free(frame);
             return;
         }
-        if (Chance(m_mischief.twice))
+        if (Chance(mischief.twice))
         {
             pass(Copy(*frame));
         }
@@ -176,14 +157,14 @@ RdmaDeliveryTestCase::MakeMessage()
 }
 
 void
-RdmaDeliveryTestCase::DoRun()
+RdmaDeliveryTestCase::Run()
 {
     constexpr uint32_t MESSAGES = 60;
     RdmaNetwork network(MakeChain(1, 10 * GIGA, MICROSECOND),
                         RdmaLineRate::GetTypeId(),
                         [this](RdmaNic& nic) {
                             nic.SetAttribute("Mtu", UintegerValue(MTU));
-                            nic.SetAttribute("LossRecovery", StringValue(m_recovery));
+                            nic.SetAttribute("LossRecovery", StringValue(recovery));
                             nic.SetAttribute("AckInterval", UintegerValue(1 + Draw(15)));
                             nic.SetAttribute("InFlightLimit", UintegerValue(Draw(30) * MTU));
                             nic.SetAttribute("RetransmissionTimeout", TimeValue(MicroSeconds(200)));
@@ -198,7 +179,7 @@ RdmaDeliveryTestCase::DoRun()
     sender.SetCompletionHandler([&](uint64_t number) { completions.push_back(number); });
     std::vector<std::string> errors;
     sender.SetErrorHandler([&](const std::string& reason) { errors.push_back(reason); });
-    if (m_mischief.refuses)
+    if (mischief.refuses)
     {
         receiver.PostReceive(0);
     }
@@ -227,7 +208,7 @@ RdmaDeliveryTestCase::DoRun()
             }
             message.isSend ? sender.Send(request) : sender.Write(request);
         });
-        if (m_mischief.refuses && (message.isSend || message.withImmediate))
+        if (mischief.refuses && (message.isSend || message.withImmediate))
         {
             In(time + static_cast<int64_t>(Draw(200 * MICROSECOND)),
                [&receiver]() { receiver.PostReceive(1); });
@@ -248,7 +229,7 @@ RdmaDeliveryTestCase::DoRun()
         {
             NS_TEST_EXPECT_MSG_EQ(got.immediate, sent.immediate, "immediate data");
         }
-        NS_TEST_ASSERT_MSG_EQ((got.payload != nullptr), true, "a real payload");
+        NS_TEST_ASSERT_MSG_NE(got.payload, nullptr, "a real payload");
         const auto from = sent.payload->bytes.begin() + static_cast<int64_t>(sent.offset);
         NS_TEST_EXPECT_MSG_EQ(std::equal(from,
                                          sent.payload->bytes.end(),
@@ -257,7 +238,7 @@ RdmaDeliveryTestCase::DoRun()
                               true,
                               "bytes of message " << i);
     }
-    NS_TEST_EXPECT_MSG_EQ((completions == signaled), true, "signaled requests complete, in order");
+    NS_TEST_EXPECT_MSG_EQ(completions, signaled, "signaled requests complete, in order");
     const QueuePairCounters& counters = sender.GetCounters();
     NS_TEST_EXPECT_MSG_EQ(counters.postedMessages, MESSAGES, "posted");
     NS_TEST_EXPECT_MSG_EQ(counters.completedMessages, MESSAGES, "completed");
@@ -266,42 +247,41 @@ RdmaDeliveryTestCase::DoRun()
                           receiver.GetCounters().receivedPackets + counters.retransmittedPackets,
                           "a packet is accepted once");
     NS_TEST_EXPECT_MSG_EQ((receiver.GetCounters().refusedPackets > 0),
-                          m_mischief.refuses,
+                          mischief.refuses,
                           "refusals");
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The suite.
- */
-class RdmaDeliveryTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    RdmaDeliveryTestSuite()
-        : TestSuite("distributed-training-rdma-delivery", TestSuite::Type::UNIT)
+    std::vector<Case> cases;
+    const std::vector<Mischief> mischiefs{
+        {"nothing wrong", 0, 0, 0, 0, false},
+        {"losses", 0.05, 0, 0, 0, false},
+        {"duplicates", 0, 0.1, 0, 0, false},
+        {"delays", 0, 0, 0.2, 10 * MICROSECOND, false},
+        {"everything", 0.03, 0.05, 0.1, 50 * MICROSECOND, false},
+        {"late receives", 0, 0, 0, 0, true},
+        {"everything and late receives", 0.03, 0.05, 0.1, 50 * MICROSECOND, true}};
+    for (const std::string recovery : {"go-back-n", "selective-repeat"})
     {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        const std::vector<Mischief> mischiefs{
-            {"nothing wrong", 0, 0, 0, 0, false},
-            {"losses", 0.05, 0, 0, 0, false},
-            {"duplicates", 0, 0.1, 0, 0, false},
-            {"delays", 0, 0, 0.2, 10 * MICROSECOND, false},
-            {"everything", 0.03, 0.05, 0.1, 50 * MICROSECOND, false},
-            {"late receives", 0, 0, 0, 0, true},
-            {"everything and late receives", 0.03, 0.05, 0.1, 50 * MICROSECOND, true}};
-        for (const std::string recovery : {"go-back-n", "selective-repeat"})
+        for (const Mischief& mischief : mischiefs)
         {
-            for (const Mischief& mischief : mischiefs)
+            for (uint32_t seed = 1; seed <= 10; seed++)
             {
-                for (uint32_t seed = 1; seed <= 10; seed++)
-                {
-                    add(new RdmaDeliveryTestCase(recovery, mischief, seed));
-                }
+                cases.push_back(
+                    {recovery + " over a network with " + mischief.name + ", seed " +
+                         std::to_string(seed),
+                     [recovery, mischief, seed] {
+                         RdmaDeliveryTestCase{recovery, mischief, std::mt19937_64(seed)}.Run();
+                     }});
             }
         }
     }
-};
+    return cases;
+}
 
-/// The suite, registered.
-static RdmaDeliveryTestSuite g_rdmaDeliveryTestSuite;
+const Suite g_suite("rdma-delivery", Duration::QUICK, MakeCases());
+
+} // namespace rdma_delivery_test

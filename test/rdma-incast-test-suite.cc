@@ -11,6 +11,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/config.h"
 #include "ns3/double.h"
@@ -22,7 +23,6 @@
 #include "ns3/rdma-nic.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-registry.h"
 #include "ns3/training-time-resolution.h"
@@ -34,12 +34,12 @@
 #include <utility>
 #include <vector>
 
+namespace rdma_incast_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 constexpr uint32_t MTU = 1000;
 
@@ -49,26 +49,9 @@ constexpr uint32_t FRAME_BYTES = MTU + ROCE_BYTES + Frame::ETHERNET_BYTES;
 /// Preamble and gap, bytes.
 constexpr uint32_t LINE_BYTES = Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
 
-} // namespace
-
-/**
- * @ingroup distributed-training-rdma-tests
- * On an idle path every switch adds one record with predictable numbers.
- */
-class TelemetryPathTestCase : public TestCase
-{
-  public:
-    TelemetryPathTestCase()
-        : TestCase("telemetry of an idle path")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** On an idle path every switch adds one record with predictable numbers. */
 void
-TelemetryPathTestCase::DoRun()
+TestTelemetryPath()
 {
     UsePicoseconds();
     constexpr uint64_t PACKETS = 50;
@@ -83,9 +66,9 @@ TelemetryPathTestCase::DoRun()
     network.Connect(0, 1, 1);
     uint64_t packet = 0;
     network.SetTap(0, [&](Frame& frame) {
-        NS_TEST_EXPECT_MSG_EQ((frame.kind == FrameKind::ROCE_ACK), true, "answers alone");
+        NS_TEST_EXPECT_MSG_EQ(frame.kind, FrameKind::ROCE_ACK, "answers alone");
         NS_TEST_EXPECT_MSG_EQ(frame.psn, packet, "one a packet");
-        NS_TEST_EXPECT_MSG_EQ((frame.hasTelemetry != 0), true, "which bring telemetry back");
+        NS_TEST_EXPECT_MSG_NE(frame.hasTelemetry, 0, "which bring telemetry back");
         NS_TEST_EXPECT_MSG_EQ(frame.bytes, 66 + 42, "at the price of room for five hops");
         if (!frame.hasTelemetry)
         {
@@ -121,45 +104,29 @@ TelemetryPathTestCase::DoRun()
     NS_TEST_EXPECT_MSG_LT(hpcc, 0.999, "a quarter of a link");
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * Hosts 1 to n send to host 0 over one switch forever; measured in steady state.
- */
-class CongestedIncastTestCase : public TestCase
+/** Expected steady state of an algorithm. */
+struct Promise
 {
-  public:
-    /** Expected steady state of an algorithm. */
-    struct Promise
-    {
-        std::string name;   ///< of the algorithm
-        uint32_t senders;   ///< number of senders
-        double utilization; ///< minimum utilization of the line, headers and telemetry included
-        double most;        ///< maximum utilization
-        double jain;        ///< minimum fairness index of the flows
-        double leastQueue;  ///< minimum of the mean queue in the switch, bytes
-        double mostQueue;   ///< maximum of the mean queue
-    };
-
-    /** @param promise expected steady state */
-    explicit CongestedIncastTestCase(Promise promise)
-        : TestCase(promise.name + ", " + std::to_string(promise.senders) + " to 1"),
-          m_promise(std::move(promise))
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    Promise m_promise;
+    std::string name;   ///< of the algorithm
+    uint32_t senders;   ///< number of senders
+    double utilization; ///< minimum utilization of the line, headers and telemetry included
+    double most;        ///< maximum utilization
+    double jain;        ///< minimum fairness index of the flows
+    double leastQueue;  ///< minimum of the mean queue in the switch, bytes
+    double mostQueue;   ///< maximum of the mean queue
 };
 
+/**
+ * Hosts 1 to n send to host 0 over one switch forever; measured in steady state.
+ * @param promise expected steady state
+ */
 void
-CongestedIncastTestCase::DoRun()
+TestCongestedIncast(const Promise& promise)
 {
     UsePicoseconds();
     constexpr int64_t BEGIN = 3 * MILLISECOND;
     constexpr int64_t END = 6 * MILLISECOND;
-    const uint32_t senders = m_promise.senders;
+    const uint32_t senders = promise.senders;
     TopologyGraph star;
     star.name = "star";
     star.hosts = senders + 1;
@@ -168,7 +135,7 @@ CongestedIncastTestCase::DoRun()
     {
         star.links.push_back({host, star.hosts, DataRate(100 * GIGA), MicroSeconds(1)});
     }
-    const auto& entry = Registry<CongestionControlEntry>::Find(m_promise.name);
+    const auto& entry = Registry<CongestionControlEntry>::Find(promise.name);
     RdmaNetwork network(
         star,
         entry.getTypeId(),
@@ -220,44 +187,28 @@ CongestedIncastTestCase::DoRun()
     }
     const double utilization =
         static_cast<double>(getSent() - sent) / GetBytesSent(100e9, END - BEGIN);
-    NS_TEST_EXPECT_MSG_GT_OR_EQ(utilization, m_promise.utilization, "part of the line in use");
-    NS_TEST_EXPECT_MSG_LT_OR_EQ(utilization, m_promise.most, "part of the line in use");
-    NS_TEST_EXPECT_MSG_GT_OR_EQ(sum * sum / senders / squares, m_promise.jain, "fairness");
-    NS_TEST_EXPECT_MSG_GT_OR_EQ(queue / samples, m_promise.leastQueue, "mean queue");
-    NS_TEST_EXPECT_MSG_LT_OR_EQ(queue / samples, m_promise.mostQueue, "mean queue");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(utilization, promise.utilization, "part of the line in use");
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(utilization, promise.most, "part of the line in use");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(sum * sum / senders / squares, promise.jain, "fairness");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(queue / samples, promise.leastQueue, "mean queue");
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(queue / samples, promise.mostQueue, "mean queue");
     NS_TEST_EXPECT_MSG_EQ(network.fabric.GetTotal().droppedFrames, 0, "nothing is dropped");
     NS_TEST_EXPECT_MSG_EQ((network.fabric.GetTotal().pausesSent > 0),
-                          (m_promise.name == "none" && senders > 1),
+                          (promise.name == "none" && senders > 1),
                           "only what knows no limit has to be paused");
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * With frame losses messages still arrive, and a window that was cut grows again.
+ * @param name of the algorithm
  */
-class CongestionLossTestCase : public TestCase
-{
-  public:
-    /** @param name of the algorithm */
-    explicit CongestionLossTestCase(const std::string& name)
-        : TestCase(name + " after losses"),
-          m_name(name)
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    std::string m_name;
-};
-
 void
-CongestionLossTestCase::DoRun()
+TestCongestionLoss(const std::string& name)
 {
     UsePicoseconds();
     constexpr uint64_t MESSAGES = 20;
     constexpr uint64_t BYTES = 200 * MTU;
-    const auto& entry = Registry<CongestionControlEntry>::Find(m_name);
+    const auto& entry = Registry<CongestionControlEntry>::Find(name);
     RdmaNetwork network(
         MakeChain(2, 100 * GIGA, MICROSECOND),
         entry.getTypeId(),
@@ -300,24 +251,9 @@ CongestionLossTestCase::DoRun()
                           "at nearly the line rate");
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * A cluster's switches mark as its congestion control recommends, unless the user overrides it.
- */
-class ClusterMarkingTestCase : public TestCase
-{
-  public:
-    ClusterMarkingTestCase()
-        : TestCase("marking thresholds of a cluster")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** A cluster's switches mark as its congestion control recommends, unless the user overrides it. */
 void
-ClusterMarkingTestCase::DoRun()
+TestClusterMarking()
 {
     const auto getThresholds = [](const std::string& name) {
         ClusterOptions options;
@@ -331,81 +267,74 @@ ClusterMarkingTestCase::DoRun()
         Simulator::Destroy();
         return std::pair(kmin.Get(), kmax.Get());
     };
-    NS_TEST_EXPECT_MSG_EQ((getThresholds("dctcp") == std::pair(3000.0, 3000.0)), true, "a step");
-    NS_TEST_EXPECT_MSG_EQ((getThresholds("dcqcn") == std::pair(4e3, 16e3)), true, "the defaults");
+    NS_TEST_EXPECT_MSG_EQ(getThresholds("dctcp"), std::pair(3000.0, 3000.0), "a step");
+    NS_TEST_EXPECT_MSG_EQ(getThresholds("dcqcn"), std::pair(4e3, 16e3), "the defaults");
     const std::string kmax = "ns3::training::SwitchDevice::EcnKmaxPerGbps";
     Config::SetDefault(kmax, DoubleValue(5000));
-    NS_TEST_EXPECT_MSG_EQ((getThresholds("dctcp") == std::pair(4e3, 5e3)), true, "the user's");
+    NS_TEST_EXPECT_MSG_EQ(getThresholds("dctcp"), std::pair(4e3, 5e3), "the user's");
     Config::SetDefault(kmax, DoubleValue(16000));
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The suite.
- */
-class RdmaIncastTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    RdmaIncastTestSuite()
-        : TestSuite("distributed-training-rdma-incast", TestSuite::Type::UNIT)
+    std::vector<Case> cases;
+    const auto addCongestedIncast = [&cases](const Promise& promise) {
+        cases.push_back({promise.name + ", " + std::to_string(promise.senders) + " to 1",
+                         [=] { TestCongestedIncast(promise); }});
+    };
+    cases.push_back({"telemetry of an idle path", TestTelemetryPath});
+    cases.push_back({"marking thresholds of a cluster", TestClusterMarking});
+    constexpr double PRODUCT = 100e9 * 4.2e-6 / 8;
+    // Full utilization, or the target of the algorithm.
+    for (const char* name : {"none", "window", "dcqcn", "dctcp", "timely", "swift"})
     {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new TelemetryPathTestCase);
-        add(new ClusterMarkingTestCase);
-        constexpr double PRODUCT = 100e9 * 4.2e-6 / 8;
-        // Full utilization, or the target of the algorithm.
-        for (const char* name : {"none", "window", "dcqcn", "dctcp", "timely", "swift"})
-        {
-            add(new CongestedIncastTestCase({name, 1, 0.999, 1.0001, 1, 0, FRAME_BYTES}));
-        }
-        add(new CongestedIncastTestCase({"theta-power-tcp", 1, 0.999, 1.0001, 1, 0, FRAME_BYTES}));
-        add(new CongestedIncastTestCase({"hpcc", 1, 0.95, 0.954, 1, 0, 1}));
-        add(new CongestedIncastTestCase({"power-tcp", 1, 0.95, 0.962, 1, 0, 1}));
-        for (const uint32_t senders : {2, 4, 8})
-        {
-            const double others = (senders - 1) * PRODUCT;
-            // All windows minus the capacity of the path, apart from headers and rounding.
-            add(new CongestedIncastTestCase(
-                {"window", senders, 0.999, 1.0001, 0.999, 0.95 * others, 1.2 * others}));
-            // Each sender's port is paused at about a ninth of the buffer.
-            add(new CongestedIncastTestCase({"none", senders, 0.999, 1.0001, 0.999, 5e6, 20e6}));
-            // Near the marking threshold of 300 KB, unless the windows hold less.
-            add(new CongestedIncastTestCase({"dctcp",
-                                             senders,
-                                             0.999,
-                                             1.0001,
-                                             0.9,
-                                             0.95 * std::min(others, 300e3),
-                                             std::min(1.2 * others, 310e3)}));
-            // Between Kmin and Kmax on average, empty after the cuts.
-            add(new CongestedIncastTestCase({"dcqcn", senders, 0.95, 1.0001, 0.98, 50e3, 1600e3}));
-            // A few packets, since each sender is paced.
-            add(new CongestedIncastTestCase(
-                {"hpcc", senders, 0.94, 0.97, 0.95, 0, 0.08 * PRODUCT}));
-            add(new CongestedIncastTestCase(
-                {"power-tcp", senders, 0.95, 0.99, 0.999, 0, 0.05 * PRODUCT}));
-            add(new CongestedIncastTestCase(
-                {"theta-power-tcp", senders, 0.99, 1.0001, 0.999, 0, 0.2 * PRODUCT}));
-            // No fixed point (Zhu et al., "ECN or delay", CoNEXT 2016), only a bound on the queue.
-            add(new CongestedIncastTestCase({"timely", senders, 0.4, 1.0001, 0.5, 0, 1e6}));
-            // The target delay at the resulting window of a sender, minus the idle round trip.
-            double delay = 26.106e-6;
-            for (int i = 0; i < 20; i++)
-            {
-                const double window = 100e9 / 8 * delay / senders / 1082;
-                delay = 26.106e-6 + 100e-6 / (1 / std::sqrt(0.1) - 0.1) *
-                                        std::max(0.0, 1 / std::sqrt(window) - 0.1);
-            }
-            const double queue = (delay - 4.2e-6) * 100e9 / 8 * 1062 / 1082;
-            add(new CongestedIncastTestCase(
-                {"swift", senders, 0.999, 1.0001, 0.999, 0.97 * queue, 1.03 * queue}));
-        }
-        for (const auto& [name, entry] : Registry<CongestionControlEntry>::All())
-        {
-            add(new CongestionLossTestCase(name));
-        }
+        addCongestedIncast({name, 1, 0.999, 1.0001, 1, 0, FRAME_BYTES});
     }
-};
+    addCongestedIncast({"theta-power-tcp", 1, 0.999, 1.0001, 1, 0, FRAME_BYTES});
+    addCongestedIncast({"hpcc", 1, 0.95, 0.954, 1, 0, 1});
+    addCongestedIncast({"power-tcp", 1, 0.95, 0.962, 1, 0, 1});
+    for (const uint32_t senders : {2, 4, 8})
+    {
+        const double others = (senders - 1) * PRODUCT;
+        // All windows minus the capacity of the path, apart from headers and rounding.
+        addCongestedIncast({"window", senders, 0.999, 1.0001, 0.999, 0.95 * others, 1.2 * others});
+        // Each sender's port is paused at about a ninth of the buffer.
+        addCongestedIncast({"none", senders, 0.999, 1.0001, 0.999, 5e6, 20e6});
+        // Near the marking threshold of 300 KB, unless the windows hold less.
+        addCongestedIncast({"dctcp",
+                            senders,
+                            0.999,
+                            1.0001,
+                            0.9,
+                            0.95 * std::min(others, 300e3),
+                            std::min(1.2 * others, 310e3)});
+        // Between Kmin and Kmax on average, empty after the cuts.
+        addCongestedIncast({"dcqcn", senders, 0.95, 1.0001, 0.98, 50e3, 1600e3});
+        // A few packets, since each sender is paced.
+        addCongestedIncast({"hpcc", senders, 0.94, 0.97, 0.95, 0, 0.08 * PRODUCT});
+        addCongestedIncast({"power-tcp", senders, 0.95, 0.99, 0.999, 0, 0.05 * PRODUCT});
+        addCongestedIncast({"theta-power-tcp", senders, 0.99, 1.0001, 0.999, 0, 0.2 * PRODUCT});
+        // No fixed point (Zhu et al., "ECN or delay", CoNEXT 2016), only a bound on the queue.
+        addCongestedIncast({"timely", senders, 0.4, 1.0001, 0.5, 0, 1e6});
+        // The target delay at the resulting window of a sender, minus the idle round trip.
+        double delay = 26.106e-6;
+        for (int i = 0; i < 20; i++)
+        {
+            const double window = 100e9 / 8 * delay / senders / 1082;
+            delay = 26.106e-6 + 100e-6 / (1 / std::sqrt(0.1) - 0.1) *
+                                    std::max(0.0, 1 / std::sqrt(window) - 0.1);
+        }
+        const double queue = (delay - 4.2e-6) * 100e9 / 8 * 1062 / 1082;
+        addCongestedIncast({"swift", senders, 0.999, 1.0001, 0.999, 0.97 * queue, 1.03 * queue});
+    }
+    for (const auto& [name, entry] : Registry<CongestionControlEntry>::All())
+    {
+        cases.push_back({name + " after losses", [name = name] { TestCongestionLoss(name); }});
+    }
+    return cases;
+}
 
-/// The suite, registered.
-static RdmaIncastTestSuite g_rdmaIncastTestSuite;
+const Suite g_suite("rdma-incast", Duration::QUICK, MakeCases());
+
+} // namespace rdma_incast_test

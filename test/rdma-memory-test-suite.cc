@@ -6,75 +6,56 @@
 
 #include "memory-test-common.h"
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 
 #include <vector>
+
+namespace rdma_memory_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-/**
- * @ingroup distributed-training-rdma-tests
- * Memory of NICs and queue pairs that do nothing.
- */
-class RdmaMemoryTestCase : public TestCase
+/** Memory of NICs and queue pairs that do nothing. */
+void
+TestRdmaMemory()
 {
-  public:
-    RdmaMemoryTestCase()
-        : TestCase("an idle NIC takes less than 1200 bytes, an idle queue pair less than 1350")
+    UsePicoseconds();
+    constexpr uint32_t COUNT = 1000;
+    const TopologyGraph graph =
+        BuildTopology("single-switch", COUNT + 1, DataRate("100Gbps"), MicroSeconds(1));
+    const Fabric fabric = FabricHelper().Install(graph);
+    std::vector<Ptr<RdmaNic>> nics;
+    const double perNic = GetBytesPerObject(COUNT, [&] {
+        auto nic = CreateObject<RdmaNic>();
+        nic->SetAttribute("CongestionControl", TypeIdValue(RdmaDcqcn::GetTypeId()));
+        nic->Attach(fabric.devices[nics.size()]);
+        nics.push_back(nic);
+    });
+    NS_TEST_EXPECT_MSG_LT(perNic, 1200, "a NIC");
+    uint32_t number = 0;
+    const double perQueuePair = GetBytesPerObject(COUNT, [&] {
+        number++;
+        nics[0]->CreateQueuePair(number, number, number);
+    });
+    NS_TEST_EXPECT_MSG_LT(perQueuePair, 1350, "a queue pair with DCQCN");
+    NS_TEST_EXPECT_MSG_EQ((perNic > 100 && perQueuePair > 100) || GetHeapBytes() == 0,
+                          true,
+                          "they take some");
+    for (const auto& nic : nics)
     {
+        nic->Dispose();
     }
+    Simulator::Destroy();
+}
 
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        constexpr uint32_t COUNT = 1000;
-        const TopologyGraph graph =
-            BuildTopology("single-switch", COUNT + 1, DataRate("100Gbps"), MicroSeconds(1));
-        const Fabric fabric = FabricHelper().Install(graph);
-        std::vector<Ptr<RdmaNic>> nics;
-        const double perNic = GetBytesPerObject(COUNT, [&] {
-            auto nic = CreateObject<RdmaNic>();
-            nic->SetAttribute("CongestionControl", TypeIdValue(RdmaDcqcn::GetTypeId()));
-            nic->Attach(fabric.devices[nics.size()]);
-            nics.push_back(nic);
-        });
-        NS_TEST_EXPECT_MSG_LT(perNic, 1200, "a NIC");
-        uint32_t number = 0;
-        const double perQueuePair = GetBytesPerObject(COUNT, [&] {
-            number++;
-            nics[0]->CreateQueuePair(number, number, number);
-        });
-        NS_TEST_EXPECT_MSG_LT(perQueuePair, 1350, "a queue pair with DCQCN");
-        NS_TEST_EXPECT_MSG_EQ((perNic > 100 && perQueuePair > 100) || GetHeapBytes() == 0,
-                              true,
-                              "they take some");
-        for (const auto& nic : nics)
-        {
-            nic->Dispose();
-        }
-        Simulator::Destroy();
-    }
-};
+const Suite g_suite("rdma-memory",
+                    Duration::QUICK,
+                    {{"an idle NIC takes less than 1200 bytes, an idle queue pair less than 1350",
+                      TestRdmaMemory}});
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The suite.
- */
-class RdmaMemoryTestSuite : public TestSuite
-{
-  public:
-    RdmaMemoryTestSuite()
-        : TestSuite("distributed-training-rdma-memory", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new RdmaMemoryTestCase());
-    }
-};
-
-/// The suite, registered.
-static RdmaMemoryTestSuite g_rdmaMemoryTestSuite;
+} // namespace rdma_memory_test

@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
@@ -16,35 +17,22 @@
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-byte-buffer.h"
 #include "ns3/uinteger.h"
 
 #include <string>
 #include <vector>
 
+namespace rdma_message_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-/**
- * @ingroup distributed-training-rdma-tests
- * Acknowledgements are requested every n packets and at the end of each message.
- */
-class RdmaAckIntervalTestCase : public TestCase
-{
-  public:
-    RdmaAckIntervalTestCase()
-        : TestCase("acknowledgement coalescing")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** Acknowledgements are requested every n packets and at the end of each message. */
 void
-RdmaAckIntervalTestCase::DoRun()
+TestRdmaAckInterval()
 {
     for (const uint32_t interval : {1u, 2u, 16u, 64u, 1000u})
     {
@@ -86,24 +74,9 @@ RdmaAckIntervalTestCase::DoRun()
     }
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * Messages of all sizes arrive once, complete, in order, with the sender's fields.
- */
-class RdmaMessagesTestCase : public TestCase
-{
-  public:
-    RdmaMessagesTestCase()
-        : TestCase("messages of all sizes in order")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** Messages of all sizes arrive once, complete, in order, with the sender's fields. */
 void
-RdmaMessagesTestCase::DoRun()
+TestRdmaMessages()
 {
     for (const double loss : {0.0, 0.02})
     {
@@ -149,7 +122,7 @@ RdmaMessagesTestCase::DoRun()
             NS_TEST_EXPECT_MSG_EQ((!message.hasImmediate || message.immediate == ~i),
                                   true,
                                   "immediate data");
-            NS_TEST_EXPECT_MSG_EQ((message.payload == nullptr), true, "virtual payload");
+            NS_TEST_EXPECT_MSG_EQ(message.payload, nullptr, "virtual payload");
         }
         NS_TEST_EXPECT_MSG_EQ(network.deliveries.back().message.address, 5, "the late one");
         NS_TEST_EXPECT_MSG_EQ((network.fabric.GetTotal().lostFrames > 0), (loss > 0), "losses");
@@ -184,29 +157,11 @@ RdmaMessagesTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * Real payload arrives byte by byte, in both directions, with losses.
+ * @param loss probability on each link
  */
-class RdmaPayloadTestCase : public TestCase
-{
-  public:
-    /**
-     * @param loss probability on each link
-     */
-    explicit RdmaPayloadTestCase(double loss)
-        : TestCase("real payload, loss " + std::to_string(loss)),
-          m_loss(loss)
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    double m_loss;
-};
-
 void
-RdmaPayloadTestCase::DoRun()
+TestRdmaPayload(double loss)
 {
     RdmaNetwork network(
         MakeChain(2, 100 * GIGA, MICROSECOND),
@@ -215,7 +170,7 @@ RdmaPayloadTestCase::DoRun()
             nic.SetAttribute("Mtu", UintegerValue(1024));
             nic.SetAttribute("RetransmissionTimeout", TimeValue(MicroSeconds(50)));
         },
-        m_loss);
+        loss);
     constexpr uint32_t MESSAGES = 60;
     auto random = CreateObject<UniformRandomVariable>();
     random->SetStream(4);
@@ -254,37 +209,22 @@ RdmaPayloadTestCase::DoRun()
         NS_TEST_ASSERT_MSG_EQ(received[host].size(), MESSAGES, "each arrives once");
         for (uint32_t i = 0; i < MESSAGES; i++)
         {
-            NS_TEST_ASSERT_MSG_EQ((received[host][i].payload != nullptr), true, "with payload");
+            NS_TEST_ASSERT_MSG_NE(received[host][i].payload, nullptr, "with payload");
             const bool same = received[host][i].payload->bytes == expected[host][i];
             NS_TEST_EXPECT_MSG_EQ(same, true, "message " << i << ", byte by byte");
             NS_TEST_EXPECT_MSG_EQ(received[host][i].immediate, i, "in order");
         }
         const QueuePairCounters& counters = network.Get(host, 1).GetCounters();
         NS_TEST_EXPECT_MSG_EQ((counters.retransmittedPackets > 0),
-                              (m_loss > 0),
+                              (loss > 0),
                               "sent again, if lost");
     }
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * Frames for queue pairs that do not exist.
- */
-class RdmaListenerTestCase : public TestCase
-{
-  public:
-    RdmaListenerTestCase()
-        : TestCase("queue pairs made on demand, or refused")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** Frames for queue pairs that do not exist. */
 void
-RdmaListenerTestCase::DoRun()
+TestRdmaListener()
 {
     for (const bool accepts : {false, true})
     {
@@ -314,24 +254,12 @@ RdmaListenerTestCase::DoRun()
     }
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The suite.
- */
-class RdmaMessageTestSuite : public TestSuite
-{
-  public:
-    RdmaMessageTestSuite()
-        : TestSuite("distributed-training-rdma-message", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new RdmaAckIntervalTestCase);
-        add(new RdmaMessagesTestCase);
-        add(new RdmaPayloadTestCase(0));
-        add(new RdmaPayloadTestCase(0.01));
-        add(new RdmaListenerTestCase);
-    }
-};
+const Suite g_suite("rdma-message",
+                    Duration::QUICK,
+                    {{"acknowledgement coalescing", TestRdmaAckInterval},
+                     {"messages of all sizes in order", TestRdmaMessages},
+                     {"real payload, loss 0.000000", [] { TestRdmaPayload(0); }},
+                     {"real payload, loss 0.010000", [] { TestRdmaPayload(0.01); }},
+                     {"queue pairs made on demand, or refused", TestRdmaListener}});
 
-/// The suite, registered.
-static RdmaMessageTestSuite g_rdmaMessageTestSuite;
+} // namespace rdma_message_test

@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/callback.h"
 #include "ns3/data-rate.h"
@@ -18,7 +19,6 @@
 #include "ns3/rdma-send-scheduler.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
@@ -29,12 +29,12 @@
 #include <utility>
 #include <vector>
 
+namespace rdma_nic_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 constexpr uint32_t MTU = 4096;
 constexpr int64_t DELAY = MICROSECOND;
@@ -54,9 +54,7 @@ NotePsn(std::vector<uint64_t>* psns, uint32_t, uint64_t psn)
     psns->push_back(psn);
 }
 
-} // namespace
-
-/** @ingroup distributed-training-rdma-tests A rate that changes with each CNP. */
+/** A rate that changes with each CNP. */
 class SteppedRate : public RdmaCongestionControl
 {
   public:
@@ -88,24 +86,11 @@ class SteppedRate : public RdmaCongestionControl
 };
 
 /**
- * @ingroup distributed-training-rdma-tests
  * A rate change applies to the waiting packet: it is sent when the previous packet is paid for at
  * the new rate, at the earliest now.
  */
-class RdmaRateChangeTestCase : public TestCase
-{
-  public:
-    RdmaRateChangeTestCase()
-        : TestCase("a new rate acts on the waiting packet")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
 void
-RdmaRateChangeTestCase::DoRun()
+TestRdmaRateChange()
 {
     /** Rates, times of their changes, and the send time of the waiting packet. */
     struct Example
@@ -182,7 +167,7 @@ RdmaRateChangeTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(arrivals[1] - arrivals[0], unit, "at the new rate");
 }
 
-/** @ingroup distributed-training-rdma-tests A slow rate that becomes fast by itself. */
+/** A slow rate that becomes fast by itself. */
 class RisingRate : public RdmaCongestionControl
 {
   public:
@@ -218,110 +203,69 @@ class RisingRate : public RdmaCongestionControl
     bool m_isFast{false};
 };
 
-/**
- * @ingroup distributed-training-rdma-tests
- * A rate that rises with time brings the waiting packet forward, though no event tells of it.
- */
-class RdmaRisingRateTestCase : public TestCase
+/** A rate that rises with time brings the waiting packet forward, though no event tells of it. */
+void
+TestRdmaRisingRate()
 {
-  public:
-    RdmaRisingRateTestCase()
-        : TestCase("a rate that rises with time acts on the waiting packet")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        RdmaNetwork network(
-            MakeChain(1, 100 * GIGA, DELAY),
-            RisingRate::GetTypeId(),
-            [](RdmaNic& nic) { nic.SetAttribute("PacingBurst", UintegerValue(0)); });
-        RdmaQueuePair& sender = network.Connect(0, 1, 1);
-        std::vector<int64_t> sent;
-        network.SetTap(1, [&](Frame&) {
-            sent.push_back(PicosecondsNow() - DELAY - LineTime(MTU + 70, 100 * GIGA));
-            return false;
-        });
-        sender.Send(MakeRequest(4 * MTU));
-        Simulator::Run();
-        NS_TEST_ASSERT_MSG_EQ(sent.size(), 4, "all packets");
-        // At 1 Mbit/s the second packet would wait for 33 ms.
-        NS_TEST_EXPECT_MSG_EQ(sent[1], RisingRate::RISE, "when the rate rises");
-        NS_TEST_EXPECT_MSG_EQ(sent[2] - sent[1], PACKET_BITS * 1000, "then at 1 Gbit/s");
-    }
-};
+    RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY), RisingRate::GetTypeId(), [](RdmaNic& nic) {
+        nic.SetAttribute("PacingBurst", UintegerValue(0));
+    });
+    RdmaQueuePair& sender = network.Connect(0, 1, 1);
+    std::vector<int64_t> sent;
+    network.SetTap(1, [&](Frame&) {
+        sent.push_back(PicosecondsNow() - DELAY - LineTime(MTU + 70, 100 * GIGA));
+        return false;
+    });
+    sender.Send(MakeRequest(4 * MTU));
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(sent.size(), 4, "all packets");
+    // At 1 Mbit/s the second packet would wait for 33 ms.
+    NS_TEST_EXPECT_MSG_EQ(sent[1], RisingRate::RISE, "when the rate rises");
+    NS_TEST_EXPECT_MSG_EQ(sent[2] - sent[1], PACKET_BITS * 1000, "then at 1 Gbit/s");
+}
 
 /**
- * @ingroup distributed-training-rdma-tests
  * After a pause a paced queue pair makes up for some of the lost time, as a token bucket: packet n
  * leaves n line times after the end of the pause, or when n - PacingBurst packets are paid for.
+ * @param burst attribute PacingBurst
  */
-class RdmaPacingBurstTestCase : public TestCase
-{
-  public:
-    /** @param burst attribute PacingBurst */
-    explicit RdmaPacingBurstTestCase(uint32_t burst)
-        : TestCase("pacing keeps a credit of " + std::to_string(burst) + " packets"),
-          m_burst(burst)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint64_t PACKETS = 40;
-        constexpr uint64_t FIRST = 5; // packets before the pause
-        RdmaNetwork network(
-            MakeChain(1, 100 * GIGA, DELAY),
-            SteppedRate::GetTypeId(),
-            [this](RdmaNic& nic) { nic.SetAttribute("PacingBurst", UintegerValue(m_burst)); });
-        RdmaQueuePair& sender = network.Connect(0, 1, 1);
-        DynamicCast<SteppedRate>(sender.GetCongestionControl())->rates = {50e9};
-        const int64_t unit = PACKET_BITS * 20; // at 50 Gbit/s
-        const int64_t line = LineTime(MTU + 82, 100 * GIGA);
-        std::vector<int64_t> sent;
-        network.SetTap(1, [&](Frame&) {
-            sent.push_back(PicosecondsNow() - DELAY - LineTime(MTU + 70, 100 * GIGA));
-            return false;
-        });
-        network.fabric.devices[0]->SetAttribute("PauseResponse", TimeValue(Time(0)));
-        FabricPort& port = network.fabric.devices[0]->GetPort();
-        const int64_t resume = 20 * unit;
-        In((FIRST - 1) * unit + unit / 2, [&]() { port.Arrive(MakePause(1 << 3, MAX_PAUSE)); });
-        In(resume, [&]() { port.Arrive(MakePause(1 << 3, 0)); });
-        sender.Send(MakeRequest(PACKETS * MTU));
-        Simulator::Run();
-        NS_TEST_ASSERT_MSG_EQ(sent.size(), PACKETS, "all packets");
-        for (uint64_t i = FIRST; i < PACKETS; i++)
-        {
-            const auto n = static_cast<int64_t>(i - FIRST);
-            const int64_t time = resume + std::max(n * line, (n - m_burst) * unit);
-            NS_TEST_EXPECT_MSG_EQ_TOL(sent[i], time, 10, "packet " << i);
-        }
-    }
-
-    int64_t m_burst;
-};
-
-/**
- * @ingroup distributed-training-rdma-tests
- * Latencies of posting and completion, in closed form.
- */
-class RdmaLatencyTestCase : public TestCase
-{
-  public:
-    RdmaLatencyTestCase()
-        : TestCase("latencies of doorbell, DMA and completion")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
 void
-RdmaLatencyTestCase::DoRun()
+TestRdmaPacingBurst(uint32_t burst)
+{
+    constexpr uint64_t PACKETS = 40;
+    constexpr uint64_t FIRST = 5; // packets before the pause
+    RdmaNetwork network(
+        MakeChain(1, 100 * GIGA, DELAY),
+        SteppedRate::GetTypeId(),
+        [&](RdmaNic& nic) { nic.SetAttribute("PacingBurst", UintegerValue(burst)); });
+    RdmaQueuePair& sender = network.Connect(0, 1, 1);
+    DynamicCast<SteppedRate>(sender.GetCongestionControl())->rates = {50e9};
+    const int64_t unit = PACKET_BITS * 20; // at 50 Gbit/s
+    const int64_t line = LineTime(MTU + 82, 100 * GIGA);
+    std::vector<int64_t> sent;
+    network.SetTap(1, [&](Frame&) {
+        sent.push_back(PicosecondsNow() - DELAY - LineTime(MTU + 70, 100 * GIGA));
+        return false;
+    });
+    network.fabric.devices[0]->SetAttribute("PauseResponse", TimeValue(Time(0)));
+    FabricPort& port = network.fabric.devices[0]->GetPort();
+    const int64_t resume = 20 * unit;
+    In((FIRST - 1) * unit + unit / 2, [&]() { port.Arrive(MakePause(1 << 3, MAX_PAUSE)); });
+    In(resume, [&]() { port.Arrive(MakePause(1 << 3, 0)); });
+    sender.Send(MakeRequest(PACKETS * MTU));
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(sent.size(), PACKETS, "all packets");
+    for (uint64_t i = FIRST; i < PACKETS; i++)
+    {
+        const auto n = static_cast<int64_t>(i - FIRST);
+        const int64_t time = resume + std::max(n * line, (n - burst) * unit);
+        NS_TEST_EXPECT_MSG_EQ_TOL(sent[i], time, 10, "packet " << i);
+    }
+}
+
+/** Latencies of posting and completion, in closed form. */
+void
+TestRdmaLatency()
 {
     constexpr int64_t NANOSECOND = 1000;
     for (const auto& [doorbell, dma, completion] :
@@ -379,24 +323,9 @@ RdmaLatencyTestCase::DoRun()
     }
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The injection rate limits the total data of a NIC; its queue pairs share it equally.
- */
-class RdmaInjectionRateTestCase : public TestCase
-{
-  public:
-    RdmaInjectionRateTestCase()
-        : TestCase("injection rate")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** The injection rate limits the total data of a NIC; its queue pairs share it equally. */
 void
-RdmaInjectionRateTestCase::DoRun()
+TestRdmaInjectionRate()
 {
     constexpr uint64_t PACKETS = 64;
     for (const double rate : {25e9, 50e9, 99e9, 100e9, 400e9, 0.0})
@@ -441,24 +370,9 @@ RdmaInjectionRateTestCase::DoRun()
     }
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * A retransmission is traced with its packet number.
- */
-class RdmaRetransmissionTraceTestCase : public TestCase
-{
-  public:
-    RdmaRetransmissionTraceTestCase()
-        : TestCase("trace of retransmissions")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** A retransmission is traced with its packet number. */
 void
-RdmaRetransmissionTraceTestCase::DoRun()
+TestRdmaRetransmissionTrace()
 {
     for (const std::string recovery : {"go-back-n", "selective-repeat"})
     {
@@ -483,7 +397,7 @@ RdmaRetransmissionTraceTestCase::DoRun()
     }
 }
 
-/** @ingroup distributed-training-rdma-tests A send queue that counts CanSend() calls. */
+/** A send queue that counts CanSend() calls. */
 class CountingQueue : public RdmaSendQueue
 {
   public:
@@ -524,24 +438,11 @@ class CountingQueue : public RdmaSendQueue
 uint64_t CountingQueue::asked = 0;
 
 /**
- * @ingroup distributed-training-rdma-tests
  * The scheduler inspects only queues that are ready, however many others there are, and serves them
  * round robin.
  */
-class RdmaSchedulerCostTestCase : public TestCase
-{
-  public:
-    RdmaSchedulerCostTestCase()
-        : TestCase("scheduler of 1 to 4096 queues")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
 void
-RdmaSchedulerCostTestCase::DoRun()
+TestRdmaSchedulerCost()
 {
     constexpr uint32_t PACKETS = 16384; // total
     for (const bool paced : {false, true})
@@ -587,19 +488,11 @@ RdmaSchedulerCostTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * Packets to queue pairs that a NIC does not have are dropped: counted, and traced with the reason.
  */
-class RdmaUnknownQueuePairTestCase : public TestCase
+struct RdmaUnknownQueuePairTestCase
 {
-  public:
-    RdmaUnknownQueuePairTestCase()
-        : TestCase("packets to unknown queue pairs are dropped")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds(); // before the topology's times are created
         RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY));
@@ -610,9 +503,9 @@ class RdmaUnknownQueuePairTestCase : public TestCase
         network.nics[0]->CreateDatagramQueuePair(6)->SendDatagram(1, 8, MakeRequest(100));
         Simulator::Stop(MicroSeconds(100)); // before the first timeout
         Simulator::Run();
-        NS_TEST_ASSERT_MSG_EQ(m_numbers.size(), 2, "each packet");
-        NS_TEST_EXPECT_MSG_EQ(m_numbers[0], 9, "of the connection");
-        NS_TEST_EXPECT_MSG_EQ(m_numbers[1], 8, "the datagram");
+        NS_TEST_ASSERT_MSG_EQ(numbers.size(), 2, "each packet");
+        NS_TEST_EXPECT_MSG_EQ(numbers[0], 9, "of the connection");
+        NS_TEST_EXPECT_MSG_EQ(numbers[1], 8, "the datagram");
         NS_TEST_EXPECT_MSG_EQ(network.fabric.devices[1]->GetPort().GetCounters().droppedFrames,
                               2,
                               "counted");
@@ -621,34 +514,23 @@ class RdmaUnknownQueuePairTestCase : public TestCase
     void Note(const Frame& frame, uint16_t, DropReason reason)
     {
         NS_TEST_EXPECT_MSG_EQ(reason, DropReason::NO_RECEIVER, "reason");
-        m_numbers.push_back(frame.destinationQp);
+        numbers.push_back(frame.destinationQp);
     }
 
-    std::vector<uint32_t> m_numbers; // of queue pairs
+    std::vector<uint32_t> numbers; // of queue pairs
 };
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The suite.
- */
-class RdmaNicTestSuite : public TestSuite
-{
-  public:
-    RdmaNicTestSuite()
-        : TestSuite("distributed-training-rdma-nic", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new RdmaUnknownQueuePairTestCase);
-        add(new RdmaRateChangeTestCase);
-        add(new RdmaRisingRateTestCase);
-        add(new RdmaPacingBurstTestCase(0));
-        add(new RdmaPacingBurstTestCase(4));
-        add(new RdmaLatencyTestCase);
-        add(new RdmaInjectionRateTestCase);
-        add(new RdmaRetransmissionTraceTestCase);
-        add(new RdmaSchedulerCostTestCase);
-    }
-};
+const Suite g_suite("rdma-nic",
+                    Duration::QUICK,
+                    {{"packets to unknown queue pairs are dropped",
+                      RunTest<RdmaUnknownQueuePairTestCase>},
+                     {"a new rate acts on the waiting packet", TestRdmaRateChange},
+                     {"a rate that rises with time acts on the waiting packet", TestRdmaRisingRate},
+                     {"pacing keeps a credit of 0 packets", [] { TestRdmaPacingBurst(0); }},
+                     {"pacing keeps a credit of 4 packets", [] { TestRdmaPacingBurst(4); }},
+                     {"latencies of doorbell, DMA and completion", TestRdmaLatency},
+                     {"injection rate", TestRdmaInjectionRate},
+                     {"trace of retransmissions", TestRdmaRetransmissionTrace},
+                     {"scheduler of 1 to 4096 queues", TestRdmaSchedulerCost}});
 
-/// The suite, registered.
-static RdmaNicTestSuite g_rdmaNicTestSuite;
+} // namespace rdma_nic_test

@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/fabric-frame.h"
 #include "ns3/nstime.h"
@@ -14,7 +15,6 @@
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
@@ -26,224 +26,183 @@
 #include <utility>
 #include <vector>
 
+namespace rdma_out_of_order_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-namespace
-{
-
 constexpr uint32_t MTU = 4096;
 constexpr uint64_t PACKETS = 200;
+
 /// Line time of a packet at 100 Gbit/s, ps.
 constexpr int64_t PACKET_TIME = (MTU + 82) * 80;
+
 /// Reordering window of the receiver, ps.
 constexpr int64_t WINDOW = 20 * MICROSECOND;
 
-} // namespace
-
 /**
- * @ingroup distributed-training-rdma-tests
  * Packets that arrive late, within the reordering window, are no loss: no NAK, nothing sent again.
+ * @param recovery NAME or NAME:key=value,...
+ * @param late delay of every seventh packet, in packet times
+ * @param isTaken whether the recovery takes the delay for reordering
  */
-class RdmaReorderingTestCase : public TestCase
+void
+TestRdmaReordering(const std::string& recovery, uint32_t late, bool isTaken)
 {
-  public:
-    /**
-     * @param recovery NAME or NAME:key=value,...
-     * @param late delay of every seventh packet, in packet times
-     * @param isTaken whether the recovery takes the delay for reordering
-     */
-    RdmaReorderingTestCase(const std::string& recovery, uint32_t late, bool isTaken)
-        : TestCase(recovery + ", packets late by " + std::to_string(late)),
-          m_recovery(recovery),
-          m_late(late),
-          m_isTaken(isTaken)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND),
-                            RdmaLineRate::GetTypeId(),
-                            [this](RdmaNic& nic) {
-                                nic.SetAttribute("LossRecovery", StringValue(m_recovery));
-                                nic.SetAttribute("InFlightLimit", UintegerValue(100 * MTU));
-                            });
-        RdmaQueuePair& sender = network.Connect(0, 1, 1);
-        RdmaQueuePair& receiver = network.Get(1, 1);
-        std::set<uint32_t> seen;
-        network.SetTap(1, [&](Frame& frame) {
-            if (frame.psn % 7 != 3 || !seen.insert(frame.psn).second)
-            {
-                return false;
-            }
-            Frame* copy = frame.Clone();
-            In(m_late * PACKET_TIME + 1, [&receiver, copy]() { receiver.Receive(copy); });
-            return true;
-        });
-        Write(sender, PACKETS * MTU);
-        Simulator::Run();
-        NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the message arrives, once");
-        const QueuePairCounters sent = sender.GetCounters();
-        NS_TEST_EXPECT_MSG_EQ((sent.retransmittedPackets == 0), m_isTaken, "sent again");
-        NS_TEST_EXPECT_MSG_EQ(sent.timeouts, 0, "no timeout");
-        if (m_recovery.rfind("out-of-order", 0) == 0)
+    UsePicoseconds();
+    RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND),
+                        RdmaLineRate::GetTypeId(),
+                        [&](RdmaNic& nic) {
+                            nic.SetAttribute("LossRecovery", StringValue(recovery));
+                            nic.SetAttribute("InFlightLimit", UintegerValue(100 * MTU));
+                        });
+    RdmaQueuePair& sender = network.Connect(0, 1, 1);
+    RdmaQueuePair& receiver = network.Get(1, 1);
+    std::set<uint32_t> seen;
+    network.SetTap(1, [&](Frame& frame) {
+        if (frame.psn % 7 != 3 || !seen.insert(frame.psn).second)
         {
-            NS_TEST_EXPECT_MSG_EQ((receiver.GetCounters().sentNaks == 0), m_isTaken, "NAKs");
-            // An acknowledgement per interval of 16, at the end and, at most, per gap filled.
-            NS_TEST_EXPECT_MSG_LT(receiver.GetCounters().sentAcks,
-                                  PACKETS / 7 + PACKETS / 16 + 2,
-                                  "ACKs");
+            return false;
         }
-        Simulator::Destroy();
+        Frame* copy = frame.Clone();
+        In(late * PACKET_TIME + 1, [&receiver, copy]() { receiver.Receive(copy); });
+        return true;
+    });
+    Write(sender, PACKETS * MTU);
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the message arrives, once");
+    const QueuePairCounters sent = sender.GetCounters();
+    NS_TEST_EXPECT_MSG_EQ((sent.retransmittedPackets == 0), isTaken, "sent again");
+    NS_TEST_EXPECT_MSG_EQ(sent.timeouts, 0, "no timeout");
+    if (recovery.rfind("out-of-order", 0) == 0)
+    {
+        NS_TEST_EXPECT_MSG_EQ((receiver.GetCounters().sentNaks == 0), isTaken, "NAKs");
+        // An acknowledgement per interval of 16, at the end and, at most, per gap filled.
+        NS_TEST_EXPECT_MSG_LT(receiver.GetCounters().sentAcks,
+                              PACKETS / 7 + PACKETS / 16 + 2,
+                              "ACKs");
     }
-
-    std::string m_recovery;
-    uint32_t m_late;
-    bool m_isTaken;
-};
+    Simulator::Destroy();
+}
 
 /**
- * @ingroup distributed-training-rdma-tests
  * Lost packets: each run of lost packets is reported once, when it has lasted for the window, and
  * sent again once; nothing else is.
+ * @param lost packets to drop, once each
  */
-class RdmaReportedGapTestCase : public TestCase
+void
+TestRdmaReportedGap(const std::set<uint32_t>& lost)
 {
-  public:
-    /** @param lost packets to drop, once each */
-    explicit RdmaReportedGapTestCase(std::set<uint32_t> lost)
-        : TestCase("out-of-order: " + std::to_string(lost.size()) + " packets lost from " +
-                   std::to_string(*lost.begin())),
-          m_lost(std::move(lost))
+    UsePicoseconds();
+    RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND),
+                        RdmaLineRate::GetTypeId(),
+                        [](RdmaNic& nic) {
+                            nic.SetAttribute("LossRecovery",
+                                             StringValue("out-of-order:window=20us"));
+                        });
+    RdmaQueuePair& sender = network.Connect(0, 1, 1);
+    std::set<uint32_t> lose = lost;
+    std::map<uint32_t, int64_t> found; // by missing packet: arrival of the next packet
+    uint32_t runs = 0;
+    for (uint32_t psn : lost)
     {
+        runs += lost.count(psn + 1) == 0;
     }
-
-  private:
-    void DoRun() override
+    network.SetTap(1, [&](Frame& frame) { return lose.erase(frame.psn) > 0; });
+    std::vector<int64_t> naks;
+    network.SetTap(0, [&](Frame& frame) {
+        if (frame.syndrome == SYNDROME_NAK_SEQUENCE)
+        {
+            naks.push_back(PicosecondsNow());
+            NS_TEST_EXPECT_MSG_EQ(lost.count(frame.psn), 1, "a lost packet is named");
+            NS_TEST_EXPECT_MSG_EQ(lost.count(frame.selectivePsn), 0, "the first behind it");
+            NS_TEST_EXPECT_MSG_EQ(lost.count(frame.selectivePsn - 1), 1, "of the gap");
+        }
+        return false;
+    });
+    Write(sender, PACKETS * MTU);
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the message arrives, once");
+    const QueuePairCounters sent = sender.GetCounters();
+    NS_TEST_EXPECT_MSG_EQ(sent.retransmittedPackets, lost.size(), "what was lost, no more");
+    NS_TEST_EXPECT_MSG_EQ(naks.size(), runs, "one NAK per gap");
+    NS_TEST_EXPECT_MSG_EQ(sent.timeouts, 0, "no timeout");
+    NS_TEST_EXPECT_MSG_EQ(network.Get(1, 1).GetCounters().duplicatePackets, 0, "none twice");
+    // The gap is found when the packet behind it arrives, and reported by the first packet that
+    // arrives a window later.
+    int64_t gap = *lost.begin();
+    while (lost.count(static_cast<uint32_t>(gap)))
     {
-        UsePicoseconds();
-        RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND),
-                            RdmaLineRate::GetTypeId(),
-                            [](RdmaNic& nic) {
-                                nic.SetAttribute("LossRecovery",
-                                                 StringValue("out-of-order:window=20us"));
-                            });
-        RdmaQueuePair& sender = network.Connect(0, 1, 1);
-        std::set<uint32_t> lose = m_lost;
-        std::map<uint32_t, int64_t> found; // by missing packet: arrival of the next packet
-        uint32_t runs = 0;
-        for (uint32_t psn : m_lost)
-        {
-            runs += m_lost.count(psn + 1) == 0;
-        }
-        network.SetTap(1, [&](Frame& frame) { return lose.erase(frame.psn) > 0; });
-        std::vector<int64_t> naks;
-        network.SetTap(0, [&](Frame& frame) {
-            if (frame.syndrome == SYNDROME_NAK_SEQUENCE)
-            {
-                naks.push_back(PicosecondsNow());
-                NS_TEST_EXPECT_MSG_EQ(m_lost.count(frame.psn), 1, "a lost packet is named");
-                NS_TEST_EXPECT_MSG_EQ(m_lost.count(frame.selectivePsn), 0, "the first behind it");
-                NS_TEST_EXPECT_MSG_EQ(m_lost.count(frame.selectivePsn - 1), 1, "of the gap");
-            }
-            return false;
-        });
-        Write(sender, PACKETS * MTU);
-        Simulator::Run();
-        NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the message arrives, once");
-        const QueuePairCounters sent = sender.GetCounters();
-        NS_TEST_EXPECT_MSG_EQ(sent.retransmittedPackets, m_lost.size(), "what was lost, no more");
-        NS_TEST_EXPECT_MSG_EQ(naks.size(), runs, "one NAK per gap");
-        NS_TEST_EXPECT_MSG_EQ(sent.timeouts, 0, "no timeout");
-        NS_TEST_EXPECT_MSG_EQ(network.Get(1, 1).GetCounters().duplicatePackets, 0, "none twice");
-        // The gap is found when the packet behind it arrives, and reported by the first packet that
-        // arrives a window later.
-        int64_t gap = *m_lost.begin();
-        while (m_lost.count(static_cast<uint32_t>(gap)))
-        {
-            gap++;
-        }
-        const int64_t reported = MICROSECOND + (gap + 1) * PACKET_TIME + WINDOW + MICROSECOND;
-        NS_TEST_EXPECT_MSG_EQ_TOL(naks.front(), reported, 2 * PACKET_TIME, "time of the first NAK");
-        Simulator::Destroy();
+        gap++;
     }
+    const int64_t reported = MICROSECOND + (gap + 1) * PACKET_TIME + WINDOW + MICROSECOND;
+    NS_TEST_EXPECT_MSG_EQ_TOL(naks.front(), reported, 2 * PACKET_TIME, "time of the first NAK");
+    Simulator::Destroy();
+}
 
-    std::set<uint32_t> m_lost;
-};
-
-/**
- * @ingroup distributed-training-rdma-tests
- * A lost end of a message, and a NAK that is lost, are recovered from by a timeout.
- */
-class RdmaLostTailTestCase : public TestCase
+/** A lost end of a message, and a NAK that is lost, are recovered from by a timeout. */
+void
+TestRdmaLostTail()
 {
-  public:
-    RdmaLostTailTestCase()
-        : TestCase("out-of-order: a lost end and a lost NAK")
-    {
-    }
+    UsePicoseconds();
+    RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND),
+                        RdmaLineRate::GetTypeId(),
+                        [](RdmaNic& nic) {
+                            nic.SetAttribute("LossRecovery",
+                                             StringValue("out-of-order:window=1us"));
+                        });
+    RdmaQueuePair& sender = network.Connect(0, 1, 1);
+    std::set<uint32_t> lose{PACKETS - 1, PACKETS + 190};
+    bool losesNak = true;
+    network.SetTap(1, [&](Frame& frame) { return lose.erase(frame.psn) > 0; });
+    network.SetTap(0, [&](Frame& frame) {
+        const bool isLost = losesNak && frame.syndrome == SYNDROME_NAK_SEQUENCE;
+        losesNak = losesNak && !isLost;
+        return isLost;
+    });
+    Write(sender, PACKETS * MTU);
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the first message");
+    NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().timeouts, 1, "by a timeout");
+    Write(sender, PACKETS * MTU);
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 2, "the second message");
+    NS_TEST_EXPECT_MSG_EQ(losesNak, false, "the NAK was lost");
+    Simulator::Destroy();
+}
 
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND),
-                            RdmaLineRate::GetTypeId(),
-                            [](RdmaNic& nic) {
-                                nic.SetAttribute("LossRecovery",
-                                                 StringValue("out-of-order:window=1us"));
-                            });
-        RdmaQueuePair& sender = network.Connect(0, 1, 1);
-        std::set<uint32_t> lose{PACKETS - 1, PACKETS + 190};
-        bool losesNak = true;
-        network.SetTap(1, [&](Frame& frame) { return lose.erase(frame.psn) > 0; });
-        network.SetTap(0, [&](Frame& frame) {
-            const bool isLost = losesNak && frame.syndrome == SYNDROME_NAK_SEQUENCE;
-            losesNak = losesNak && !isLost;
-            return isLost;
-        });
-        Write(sender, PACKETS * MTU);
-        Simulator::Run();
-        NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the first message");
-        NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().timeouts, 1, "by a timeout");
-        Write(sender, PACKETS * MTU);
-        Simulator::Run();
-        NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 2, "the second message");
-        NS_TEST_EXPECT_MSG_EQ(losesNak, false, "the NAK was lost");
-        Simulator::Destroy();
-    }
-};
-
-/**
- * @ingroup distributed-training-rdma-tests
- * The suite.
- */
-class RdmaOutOfOrderTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    RdmaOutOfOrderTestSuite()
-        : TestSuite("distributed-training-rdma-out-of-order", TestSuite::Type::UNIT)
+    std::vector<Case> cases;
+    for (const uint32_t late : {1, 2, 3, 20})
     {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        for (const uint32_t late : {1, 2, 3, 20})
-        {
-            add(new RdmaReorderingTestCase("out-of-order:window=20us", late, true));
-            add(new RdmaReorderingTestCase("selective-repeat:threshold=4", late, late < 4));
-            add(new RdmaReorderingTestCase("selective-repeat", late, false));
-            add(new RdmaReorderingTestCase("go-back-n", late, false));
-        }
-        add(new RdmaReorderingTestCase("out-of-order:window=20us", 80, false));
-        add(new RdmaReportedGapTestCase({0}));
-        add(new RdmaReportedGapTestCase({10}));
-        add(new RdmaReportedGapTestCase({10, 11, 12}));
-        add(new RdmaReportedGapTestCase({10, 12, 40}));
-        add(new RdmaLostTailTestCase);
+        cases.push_back({"out-of-order:window=20us, packets late by " + std::to_string(late),
+                         [late] { TestRdmaReordering("out-of-order:window=20us", late, true); }});
+        cases.push_back(
+            {"selective-repeat:threshold=4, packets late by " + std::to_string(late),
+             [late] { TestRdmaReordering("selective-repeat:threshold=4", late, late < 4); }});
+        cases.push_back({"selective-repeat, packets late by " + std::to_string(late),
+                         [late] { TestRdmaReordering("selective-repeat", late, false); }});
+        cases.push_back({"go-back-n, packets late by " + std::to_string(late),
+                         [late] { TestRdmaReordering("go-back-n", late, false); }});
     }
-};
+    cases.push_back({"out-of-order:window=20us, packets late by 80",
+                     [] { TestRdmaReordering("out-of-order:window=20us", 80, false); }});
+    cases.push_back({"out-of-order: 1 packets lost from 0", [] { TestRdmaReportedGap({0}); }});
+    cases.push_back({"out-of-order: 1 packets lost from 10", [] { TestRdmaReportedGap({10}); }});
+    cases.push_back({"out-of-order: 3 packets lost from 10", [] {
+                         TestRdmaReportedGap({10, 11, 12});
+                     }});
+    cases.push_back({"out-of-order: 3 packets lost from 10", [] {
+                         TestRdmaReportedGap({10, 12, 40});
+                     }});
+    cases.push_back({"out-of-order: a lost end and a lost NAK", TestRdmaLostTail});
+    return cases;
+}
 
-/// The suite, registered.
-static RdmaOutOfOrderTestSuite g_rdmaOutOfOrderTestSuite;
+const Suite g_suite("rdma-out-of-order", Duration::QUICK, MakeCases());
+
+} // namespace rdma_out_of_order_test

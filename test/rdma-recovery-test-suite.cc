@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
@@ -15,7 +16,6 @@
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/topology-graph.h"
 #include "ns3/uinteger.h"
 
@@ -25,73 +25,52 @@
 #include <utility>
 #include <vector>
 
+namespace rdma_recovery_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
 /**
- * @ingroup distributed-training-rdma-tests
  * Go-back-N with isolated losses: one NAK each, and at most a window of retransmissions.
+ * @param packets number of packets of the message
+ * @param delay of the link, ps
+ * @param lost the packets to drop, once each
  */
-class RdmaGoBackNTestCase : public TestCase
-{
-  public:
-    /**
-     * @param packets number of packets of the message
-     * @param delay of the link, ps
-     * @param lost the packets to drop, once each
-     */
-    RdmaGoBackNTestCase(uint32_t packets, int64_t delay, std::vector<uint32_t> lost)
-        : TestCase("go-back-N: " + std::to_string(packets) + " packets, delay " +
-                   std::to_string(delay / MICROSECOND) + " us, " + std::to_string(lost.size()) +
-                   " lost from " + std::to_string(lost.front())),
-          m_packets(packets),
-          m_delay(delay),
-          m_lost(std::move(lost))
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    uint32_t m_packets;
-    int64_t m_delay;
-    std::vector<uint32_t> m_lost;
-};
-
 void
-RdmaGoBackNTestCase::DoRun()
+TestRdmaGoBackN(uint32_t packets, int64_t delay, const std::vector<uint32_t>& lost)
 {
     constexpr uint32_t MTU = 4096;
-    RdmaNetwork network(MakeChain(1, 100 * GIGA, m_delay));
+    RdmaNetwork network(MakeChain(1, 100 * GIGA, delay));
     RdmaQueuePair& sender = network.Connect(0, 1, 1);
-    std::set<uint32_t> lose(m_lost.begin(), m_lost.end());
+    std::set<uint32_t> lose(lost.begin(), lost.end());
     network.SetTap(1, [&](Frame& frame) { return lose.erase(frame.psn) > 0; });
-    Write(sender, uint64_t{m_packets} * MTU);
+    Write(sender, uint64_t{packets} * MTU);
     Simulator::Run();
     NS_TEST_EXPECT_MSG_EQ(lose.size(), 0, "all that was to be lost has been");
     NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the message arrives, once");
     const QueuePairCounters& sent = sender.GetCounters();
     const QueuePairCounters& received = network.Get(1, 1).GetCounters();
-    const bool last = m_lost.back() + 1 == m_packets; // no later packet reveals the gap
-    NS_TEST_EXPECT_MSG_EQ(received.sentNaks, m_lost.size() - (last ? 1 : 0), "one NAK per gap");
+    const bool last = lost.back() + 1 == packets; // no later packet reveals the gap
+    NS_TEST_EXPECT_MSG_EQ(received.sentNaks, lost.size() - (last ? 1 : 0), "one NAK per gap");
     NS_TEST_EXPECT_MSG_EQ(sent.timeouts, (last ? 1 : 0), "timeouts");
-    NS_TEST_EXPECT_MSG_EQ(received.receivedPackets, m_packets, "accepted");
-    NS_TEST_EXPECT_MSG_EQ(sent.sentPackets, m_packets + sent.retransmittedPackets, "sent");
+    NS_TEST_EXPECT_MSG_EQ(received.receivedPackets, packets, "accepted");
+    NS_TEST_EXPECT_MSG_EQ(sent.sentPackets, packets + sent.retransmittedPackets, "sent");
     // Only packets in flight when the NAK arrived are retransmitted: a round trip of packets.
-    const auto window = static_cast<uint64_t>(2 * m_delay / LineTime(MTU + 82, 100 * GIGA) + 4);
+    const auto window = static_cast<uint64_t>(2 * delay / LineTime(MTU + 82, 100 * GIGA) + 4);
     uint64_t most = last ? 16 : 0; // since the last acknowledgement
     uint64_t least = 0;
-    for (uint32_t psn : m_lost)
+    for (uint32_t psn : lost)
     {
-        most += std::min<uint64_t>(window, m_packets - psn);
+        most += std::min<uint64_t>(window, packets - psn);
         least++;
     }
     NS_TEST_EXPECT_MSG_LT_OR_EQ(sent.retransmittedPackets, most, "no more than the window");
     NS_TEST_EXPECT_MSG_GT_OR_EQ(sent.retransmittedPackets, least, "all that was lost");
     NS_TEST_EXPECT_MSG_EQ(sent.sentPackets,
                           received.receivedPackets + received.duplicatePackets +
-                              received.outOfOrderPackets + m_lost.size(),
+                              received.outOfOrderPackets + lost.size(),
                           "every packet is accounted for");
     if (!last)
     {
@@ -100,28 +79,15 @@ RdmaGoBackNTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
 }
 
+constexpr int64_t DELAY = 1000000;           ///< of the link, ps
+constexpr int64_t TIMEOUT = 4 * MILLISECOND; ///< the default, ps
+
 /**
- * @ingroup distributed-training-rdma-tests
  * Losses that only the timer repairs, to the picosecond: last packets, ACKs and NAKs, with doubled
  * timeouts, until the queue pair fails.
  */
-class RdmaTimeoutTestCase : public TestCase
-{
-  public:
-    RdmaTimeoutTestCase()
-        : TestCase("retransmission timeout")
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    static constexpr int64_t DELAY = 1000000;           ///< of the link, ps
-    static constexpr int64_t TIMEOUT = 4 * MILLISECOND; ///< the default, ps
-};
-
 void
-RdmaTimeoutTestCase::DoRun()
+TestRdmaTimeout()
 {
     const TopologyGraph graph = MakeChain(1, 100 * GIGA, DELAY);
     const int64_t oneWay = LineTime(1000 + 78 + 8, 100 * GIGA) + DELAY;
@@ -250,24 +216,11 @@ RdmaTimeoutTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * A queue pair that has not requested an ACK yet does not time out for lack of one: slow pace, long
  * pause, small window.
  */
-class RdmaSlowSenderTestCase : public TestCase
-{
-  public:
-    RdmaSlowSenderTestCase()
-        : TestCase("no timeout before an acknowledgement is due")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
 void
-RdmaSlowSenderTestCase::DoRun()
+TestRdmaSlowSender()
 {
     constexpr uint32_t PACKETS = 40;
     // 16 packets at this pace take twice the timeout.
@@ -345,37 +298,20 @@ RdmaSlowSenderTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
- * PSNs wrap at 2^24, with losses on both sides of the wrap.
+ * @param recovery loss recovery
  */
-class RdmaPsnWrapTestCase : public TestCase
-{
-  public:
-    /** @param recovery loss recovery */
-    explicit RdmaPsnWrapTestCase(const std::string& recovery)
-        : TestCase("packet sequence numbers wrap at 2^24, " + recovery),
-          m_recovery(recovery)
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    std::string m_recovery;
-};
-
 void
-RdmaPsnWrapTestCase::DoRun()
+TestRdmaPsnWrap(const std::string& recovery)
 {
     // 16.8 million frames: they bypass the links to take less than a second. The ACKs use the
     // links.
     constexpr uint64_t WRAP = 1 << 24;
     constexpr uint64_t PACKETS = WRAP + 1000;
-    RdmaNetwork network(MakeChain(1, GIGA, 1000), RdmaLineRate::GetTypeId(), [this](RdmaNic& nic) {
+    RdmaNetwork network(MakeChain(1, GIGA, 1000), RdmaLineRate::GetTypeId(), [&](RdmaNic& nic) {
         nic.SetAttribute("Mtu", UintegerValue(1));
         nic.SetAttribute("AckInterval", UintegerValue(1 << 16));
         nic.SetAttribute("InFlightLimit", UintegerValue(1 << 23));
-        nic.SetAttribute("LossRecovery", StringValue(m_recovery));
+        nic.SetAttribute("LossRecovery", StringValue(recovery));
     });
     RdmaQueuePair& sender = network.Connect(0, 1, 1);
     RdmaQueuePair& receiver = network.Get(1, 1);
@@ -397,7 +333,7 @@ RdmaPsnWrapTestCase::DoRun()
             wrong += behind > 200;
             again += behind > 0;
             // Go-back-N continues from there, selective repeat from its old position.
-            index = behind == 0 || m_recovery == "go-back-n" ? psn + 1 : index;
+            index = behind == 0 || recovery == "go-back-n" ? psn + 1 : index;
             if (lose.erase(psn))
             {
                 Frame::Free(frame);
@@ -424,7 +360,7 @@ RdmaPsnWrapTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(received.duplicatePackets, 0, "nothing taken for old");
     NS_TEST_EXPECT_MSG_EQ(sent.timeouts, 0, "no timeout");
     NS_TEST_EXPECT_MSG_EQ(sent.sentPackets, PACKETS + sent.retransmittedPackets, "sent");
-    if (m_recovery == "go-back-n")
+    if (recovery == "go-back-n")
     {
         NS_TEST_EXPECT_MSG_EQ(received.sentNaks, 3, "a NAK for each gap");
         NS_TEST_EXPECT_MSG_EQ(again, 3, "goes back for each");
@@ -436,34 +372,38 @@ RdmaPsnWrapTestCase::DoRun()
     }
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The suite.
- */
-class RdmaRecoveryTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    RdmaRecoveryTestSuite()
-        : TestSuite("distributed-training-rdma-recovery", TestSuite::Type::UNIT)
+    std::vector<Case> cases;
+    const auto addRdmaGoBackN =
+        [&cases](uint32_t packets, int64_t delay, const std::vector<uint32_t>& lost) {
+            cases.push_back({"go-back-N: " + std::to_string(packets) + " packets, delay " +
+                                 std::to_string(delay / MICROSECOND) + " us, " +
+                                 std::to_string(lost.size()) + " lost from " +
+                                 std::to_string(lost.front()),
+                             [=] { TestRdmaGoBackN(packets, delay, lost); }});
+        };
+    // 5 us in each direction at 100 Gbit/s hold 30 packets; 1000 us hold all of them.
+    for (int64_t delay : {0, 5, 1000})
     {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        // 5 us in each direction at 100 Gbit/s hold 30 packets; 1000 us hold all of them.
-        for (int64_t delay : {0, 5, 1000})
+        for (const std::vector<uint32_t>& lost :
+             std::vector<std::vector<uint32_t>>{{0}, {1}, {31}, {62}, {63}})
         {
-            for (const std::vector<uint32_t>& lost :
-                 std::vector<std::vector<uint32_t>>{{0}, {1}, {31}, {62}, {63}})
-            {
-                add(new RdmaGoBackNTestCase(64, delay * MICROSECOND, lost));
-            }
+            addRdmaGoBackN(64, delay * MICROSECOND, lost);
         }
-        add(new RdmaGoBackNTestCase(1000, 5 * MICROSECOND, {100, 300, 500, 900}));
-        add(new RdmaGoBackNTestCase(1000, 5 * MICROSECOND, {0, 100, 999}));
-        add(new RdmaTimeoutTestCase);
-        add(new RdmaSlowSenderTestCase);
-        add(new RdmaPsnWrapTestCase("go-back-n"));
-        add(new RdmaPsnWrapTestCase("selective-repeat"));
     }
-};
+    addRdmaGoBackN(1000, 5 * MICROSECOND, {100, 300, 500, 900});
+    addRdmaGoBackN(1000, 5 * MICROSECOND, {0, 100, 999});
+    cases.push_back({"retransmission timeout", TestRdmaTimeout});
+    cases.push_back({"no timeout before an acknowledgement is due", TestRdmaSlowSender});
+    cases.push_back(
+        {"packet sequence numbers wrap at 2^24, go-back-n", [] { TestRdmaPsnWrap("go-back-n"); }});
+    cases.push_back({"packet sequence numbers wrap at 2^24, selective-repeat",
+                     [] { TestRdmaPsnWrap("selective-repeat"); }});
+    return cases;
+}
 
-/// The suite, registered.
-static RdmaRecoveryTestSuite g_rdmaRecoveryTestSuite;
+const Suite g_suite("rdma-recovery", Duration::QUICK, MakeCases());
+
+} // namespace rdma_recovery_test

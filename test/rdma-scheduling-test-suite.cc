@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/event-id.h"
@@ -18,7 +19,6 @@
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/type-id.h"
 
@@ -29,15 +29,14 @@
 #include <utility>
 #include <vector>
 
+namespace rdma_scheduling_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-namespace
-{
-
 /**
- * @ingroup distributed-training-rdma-tests
  * @param values non-negative
  * @return Jain's fairness index: 1 if all are equal
  */
@@ -126,185 +125,135 @@ struct ShrinkingNetwork : RdmaNetwork
     std::vector<Ptr<ShrinkingProgram>> programs; ///< by host
 };
 
-} // namespace
-
-/**
- * @ingroup distributed-training-rdma-tests
- * If a congestion control rounds its window down to 0, one packet at a time is still sent.
- */
-class RdmaNoWindowTestCase : public TestCase
+/** If a congestion control rounds its window down to 0, one packet at a time is still sent. */
+void
+TestRdmaNoWindow()
 {
-  public:
-    RdmaNoWindowTestCase()
-        : TestCase("a window of no bytes lets one packet through at a time")
-    {
-    }
+    constexpr uint32_t MTU = 4096;
+    constexpr int64_t DELAY = MICROSECOND;
+    RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY), FixedRate::GetTypeId());
+    RdmaQueuePair& sender = network.Connect(0, 1, 1);
+    network.GetFixedRate(0, 1).window = 0;
+    Write(sender, 5 * MTU);
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the message arrives");
+    NS_TEST_EXPECT_MSG_GT(network.deliveries[0].time, 9 * DELAY, "a round trip for each packet");
+}
 
-  private:
-    void DoRun() override
-    {
-        constexpr uint32_t MTU = 4096;
-        constexpr int64_t DELAY = MICROSECOND;
-        RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY), FixedRate::GetTypeId());
-        RdmaQueuePair& sender = network.Connect(0, 1, 1);
-        network.GetFixedRate(0, 1).window = 0;
-        Write(sender, 5 * MTU);
-        Simulator::Run();
-        NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the message arrives");
-        NS_TEST_EXPECT_MSG_GT(network.deliveries[0].time,
-                              9 * DELAY,
-                              "a round trip for each packet");
-    }
-};
+constexpr uint32_t MTU = 4096;
+constexpr uint64_t PACKETS = 200;
+constexpr int64_t DELAY = MICROSECOND;
+
+/** @return frame of a packet in the middle of a message, bytes */
+uint32_t
+GetFrame(uint32_t ratio)
+{
+    return GetDataFrameBytes(WRITE_MIDDLE, MTU) - MTU + MTU / ratio;
+}
+
+int64_t
+Finish(ShrinkingNetwork& network)
+{
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 1, "the message arrives");
+    return network.deliveries.empty() ? 0 : network.deliveries[0].time;
+}
+
+/** @return when the message has arrived, ps */
+int64_t
+Measure(ShrinkingNetwork& network)
+{
+    Write(network.Connect(0, 1, 1), PACKETS * MTU);
+    return Finish(network);
+}
 
 /**
- * @ingroup distributed-training-rdma-tests
  * A program in the NIC that shrinks packets makes messages faster: queue pairs pace, windows limit
  * and the NIC injects what is on the line.
  */
-class RdmaShrinkingTestCase : public TestCase
-{
-  public:
-    RdmaShrinkingTestCase()
-        : TestCase("what a program in the NIC saves on the line is gained")
-    {
-    }
-
-  private:
-    static constexpr uint32_t MTU = 4096;
-    static constexpr uint64_t PACKETS = 200;
-    static constexpr int64_t DELAY = MICROSECOND;
-
-    /** @return frame of a packet in the middle of a message, bytes */
-    static uint32_t GetFrame(uint32_t ratio)
-    {
-        return GetDataFrameBytes(WRITE_MIDDLE, MTU) - MTU + MTU / ratio;
-    }
-
-    /** @return when the message has arrived, ps */
-    int64_t Measure(ShrinkingNetwork& network)
-    {
-        Write(network.Connect(0, 1, 1), PACKETS * MTU);
-        return Finish(network);
-    }
-
-    int64_t Finish(ShrinkingNetwork& network)
-    {
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 1, "the message arrives");
-        return network.deliveries.empty() ? 0 : network.deliveries[0].time;
-    }
-
-    void DoRun() override
-    {
-        constexpr uint64_t RATE = 10 * GIGA;
-        for (const uint32_t ratio : {1u, 2u, 4u, 8u, 16u})
-        {
-            // The first packet has a RETH; the gap behind the last one does not delay it.
-            const int64_t line = LineTime(PACKETS * (GetFrame(ratio) + 20) + 16 - 12, RATE) + DELAY;
-            for (const TypeId& control : {RdmaLineRate::GetTypeId(), RdmaDcqcn::GetTypeId()})
-            {
-                ShrinkingNetwork network(MakeChain(1, RATE, DELAY), ratio, control);
-                const int64_t time = Measure(network);
-                NS_TEST_EXPECT_MSG_EQ_TOL(time,
-                                          line,
-                                          static_cast<int64_t>(PACKETS),
-                                          "paced by the line, ratio " << ratio);
-            }
-            {
-                ShrinkingNetwork network(MakeChain(1, RATE, DELAY), ratio, FixedRate::GetTypeId());
-                RdmaQueuePair& sender = network.Connect(0, 1, 1);
-                network.GetFixedRate(0, 1).rate = RATE / 4.0;
-                Write(sender, PACKETS * MTU);
-                const auto time = static_cast<double>(Finish(network));
-                NS_TEST_EXPECT_MSG_EQ_TOL(time / static_cast<double>(4 * (line - DELAY)),
-                                          1,
-                                          0.02,
-                                          "paced by a quarter of the line, ratio " << ratio);
-            }
-            {
-                ShrinkingNetwork network(
-                    MakeChain(1, RATE, DELAY),
-                    ratio,
-                    RdmaLineRate::GetTypeId(),
-                    [](RdmaNic& nic) { nic.SetAttribute("InjectionRate", StringValue("5Gbps")); });
-                const auto time = static_cast<double>(Measure(network));
-                NS_TEST_EXPECT_MSG_EQ_TOL(time / static_cast<double>(2 * (line - DELAY)),
-                                          1,
-                                          0.02,
-                                          "injected at half the line, ratio " << ratio);
-            }
-            {
-                // A round trip of 2 ms, in which a window of 8 packets on the line is sent.
-                ShrinkingNetwork network(MakeChain(1, RATE, 1000 * MICROSECOND),
-                                         ratio,
-                                         FixedRate::GetTypeId());
-                RdmaQueuePair& sender = network.Connect(0, 1, 1);
-                network.GetFixedRate(0, 1).window = 8 * MTU;
-                Write(sender, PACKETS * MTU);
-                const double windows = PACKETS / (8. * ratio);
-                const auto time = static_cast<double>(Finish(network));
-                NS_TEST_EXPECT_MSG_EQ_TOL(time / 2e9,
-                                          std::ceil(windows) - 0.5,
-                                          0.4,
-                                          "windows of 8 packets on the line, ratio " << ratio);
-            }
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-rdma-tests
- * An engine slower than the line limits, on either side; the receiver's one pauses the sender.
- */
-class RdmaSlowEngineTestCase : public TestCase
-{
-  public:
-    RdmaSlowEngineTestCase()
-        : TestCase("an engine in the NIC that is slower than the line limits")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint64_t PACKETS = 1000;
-        constexpr int64_t SERVICE = 2000000; // ps; the line takes 0.9 us for a shrunk packet
-        for (const bool sends : {true, false})
-        {
-            ShrinkingNetwork network(MakeChain(2, 10 * GIGA, MICROSECOND), 4);
-            (sends ? network.programs[0]->send : network.programs[1]->receive) = TimeStep(SERVICE);
-            Write(network.Connect(0, 1, 1), PACKETS * 4096);
-            Simulator::Run();
-            NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the message arrives");
-            const int64_t fill = network.deliveries[0].time - PACKETS * SERVICE;
-            NS_TEST_EXPECT_MSG_GT(fill, (sends ? -SERVICE : 2 * MICROSECOND), "not faster");
-            NS_TEST_EXPECT_MSG_LT(fill, 5 * MICROSECOND, "and not slower");
-            const auto& counters = network.fabric.devices[1]->GetPort().GetCounters();
-            NS_TEST_EXPECT_MSG_EQ((counters.pausesSent > 0), !sends, "pauses of a slow receiver");
-            NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-rdma-tests
- * Queue pairs of a NIC are served round robin.
- */
-class RdmaFairnessTestCase : public TestCase
-{
-  public:
-    RdmaFairnessTestCase()
-        : TestCase("queue pairs share the line")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
 void
-RdmaFairnessTestCase::DoRun()
+TestRdmaShrinking()
+{
+    constexpr uint64_t RATE = 10 * GIGA;
+    for (const uint32_t ratio : {1u, 2u, 4u, 8u, 16u})
+    {
+        // The first packet has a RETH; the gap behind the last one does not delay it.
+        const int64_t line = LineTime(PACKETS * (GetFrame(ratio) + 20) + 16 - 12, RATE) + DELAY;
+        for (const TypeId& control : {RdmaLineRate::GetTypeId(), RdmaDcqcn::GetTypeId()})
+        {
+            ShrinkingNetwork network(MakeChain(1, RATE, DELAY), ratio, control);
+            const int64_t time = Measure(network);
+            NS_TEST_EXPECT_MSG_EQ_TOL(time,
+                                      line,
+                                      static_cast<int64_t>(PACKETS),
+                                      "paced by the line, ratio " << ratio);
+        }
+        {
+            ShrinkingNetwork network(MakeChain(1, RATE, DELAY), ratio, FixedRate::GetTypeId());
+            RdmaQueuePair& sender = network.Connect(0, 1, 1);
+            network.GetFixedRate(0, 1).rate = RATE / 4.0;
+            Write(sender, PACKETS * MTU);
+            const auto time = static_cast<double>(Finish(network));
+            NS_TEST_EXPECT_MSG_EQ_TOL(time / static_cast<double>(4 * (line - DELAY)),
+                                      1,
+                                      0.02,
+                                      "paced by a quarter of the line, ratio " << ratio);
+        }
+        {
+            ShrinkingNetwork network(
+                MakeChain(1, RATE, DELAY),
+                ratio,
+                RdmaLineRate::GetTypeId(),
+                [](RdmaNic& nic) { nic.SetAttribute("InjectionRate", StringValue("5Gbps")); });
+            const auto time = static_cast<double>(Measure(network));
+            NS_TEST_EXPECT_MSG_EQ_TOL(time / static_cast<double>(2 * (line - DELAY)),
+                                      1,
+                                      0.02,
+                                      "injected at half the line, ratio " << ratio);
+        }
+        {
+            // A round trip of 2 ms, in which a window of 8 packets on the line is sent.
+            ShrinkingNetwork network(MakeChain(1, RATE, 1000 * MICROSECOND),
+                                     ratio,
+                                     FixedRate::GetTypeId());
+            RdmaQueuePair& sender = network.Connect(0, 1, 1);
+            network.GetFixedRate(0, 1).window = 8 * MTU;
+            Write(sender, PACKETS * MTU);
+            const double windows = PACKETS / (8. * ratio);
+            const auto time = static_cast<double>(Finish(network));
+            NS_TEST_EXPECT_MSG_EQ_TOL(time / 2e9,
+                                      std::ceil(windows) - 0.5,
+                                      0.4,
+                                      "windows of 8 packets on the line, ratio " << ratio);
+        }
+    }
+}
+
+/** An engine slower than the line limits, on either side; the receiver's one pauses the sender. */
+void
+TestRdmaSlowEngine()
+{
+    constexpr uint64_t PACKETS = 1000;
+    constexpr int64_t SERVICE = 2000000; // ps; the line takes 0.9 us for a shrunk packet
+    for (const bool sends : {true, false})
+    {
+        ShrinkingNetwork network(MakeChain(2, 10 * GIGA, MICROSECOND), 4);
+        (sends ? network.programs[0]->send : network.programs[1]->receive) = TimeStep(SERVICE);
+        Write(network.Connect(0, 1, 1), PACKETS * 4096);
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the message arrives");
+        const int64_t fill = network.deliveries[0].time - PACKETS * SERVICE;
+        NS_TEST_EXPECT_MSG_GT(fill, (sends ? -SERVICE : 2 * MICROSECOND), "not faster");
+        NS_TEST_EXPECT_MSG_LT(fill, 5 * MICROSECOND, "and not slower");
+        const auto& counters = network.fabric.devices[1]->GetPort().GetCounters();
+        NS_TEST_EXPECT_MSG_EQ((counters.pausesSent > 0), !sends, "pauses of a slow receiver");
+        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    }
+}
+
+/** Queue pairs of a NIC are served round robin. */
+void
+TestRdmaFairness()
 {
     for (const uint32_t pairs : {2u, 16u, 100u})
     {
@@ -344,109 +293,63 @@ RdmaFairnessTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * Many senders to one receiver: no drops, no deadlock, and the line is nearly full.
+ * @param senders number of senders
+ * @param congestionControl class
+ * @param leastGoodput minimum goodput, as a fraction of the maximum
+ * @param leastJain minimum fairness when half has arrived
  */
-class RdmaIncastTestCase : public TestCase
-{
-  public:
-    /**
-     * @param senders number of senders
-     * @param congestionControl class
-     * @param leastGoodput minimum goodput, as a fraction of the maximum
-     * @param leastJain minimum fairness when half has arrived
-     */
-    RdmaIncastTestCase(uint32_t senders,
-                       TypeId congestionControl,
-                       double leastGoodput,
-                       double leastJain)
-        : TestCase("incast of " + std::to_string(senders) + ", " + congestionControl.GetName()),
-          m_senders(senders),
-          m_congestionControl(congestionControl),
-          m_leastGoodput(leastGoodput),
-          m_leastJain(leastJain)
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    uint32_t m_senders;
-    TypeId m_congestionControl;
-    double m_leastGoodput;
-    double m_leastJain;
-};
-
 void
-RdmaIncastTestCase::DoRun()
+TestRdmaIncast(uint32_t senders, TypeId congestionControl, double leastGoodput, double leastJain)
 {
     constexpr uint64_t BYTES = 8 << 20;
     RdmaNetwork network(
-        BuildTopology("single-switch", m_senders + 1, DataRate("100Gbps"), MicroSeconds(1)),
-        m_congestionControl);
+        BuildTopology("single-switch", senders + 1, DataRate("100Gbps"), MicroSeconds(1)),
+        congestionControl);
     std::map<uint32_t, double> half;
     uint64_t seen = 0;
-    for (uint32_t host = 1; host <= m_senders; host++)
+    for (uint32_t host = 1; host <= senders; host++)
     {
         Write(network.Connect(host, 0, host), BYTES);
     }
     network.SetTap(0, [&](Frame& frame) {
-        half[frame.source] += ++seen <= m_senders * BYTES / 4096 / 2 ? 1 : 0;
+        half[frame.source] += ++seen <= senders * BYTES / 4096 / 2 ? 1 : 0;
         return false;
     });
     Simulator::Run();
-    NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), m_senders, "all arrive");
-    const double best = 8e12 * static_cast<double>(m_senders * BYTES) * (4096 + 82) / 4096 / 100e9;
+    NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), senders, "all arrive");
+    const double best = 8e12 * static_cast<double>(senders * BYTES) * (4096 + 82) / 4096 / 100e9;
     const double goodput = best / static_cast<double>(network.deliveries.back().time);
     NS_TEST_EXPECT_MSG_LT_OR_EQ(goodput, 1.0, "no more than the line can carry");
-    NS_TEST_EXPECT_MSG_GT_OR_EQ(goodput, m_leastGoodput, "goodput, of the best there is");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(goodput, leastGoodput, "goodput, of the best there is");
     std::vector<double> shares;
     for (const auto& [source, packets] : half)
     {
         shares.push_back(packets);
     }
-    NS_TEST_EXPECT_MSG_GT_OR_EQ(GetJain(shares), m_leastJain, "Jain's fairness index at half-time");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(GetJain(shares), leastJain, "Jain's fairness index at half-time");
     const PortCounters total = network.fabric.GetTotal();
     NS_TEST_EXPECT_MSG_EQ(total.droppedFrames, 0, "nothing is dropped");
     NS_TEST_EXPECT_MSG_GT(total.markedFrames, 0, "the queue is marked");
     uint64_t cnps = 0;
-    for (uint32_t host = 1; host <= m_senders; host++)
+    for (uint32_t host = 1; host <= senders; host++)
     {
         const QueuePairCounters& counters = network.Get(host, host).GetCounters();
         NS_TEST_EXPECT_MSG_EQ(counters.retransmittedPackets, 0, "nothing is sent again");
         NS_TEST_EXPECT_MSG_EQ(counters.timeouts, 0, "no timeout");
         cnps += counters.receivedCnps;
     }
-    NS_TEST_EXPECT_MSG_EQ((cnps > 0), (m_congestionControl == RdmaDcqcn::GetTypeId()), "CNPs");
+    NS_TEST_EXPECT_MSG_EQ((cnps > 0), (congestionControl == RdmaDcqcn::GetTypeId()), "CNPs");
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * A queue pair sends at the rate of its congestion control, alone and together with queue pairs of
  * other rates.
+ * @param rates of the queue pairs of one NIC, bit/s
  */
-class RdmaPacingTestCase : public TestCase
-{
-  public:
-    /**
-     * @param rates of the queue pairs of one NIC, bit/s
-     */
-    explicit RdmaPacingTestCase(std::vector<double> rates)
-        : TestCase("pacing of " + std::to_string(rates.size()) + " queue pairs, the first at " +
-                   std::to_string(rates.front()) + " bps"),
-          m_rates(std::move(rates))
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    std::vector<double> m_rates;
-};
-
 void
-RdmaPacingTestCase::DoRun()
+TestRdmaPacing(const std::vector<double>& rates)
 {
     constexpr double DURATION = 0.002; // s
     // The queue pairs start in order of increasing and of decreasing rate.
@@ -456,11 +359,11 @@ RdmaPacingTestCase::DoRun()
         std::map<uint32_t, uint64_t> packets;
         std::map<uint32_t, int64_t> first;
         std::map<uint32_t, int64_t> last;
-        for (uint32_t number = 0; number < m_rates.size(); number++)
+        for (uint32_t number = 0; number < rates.size(); number++)
         {
             network.Connect(0, 1, number);
-            network.GetFixedRate(0, number).rate = m_rates[number];
-            const int64_t start = reverse ? static_cast<int64_t>(m_rates.size()) - number : number;
+            network.GetFixedRate(0, number).rate = rates[number];
+            const int64_t start = reverse ? static_cast<int64_t>(rates.size()) - number : number;
             In(start * 3 * MICROSECOND,
                [&network, number]() { Write(network.Get(0, number), MAX_REQUEST); });
         }
@@ -472,34 +375,24 @@ RdmaPacingTestCase::DoRun()
         });
         Simulator::Stop(Seconds(DURATION));
         Simulator::Run();
-        for (uint32_t number = 0; number < m_rates.size(); number++)
+        for (uint32_t number = 0; number < rates.size(); number++)
         {
             NS_TEST_ASSERT_MSG_GT(packets[number], 5, "it sends");
             const double rate = 8e12 * static_cast<double>(packets[number] - 1) * (4096 + 82) /
                                 static_cast<double>(last[number] - first[number]);
-            NS_TEST_EXPECT_MSG_EQ_TOL(rate, m_rates[number], 0.01 * m_rates[number], "rate");
+            NS_TEST_EXPECT_MSG_EQ_TOL(rate, rates[number], 0.01 * rates[number], "rate");
             NS_TEST_EXPECT_MSG_GT(
                 last[number],
-                static_cast<int64_t>(1e12 * (DURATION - 3 * 33424 / m_rates[number])),
+                static_cast<int64_t>(1e12 * (DURATION - 3 * 33424 / rates[number])),
                 "to the end");
         }
     }
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * Events per packet do not grow with the number of queue pairs.
- */
-class RdmaCostTestCase : public TestCase
+/** Events per packet do not grow with the number of queue pairs. */
+struct RdmaCostTestCase
 {
-  public:
-    RdmaCostTestCase()
-        : TestCase("cost of a packet with 1 and 256 queue pairs")
-    {
-    }
-
-  private:
-    void DoRun() override;
+    void Run();
 
     /**
      * @param pairs number of queue pairs
@@ -527,7 +420,7 @@ RdmaCostTestCase::CountEvents(uint32_t pairs, double rate)
 }
 
 void
-RdmaCostTestCase::DoRun()
+RdmaCostTestCase::Run()
 {
     // An ACK per 16 packets in either case. A queue pair's timer check finds no timeout once or
     // more.
@@ -543,31 +436,33 @@ RdmaCostTestCase::DoRun()
     NS_TEST_EXPECT_MSG_LT_OR_EQ(pacedMany, pacedOne + 4 * 256 + PACKETS / 20, "paced, many");
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The suite.
- */
-class RdmaSchedulingTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    RdmaSchedulingTestSuite()
-        : TestSuite("distributed-training-rdma-scheduling", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new RdmaFairnessTestCase);
-        add(new RdmaNoWindowTestCase);
-        add(new RdmaShrinkingTestCase);
-        add(new RdmaSlowEngineTestCase);
-        add(new RdmaIncastTestCase(8, RdmaDcqcn::GetTypeId(), 0.65, 0.9));
-        add(new RdmaIncastTestCase(8, RdmaLineRate::GetTypeId(), 0.995, 0.97));
-        add(new RdmaPacingTestCase({37e9}));
-        add(new RdmaPacingTestCase({99e9}));
-        add(new RdmaPacingTestCase({200e6}));
-        add(new RdmaPacingTestCase({200e6, 50e9}));
-        add(new RdmaPacingTestCase({1e9, 2e9, 5e9, 10e9, 30e9}));
-        add(new RdmaCostTestCase);
-    }
-};
+    std::vector<Case> cases;
+    const auto addRdmaPacing = [&cases](const std::vector<double>& rates) {
+        cases.push_back({"pacing of " + std::to_string(rates.size()) +
+                             " queue pairs, the first at " + std::to_string(rates.front()) + " bps",
+                         [=] { TestRdmaPacing(rates); }});
+    };
+    cases.push_back({"queue pairs share the line", TestRdmaFairness});
+    cases.push_back({"a window of no bytes lets one packet through at a time", TestRdmaNoWindow});
+    cases.push_back({"what a program in the NIC saves on the line is gained", TestRdmaShrinking});
+    cases.push_back(
+        {"an engine in the NIC that is slower than the line limits", TestRdmaSlowEngine});
+    cases.push_back({"incast of 8, " + RdmaDcqcn::GetTypeId().GetName(),
+                     [] { TestRdmaIncast(8, RdmaDcqcn::GetTypeId(), 0.65, 0.9); }});
+    cases.push_back({"incast of 8, " + RdmaLineRate::GetTypeId().GetName(),
+                     [] { TestRdmaIncast(8, RdmaLineRate::GetTypeId(), 0.995, 0.97); }});
+    addRdmaPacing({37e9});
+    addRdmaPacing({99e9});
+    addRdmaPacing({200e6});
+    addRdmaPacing({200e6, 50e9});
+    addRdmaPacing({1e9, 2e9, 5e9, 10e9, 30e9});
+    cases.push_back({"cost of a packet with 1 and 256 queue pairs", RunTest<RdmaCostTestCase>});
+    return cases;
+}
 
-/// The suite, registered.
-static RdmaSchedulingTestSuite g_rdmaSchedulingTestSuite;
+const Suite g_suite("rdma-scheduling", Duration::QUICK, MakeCases());
+
+} // namespace rdma_scheduling_test

@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/fabric-frame.h"
 #include "ns3/nstime.h"
@@ -14,7 +15,6 @@
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/uinteger.h"
 
@@ -25,19 +25,18 @@
 #include <utility>
 #include <vector>
 
+namespace rdma_selective_repeat_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 constexpr uint32_t MTU = 4096;
 constexpr int64_t TIMEOUT_LOW = 100 * MICROSECOND;
 constexpr int64_t TIMEOUT_HIGH = 320 * MICROSECOND;
 
 /**
- * @ingroup distributed-training-rdma-tests
  * @param ackInterval packets per acknowledgement
  * @return a function that sets attributes for selective repeat with 16 MiB in flight
  */
@@ -51,50 +50,24 @@ Configure(uint32_t ackInterval = 16)
     };
 }
 
-} // namespace
-
 /**
- * @ingroup distributed-training-rdma-tests
  * Exactly the lost packets are retransmitted, and every packet ahead of a gap is answered by a NAK
  * that names the gap and the packet.
+ * @param packets number of packets of the message
+ * @param delay of the link, ps
+ * @param lost the packets to drop, once each, not the last one
  */
-class RdmaSelectiveRepeatTestCase : public TestCase
-{
-  public:
-    /**
-     * @param packets number of packets of the message
-     * @param delay of the link, ps
-     * @param lost the packets to drop, once each, not the last one
-     */
-    RdmaSelectiveRepeatTestCase(uint32_t packets, int64_t delay, std::vector<uint32_t> lost)
-        : TestCase("selective repeat: " + std::to_string(packets) + " packets, delay " +
-                   std::to_string(delay / MICROSECOND) + " us, " + std::to_string(lost.size()) +
-                   " lost from " + std::to_string(lost.front())),
-          m_packets(packets),
-          m_delay(delay),
-          m_lost(std::move(lost))
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    uint32_t m_packets;
-    int64_t m_delay;
-    std::vector<uint32_t> m_lost;
-};
-
 void
-RdmaSelectiveRepeatTestCase::DoRun()
+TestRdmaSelectiveRepeat(uint32_t packets, int64_t delay, const std::vector<uint32_t>& lost)
 {
-    RdmaNetwork network(MakeChain(1, 100 * GIGA, m_delay), RdmaLineRate::GetTypeId(), Configure());
+    RdmaNetwork network(MakeChain(1, 100 * GIGA, delay), RdmaLineRate::GetTypeId(), Configure());
     for (const auto& nic : network.nics)
     {
         nic->SetAttribute("TimeoutLow", TimeValue(MilliSeconds(10)));
         nic->SetAttribute("TimeoutHigh", TimeValue(MilliSeconds(10)));
     }
     RdmaQueuePair& sender = network.Connect(0, 1, 1);
-    std::set<uint32_t> lose(m_lost.begin(), m_lost.end());
+    std::set<uint32_t> lose(lost.begin(), lost.end());
     std::vector<uint32_t> arrived;
     network.SetTap(1, [&](Frame& frame) {
         if (lose.erase(frame.psn) > 0)
@@ -111,19 +84,19 @@ RdmaSelectiveRepeatTestCase::DoRun()
         naks += isNak;
         wrong += frame.bytes != (isNak ? 70 : 66);
         wrong += isNak && frame.selectivePsn <= frame.psn;
-        wrong += isNak && std::find(m_lost.begin(), m_lost.end(), frame.psn) == m_lost.end();
+        wrong += isNak && std::find(lost.begin(), lost.end(), frame.psn) == lost.end();
         return false;
     });
-    Write(sender, uint64_t{m_packets} * MTU);
+    Write(sender, uint64_t{packets} * MTU);
     Simulator::Run();
     NS_TEST_EXPECT_MSG_EQ(lose.size(), 0, "all that was to be lost has been");
     NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the message arrives, once");
     const QueuePairCounters& sent = sender.GetCounters();
     const QueuePairCounters& received = network.Get(1, 1).GetCounters();
-    NS_TEST_EXPECT_MSG_EQ(sent.retransmittedPackets, m_lost.size(), "what was lost, no more");
-    NS_TEST_EXPECT_MSG_EQ(sent.sentPackets, m_packets + m_lost.size(), "sent");
+    NS_TEST_EXPECT_MSG_EQ(sent.retransmittedPackets, lost.size(), "what was lost, no more");
+    NS_TEST_EXPECT_MSG_EQ(sent.sentPackets, packets + lost.size(), "sent");
     NS_TEST_EXPECT_MSG_EQ(sent.timeouts, 0, "no timeout");
-    NS_TEST_EXPECT_MSG_EQ(received.receivedPackets, m_packets, "accepted");
+    NS_TEST_EXPECT_MSG_EQ(received.receivedPackets, packets, "accepted");
     NS_TEST_EXPECT_MSG_EQ(received.duplicatePackets, 0, "nothing twice");
     // One NAK per packet that arrived while an earlier one was missing.
     uint64_t ahead = 0;
@@ -146,24 +119,9 @@ RdmaSelectiveRepeatTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * Losses that only the timer repairs: both timeouts, to the picosecond.
- */
-class RdmaSelectiveTimeoutTestCase : public TestCase
-{
-  public:
-    RdmaSelectiveTimeoutTestCase()
-        : TestCase("selective repeat: timeouts")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** Losses that only the timer repairs: both timeouts, to the picosecond. */
 void
-RdmaSelectiveTimeoutTestCase::DoRun()
+TestRdmaSelectiveTimeout()
 {
     const TopologyGraph graph = MakeChain(1, 100 * GIGA, MICROSECOND);
     const int64_t oneWay = LineTime(1000 + 78 + 8, 100 * GIGA) + MICROSECOND;
@@ -300,27 +258,14 @@ RdmaSelectiveTimeoutTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * Packets in flight stay within the limit, by default the bandwidth-delay product plus one ACK
  * interval. This limit keeps the line full.
  */
-class RdmaInFlightLimitTestCase : public TestCase
-{
-  public:
-    RdmaInFlightLimitTestCase()
-        : TestCase("limit of packets in flight")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
 void
-RdmaInFlightLimitTestCase::DoRun()
+TestRdmaInFlightLimit()
 {
     constexpr uint32_t PACKETS = 1000;
-    const auto measure = [this](const std::function<void(RdmaNic&)>& configure, int64_t& end) {
+    const auto measure = [](const std::function<void(RdmaNic&)>& configure, int64_t& end) {
         RdmaNetwork network(MakeChain(1, 100 * GIGA, 3 * MICROSECOND),
                             RdmaLineRate::GetTypeId(),
                             configure);
@@ -380,23 +325,10 @@ RdmaInFlightLimitTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * Packets that overtake each other: messages are delivered in order, whatever the order of arrival.
  */
-class RdmaOvertakingTestCase : public TestCase
-{
-  public:
-    RdmaOvertakingTestCase()
-        : TestCase("selective repeat: messages in order though packets are not")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
 void
-RdmaOvertakingTestCase::DoRun()
+TestRdmaOvertaking()
 {
     // Messages of 1, 3, 1 and 2 packets bypass the links, in some of the possible orders.
     std::vector<uint32_t> order{0, 1, 2, 3, 4, 5, 6};
@@ -446,24 +378,9 @@ RdmaOvertakingTestCase::DoRun()
     } while (std::next_permutation(order.begin(), order.end()));
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * State of a sender in recovery, event by event.
- */
-class RdmaSelectiveSenderTestCase : public TestCase
-{
-  public:
-    RdmaSelectiveSenderTestCase()
-        : TestCase("selective repeat: state of the sender")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** State of a sender in recovery, event by event. */
 void
-RdmaSelectiveSenderTestCase::DoRun()
+TestRdmaSelectiveSender()
 {
     const auto choice = Choose<LossRecoveryEntry>("selective-repeat");
     const auto recovery = choice.entry->make(choice.values);
@@ -480,48 +397,48 @@ RdmaSelectiveSenderTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(recovery->IsRecovering(), false, "nothing wrong yet");
     // 100 and 102 are missing.
     NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 101), true, "a new loss");
-    NS_TEST_EXPECT_MSG_EQ((resends() == Psns{100}), true, "before what has arrived");
+    NS_TEST_EXPECT_MSG_EQ(resends(), Psns{100}, "before what has arrived");
     NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 103), false, "the same episode");
-    NS_TEST_EXPECT_MSG_EQ((resends() == Psns{102}), true, "once each");
+    NS_TEST_EXPECT_MSG_EQ(resends(), Psns{102}, "once each");
     NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 104), false, "no loss");
-    NS_TEST_EXPECT_MSG_EQ((resends() == Psns{}), true, "nothing more");
+    NS_TEST_EXPECT_MSG_EQ(resends(), Psns{}, "nothing more");
     NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 99), false, "an old answer");
     NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 120), false, "a wrong answer");
-    NS_TEST_EXPECT_MSG_EQ((resends() == Psns{}), true, "have no effect");
+    NS_TEST_EXPECT_MSG_EQ(resends(), Psns{}, "have no effect");
     // A loss before the end of the episode is not a new one for the congestion control, ...
     window = {105, 140, 140};
     recovery->OnProgress(window);
     NS_TEST_EXPECT_MSG_EQ(recovery->IsRecovering(), true, "until 120");
     NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 106), false, "the same episode");
-    NS_TEST_EXPECT_MSG_EQ((resends() == Psns{105}), true, "sent again");
+    NS_TEST_EXPECT_MSG_EQ(resends(), Psns{105}, "sent again");
     // ... one after it is.
     window.unackedPsn = 120;
     recovery->OnProgress(window);
     NS_TEST_EXPECT_MSG_EQ(recovery->IsRecovering(), false, "the end of the episode");
     NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 122), true, "a new loss");
-    NS_TEST_EXPECT_MSG_EQ((resends() == Psns{120, 121}), true, "of two packets");
+    NS_TEST_EXPECT_MSG_EQ(resends(), (Psns{120, 121}), "of two packets");
     // A timeout: all packets that have not arrived are lost.
     NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 130), false, "the same episode");
     recovery->OnTimeout(window);
-    NS_TEST_EXPECT_MSG_EQ((resends() == Psns{120,
-                                             121,
-                                             123,
-                                             124,
-                                             125,
-                                             126,
-                                             127,
-                                             128,
-                                             129,
-                                             131,
-                                             132,
-                                             133,
-                                             134,
-                                             135,
-                                             136,
-                                             137,
-                                             138,
-                                             139}),
-                          true,
+    NS_TEST_EXPECT_MSG_EQ(resends(),
+                          (Psns{120,
+                                121,
+                                123,
+                                124,
+                                125,
+                                126,
+                                127,
+                                128,
+                                129,
+                                131,
+                                132,
+                                133,
+                                134,
+                                135,
+                                136,
+                                137,
+                                138,
+                                139}),
                           "but for 122 and 130");
     NS_TEST_EXPECT_MSG_EQ(window.nextPsn, 140, "then on as before");
     // A refusal: one packet, although it was kept; also if a NAK arrives before it is sent.
@@ -533,24 +450,8 @@ RdmaSelectiveSenderTestCase::DoRun()
     NS_TEST_EXPECT_MSG_EQ(recovery->TakeResend(), 130, "the one refused");
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * Loss recoveries are selected by name.
- */
-class RdmaLossRecoveryNameTestCase : public TestCase
-{
-  public:
-    RdmaLossRecoveryNameTestCase()
-        : TestCase("loss recoveries by name")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
 void
-RdmaLossRecoveryNameTestCase::DoRun()
+TestRdmaLossRecoveryName()
 {
     NS_TEST_EXPECT_MSG_EQ(Registry<LossRecoveryEntry>::Names(),
                           "go-back-n, out-of-order, selective-repeat",
@@ -573,33 +474,36 @@ RdmaLossRecoveryNameTestCase::DoRun()
     Simulator::Destroy();
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The suite.
- */
-class RdmaSelectiveRepeatTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    RdmaSelectiveRepeatTestSuite()
-        : TestSuite("distributed-training-rdma-selective-repeat", TestSuite::Type::UNIT)
+    std::vector<Case> cases;
+    const auto addRdmaSelectiveRepeat =
+        [&cases](uint32_t packets, int64_t delay, const std::vector<uint32_t>& lost) {
+            cases.push_back({"selective repeat: " + std::to_string(packets) + " packets, delay " +
+                                 std::to_string(delay / MICROSECOND) + " us, " +
+                                 std::to_string(lost.size()) + " lost from " +
+                                 std::to_string(lost.front()),
+                             [=] { TestRdmaSelectiveRepeat(packets, delay, lost); }});
+        };
+    for (int64_t delay : {0, 5, 1000})
     {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        for (int64_t delay : {0, 5, 1000})
+        for (const std::vector<uint32_t>& lost :
+             std::vector<std::vector<uint32_t>>{{0}, {1}, {31}, {62}, {10, 11, 12, 40}, {0, 2}})
         {
-            for (const std::vector<uint32_t>& lost :
-                 std::vector<std::vector<uint32_t>>{{0}, {1}, {31}, {62}, {10, 11, 12, 40}, {0, 2}})
-            {
-                add(new RdmaSelectiveRepeatTestCase(64, delay * MICROSECOND, lost));
-            }
+            addRdmaSelectiveRepeat(64, delay * MICROSECOND, lost);
         }
-        add(new RdmaSelectiveRepeatTestCase(1000, 5 * MICROSECOND, {100, 300, 301, 500, 900}));
-        add(new RdmaSelectiveTimeoutTestCase);
-        add(new RdmaInFlightLimitTestCase);
-        add(new RdmaOvertakingTestCase);
-        add(new RdmaSelectiveSenderTestCase);
-        add(new RdmaLossRecoveryNameTestCase);
     }
-};
+    addRdmaSelectiveRepeat(1000, 5 * MICROSECOND, {100, 300, 301, 500, 900});
+    cases.push_back({"selective repeat: timeouts", TestRdmaSelectiveTimeout});
+    cases.push_back({"limit of packets in flight", TestRdmaInFlightLimit});
+    cases.push_back(
+        {"selective repeat: messages in order though packets are not", TestRdmaOvertaking});
+    cases.push_back({"selective repeat: state of the sender", TestRdmaSelectiveSender});
+    cases.push_back({"loss recoveries by name", TestRdmaLossRecoveryName});
+    return cases;
+}
 
-/// The suite, registered.
-static RdmaSelectiveRepeatTestSuite g_rdmaSelectiveRepeatTestSuite;
+const Suite g_suite("rdma-selective-repeat", Duration::QUICK, MakeCases());
+
+} // namespace rdma_selective_repeat_test

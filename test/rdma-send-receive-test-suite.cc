@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/fabric-frame.h"
 #include "ns3/nstime.h"
@@ -14,25 +15,23 @@
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/uinteger.h"
 
 #include <string>
 #include <utility>
 #include <vector>
 
+namespace rdma_send_receive_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 constexpr uint32_t MTU = 4096;
 constexpr int64_t DELAY = MICROSECOND;
 
 /**
- * @ingroup distributed-training-rdma-tests
  * @param frame size, bytes
  * @return time from the start of its transmission to its arrival over the link, ps
  */
@@ -43,7 +42,6 @@ OneWay(uint32_t frame)
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * @param recovery loss recovery
  * @param rnrRetryLimit refusals before an error
  * @return a function that sets attributes of a NIC
@@ -64,26 +62,9 @@ NoteNumber(std::vector<uint64_t>* numbers, uint32_t, uint64_t number)
     numbers->push_back(number);
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-rdma-tests
- * The packets of SENDs: opcodes, sizes and numbers; and the message at the receiver.
- */
-class RdmaSendTestCase : public TestCase
-{
-  public:
-    RdmaSendTestCase()
-        : TestCase("packets of a SEND")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** The packets of SENDs: opcodes, sizes and numbers; and the message at the receiver. */
 void
-RdmaSendTestCase::DoRun()
+TestRdmaSend()
 {
     /** A message and its packets. */
     struct Example
@@ -127,15 +108,15 @@ RdmaSendTestCase::DoRun()
         sender.Send(example.withImmediate ? MakeRequest(example.bytes, 77)
                                           : MakeRequest(example.bytes));
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ((opcodes == example.opcodes), true, "opcodes of example " << i);
-        NS_TEST_EXPECT_MSG_EQ((frames == example.frames), true, "frames of example " << i);
+        NS_TEST_EXPECT_MSG_EQ(opcodes, example.opcodes, "opcodes of example " << i);
+        NS_TEST_EXPECT_MSG_EQ(frames, example.frames, "frames of example " << i);
         NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), i + 1, "delivered");
         const RdmaMessage& message = network.deliveries.back().message;
         NS_TEST_EXPECT_MSG_EQ(message.bytes, example.bytes, "size");
         NS_TEST_EXPECT_MSG_EQ(message.isSend, true, "kind");
         NS_TEST_EXPECT_MSG_EQ(message.hasImmediate, example.withImmediate, "immediate data");
         NS_TEST_EXPECT_MSG_EQ((message.immediate == 77), example.withImmediate, "its value");
-        NS_TEST_EXPECT_MSG_EQ((message.payload == nullptr), true, "virtual");
+        NS_TEST_EXPECT_MSG_EQ(message.payload, nullptr, "virtual");
         NS_TEST_EXPECT_MSG_EQ(numbers.back(), i + 1, "the answer counts messages (MSN)");
     }
     // SENDs and WRITEs mixed arrive in order.
@@ -158,23 +139,10 @@ RdmaSendTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * Work requests complete at the sender in posting order, when the ACK of their last packet arrives.
  */
-class RdmaCompletionTestCase : public TestCase
-{
-  public:
-    RdmaCompletionTestCase()
-        : TestCase("completion of work requests")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
 void
-RdmaCompletionTestCase::DoRun()
+TestRdmaCompletion()
 {
     {
         RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY));
@@ -221,8 +189,8 @@ RdmaCompletionTestCase::DoRun()
             sender.Send(MakeRequest(100));
         }
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ((completions == std::vector<uint64_t>{0, 1, 2, 3, 4, 5, 6, 7}),
-                              true,
+        NS_TEST_EXPECT_MSG_EQ(completions,
+                              (std::vector<uint64_t>{0, 1, 2, 3, 4, 5, 6, 7}),
                               "all, in order");
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().timeouts, 0, "the fourth covers all");
         NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 8, "delivered");
@@ -230,27 +198,11 @@ RdmaCompletionTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * A receiver without posted receives refuses packets: times of the retries, and of the failure.
+ * @param recovery loss recovery
  */
-class RdmaReceiverNotReadyTestCase : public TestCase
-{
-  public:
-    /** @param recovery loss recovery */
-    explicit RdmaReceiverNotReadyTestCase(const std::string& recovery)
-        : TestCase("receiver not ready, " + recovery),
-          m_recovery(recovery)
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    std::string m_recovery;
-};
-
 void
-RdmaReceiverNotReadyTestCase::DoRun()
+TestRdmaReceiverNotReady(const std::string& recovery)
 {
     const TopologyGraph graph = MakeChain(1, 100 * GIGA, DELAY);
     constexpr int64_t WAIT = 640 * MICROSECOND; // timer code 12
@@ -258,7 +210,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
 
     // The receive is posted after 3 ms: the first retry after that succeeds.
     {
-        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery));
+        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(recovery));
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
         RdmaQueuePair& receiver = network.Get(1, 1);
         receiver.PostReceive(0);
@@ -284,7 +236,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
     // The receive is never posted: unlimited retries by default, an error with a limit.
     for (const uint32_t limit : {0u, 2u, 6u, 7u})
     {
-        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery, limit));
+        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(recovery, limit));
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
         network.Get(1, 1).PostReceive(0);
         std::vector<std::string> errors;
@@ -318,7 +270,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
 
     // Consumption of receives: a SEND by its first packet, a WRITE with immediate data by its last.
     {
-        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery));
+        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(recovery));
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
         RdmaQueuePair& receiver = network.Get(1, 1);
         receiver.PostReceive(2);
@@ -349,7 +301,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
 
     // A SEND waits behind a lost packet, and finds no receive when the gap is filled.
     {
-        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery));
+        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(recovery));
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
         RdmaQueuePair& receiver = network.Get(1, 1);
         receiver.PostReceive(0);
@@ -368,7 +320,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
         // Go-back-N discards a refused packet, selective repeat keeps it.
         const QueuePairCounters& counters = receiver.GetCounters();
         const uint64_t discarded =
-            m_recovery == "go-back-n" ? counters.outOfOrderPackets + counters.refusedPackets : 0;
+            recovery == "go-back-n" ? counters.outOfOrderPackets + counters.refusedPackets : 0;
         NS_TEST_EXPECT_MSG_EQ(counters.receivedPackets + counters.duplicatePackets + discarded,
                               sender.GetCounters().sentPackets - 1,
                               "all but the lost packet are accounted for");
@@ -380,7 +332,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
 
     // Progress resets the count of refusals; a duplicate refusal counts once.
     {
-        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery, 2));
+        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(recovery, 2));
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
         RdmaQueuePair& receiver = network.Get(1, 1);
         receiver.PostReceive(0);
@@ -414,7 +366,7 @@ RdmaReceiverNotReadyTestCase::DoRun()
 
     // The RNR NAK is lost: the timer repairs it.
     {
-        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(m_recovery));
+        RdmaNetwork network(graph, RdmaLineRate::GetTypeId(), Configure(recovery));
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
         network.Get(1, 1).PostReceive(0);
         bool lose = true;
@@ -427,24 +379,9 @@ RdmaReceiverNotReadyTestCase::DoRun()
     }
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * Wait times of the RNR NAK codes.
- */
-class RdmaRnrTimerTestCase : public TestCase
-{
-  public:
-    RdmaRnrTimerTestCase()
-        : TestCase("codes of the RNR timer")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** Wait times of the RNR NAK codes. */
 void
-RdmaRnrTimerTestCase::DoRun()
+TestRdmaRnrTimer()
 {
     // IB specification volume 1, table "encoding for RNR NAK timer field", units of 10 us.
     const std::vector<int64_t> times{65536, 1,    2,    3,     4,     6,     8,     12,
@@ -476,24 +413,13 @@ RdmaRnrTimerTestCase::DoRun()
     }
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The suite.
- */
-class RdmaSendReceiveTestSuite : public TestSuite
-{
-  public:
-    RdmaSendReceiveTestSuite()
-        : TestSuite("distributed-training-rdma-send-receive", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new RdmaSendTestCase);
-        add(new RdmaCompletionTestCase);
-        add(new RdmaReceiverNotReadyTestCase("go-back-n"));
-        add(new RdmaReceiverNotReadyTestCase("selective-repeat"));
-        add(new RdmaRnrTimerTestCase);
-    }
-};
+const Suite g_suite(
+    "rdma-send-receive",
+    Duration::QUICK,
+    {{"packets of a SEND", TestRdmaSend},
+     {"completion of work requests", TestRdmaCompletion},
+     {"receiver not ready, go-back-n", [] { TestRdmaReceiverNotReady("go-back-n"); }},
+     {"receiver not ready, selective-repeat", [] { TestRdmaReceiverNotReady("selective-repeat"); }},
+     {"codes of the RNR timer", TestRdmaRnrTimer}});
 
-/// The suite, registered.
-static RdmaSendReceiveTestSuite g_rdmaSendReceiveTestSuite;
+} // namespace rdma_send_receive_test

@@ -25,11 +25,7 @@
 #include <optional>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-rdma-tests Tests of RoCEv2 queue pairs and their congestion
- * control
- */
+/** control */
 
 namespace ns3::training::tests
 {
@@ -38,7 +34,6 @@ inline constexpr int64_t MICROSECOND = 1000000;    ///< ps
 inline constexpr int64_t MILLISECOND = 1000000000; ///< ps
 
 /**
- * @ingroup distributed-training-rdma-tests
  * @param lineRate of the port, bit/s
  * @return a path with a round trip of 13 us, packets of 1000 bytes and 5 links
  */
@@ -48,7 +43,7 @@ MakePath(double lineRate)
     return {lineRate, 13 * MICROSECOND, 1000, 5};
 }
 
-/** @ingroup distributed-training-rdma-tests A congestion control with a fixed rate and window. */
+/** A congestion control with a fixed rate and window. */
 class FixedRate : public RdmaCongestionControl
 {
   public:
@@ -93,7 +88,7 @@ class FixedRate : public RdmaCongestionControl
     std::vector<int64_t> cnps;                             ///< arrival times of CNPs, ps
 };
 
-/** @ingroup distributed-training-rdma-tests A received message. */
+/** A received message. */
 struct Delivery
 {
     int64_t time;        ///< ps
@@ -101,7 +96,6 @@ struct Delivery
 };
 
 /**
- * @ingroup distributed-training-rdma-tests
  * Hosts with NICs on a fabric, queue pairs between them, and taps that can inspect, change or drop
  * frames that arrive at a host.
  */
@@ -216,7 +210,6 @@ class RdmaNetwork
 };
 
 /**
- * @ingroup distributed-training-rdma-tests
  * @param bytes size
  * @param immediate data, if any
  * @return a request to send a message with virtual payload
@@ -231,7 +224,6 @@ MakeRequest(uint64_t bytes, std::optional<uint32_t> immediate = std::nullopt)
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * Posts a WRITE with virtual payload and without immediate data.
  * @param queuePair the sender
  * @param bytes size
@@ -243,7 +235,6 @@ Write(RdmaQueuePair& queuePair, uint64_t bytes)
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * @param hops number of links between two hosts, switches between them
  * @param rate of each, bit/s
  * @param delay of each, ps

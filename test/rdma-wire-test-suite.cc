@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/fabric-frame.h"
 #include "ns3/fabric-port.h"
@@ -14,22 +15,20 @@
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
+namespace rdma_wire_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-namespace
-{
-
 /**
- * @ingroup distributed-training-rdma-tests
  * The packets of a WRITE (IB specification, chapter 9), computed independently of the queue pair.
  * @param bytes size of the message
  * @param mtu payload of a full packet
@@ -52,26 +51,9 @@ GetFrames(uint64_t bytes, uint32_t mtu, bool immediate = false)
     return frames;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-rdma-tests
- * Bytes on the wire against table 4.3 of the reference: computed sizes, and counters of a port.
- */
-class RdmaWireSizeTestCase : public TestCase
-{
-  public:
-    RdmaWireSizeTestCase()
-        : TestCase("bytes on the wire")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** Bytes on the wire against table 4.3 of the reference: computed sizes, and counters of a port. */
 void
-RdmaWireSizeTestCase::DoRun()
+TestRdmaWireSize()
 {
     NS_TEST_EXPECT_MSG_EQ(GetDataFrameBytes(WRITE_MIDDLE, 4096) + 20, 4096 + 82, "MIDDLE");
     NS_TEST_EXPECT_MSG_EQ(GetDataFrameBytes(WRITE_FIRST, 4096) + 20, 4096 + 98, "FIRST");
@@ -136,24 +118,9 @@ RdmaWireSizeTestCase::DoRun()
     }
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * Goodput of a long WRITE on one link against table 4.3, by MTU and rate.
- */
-class RdmaGoodputTestCase : public TestCase
-{
-  public:
-    RdmaGoodputTestCase()
-        : TestCase("goodput of a long WRITE")
-    {
-    }
-
-  private:
-    void DoRun() override;
-};
-
+/** Goodput of a long WRITE on one link against table 4.3, by MTU and rate. */
 void
-RdmaGoodputTestCase::DoRun()
+TestRdmaGoodput()
 {
     struct Row
     {
@@ -203,75 +170,43 @@ RdmaGoodputTestCase::DoRun()
 }
 
 /**
- * @ingroup distributed-training-rdma-tests
  * One WRITE over h store-and-forward hops without contention completes at the receiver at the exact
  * picosecond of an independent recursion.
+ * @param hops number of links
+ * @param rate of each, bit/s
+ * @param mtu payload of a full packet
  */
-class RdmaMessageTimeTestCase : public TestCase
-{
-  public:
-    /**
-     * @param hops number of links
-     * @param rate of each, bit/s
-     * @param mtu payload of a full packet
-     */
-    RdmaMessageTimeTestCase(uint32_t hops, uint64_t rate, uint32_t mtu)
-        : TestCase("time of a WRITE over " + std::to_string(hops) + " hops at " +
-                   std::to_string(rate / GIGA) + " Gbps, MTU " + std::to_string(mtu)),
-          m_hops(hops),
-          m_rate(rate),
-          m_mtu(mtu)
-    {
-    }
-
-  private:
-    void DoRun() override;
-
-    uint32_t m_hops;
-    uint64_t m_rate;
-    uint32_t m_mtu;
-};
-
 void
-RdmaMessageTimeTestCase::DoRun()
+TestRdmaMessageTime(uint32_t hops, uint64_t rate, uint32_t mtu)
 {
     constexpr int64_t DELAY = 600000;
-    for (const uint64_t bytes : std::vector<uint64_t>{0,
-                                                      1,
-                                                      m_mtu - 1,
-                                                      m_mtu,
-                                                      m_mtu + 1,
-                                                      2 * m_mtu,
-                                                      2 * m_mtu + 1,
-                                                      65536,
-                                                      100001,
-                                                      1048576})
+    for (const uint64_t bytes : std::vector<
+             uint64_t>{0, 1, mtu - 1, mtu, mtu + 1, 2 * mtu, 2 * mtu + 1, 65536, 100001, 1048576})
     {
-        RdmaNetwork network(
-            MakeChain(m_hops, m_rate, DELAY),
-            RdmaDcqcn::GetTypeId(),
-            [this](RdmaNic& nic) { nic.SetAttribute("Mtu", UintegerValue(m_mtu)); });
+        RdmaNetwork network(MakeChain(hops, rate, DELAY),
+                            RdmaDcqcn::GetTypeId(),
+                            [&](RdmaNic& nic) { nic.SetAttribute("Mtu", UintegerValue(mtu)); });
         RdmaQueuePair& sender = network.Connect(0, 1, 1);
         Write(sender, bytes);
         Simulator::Run();
-        const std::vector<uint32_t> frames = GetFrames(bytes, m_mtu);
-        std::vector<int64_t> free(m_hops, 0);
+        const std::vector<uint32_t> frames = GetFrames(bytes, mtu);
+        std::vector<int64_t> free(hops, 0);
         int64_t expected = 0;
         for (uint32_t frame : frames)
         {
             int64_t time = 0;
-            for (uint32_t hop = 0; hop < m_hops; hop++)
+            for (uint32_t hop = 0; hop < hops; hop++)
             {
                 const int64_t begin = std::max(time, free[hop]);
-                free[hop] = begin + LineTime(frame + 20, m_rate);
-                time = begin + LineTime(frame + 8, m_rate) + DELAY;
+                free[hop] = begin + LineTime(frame + 20, rate);
+                time = begin + LineTime(frame + 8, rate) + DELAY;
             }
             expected = time;
         }
         NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "it arrives");
         NS_TEST_EXPECT_MSG_EQ(network.deliveries[0].time, expected, bytes << " bytes");
         NS_TEST_EXPECT_MSG_EQ(network.deliveries[0].message.bytes, bytes, "size");
-        if (bytes > 2 * m_mtu && bytes % m_mtu == 0)
+        if (bytes > 2 * mtu && bytes % mtu == 0)
         {
             // The reference's closed form: the first packet over every hop, then the remaining
             // packets.
@@ -280,10 +215,10 @@ RdmaMessageTimeTestCase::DoRun()
             {
                 rest += frames[i] + 20;
             }
-            const int64_t wait = LineTime(16, m_rate) * (m_hops - 1); // only the first has a RETH
+            const int64_t wait = LineTime(16, rate) * (hops - 1); // only the first has a RETH
             NS_TEST_EXPECT_MSG_EQ_TOL(expected,
-                                      m_hops * (LineTime(frames[0] + 8, m_rate) + DELAY) +
-                                          LineTime(rest, m_rate),
+                                      hops * (LineTime(frames[0] + 8, rate) + DELAY) +
+                                          LineTime(rest, rate),
                                       wait,
                                       "closed form");
         }
@@ -295,26 +230,25 @@ RdmaMessageTimeTestCase::DoRun()
     }
 }
 
-/**
- * @ingroup distributed-training-rdma-tests
- * The suite.
- */
-class RdmaWireTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    RdmaWireTestSuite()
-        : TestSuite("distributed-training-rdma-wire", TestSuite::Type::UNIT)
+    std::vector<Case> cases;
+    const auto addRdmaMessageTime = [&cases](uint32_t hops, uint64_t rate, uint32_t mtu) {
+        cases.push_back({"time of a WRITE over " + std::to_string(hops) + " hops at " +
+                             std::to_string(rate / GIGA) + " Gbps, MTU " + std::to_string(mtu),
+                         [=] { TestRdmaMessageTime(hops, rate, mtu); }});
+    };
+    cases.push_back({"bytes on the wire", TestRdmaWireSize});
+    cases.push_back({"goodput of a long WRITE", TestRdmaGoodput});
+    for (uint32_t hops : {1, 2, 3, 6})
     {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new RdmaWireSizeTestCase);
-        add(new RdmaGoodputTestCase);
-        for (uint32_t hops : {1, 2, 3, 6})
-        {
-            add(new RdmaMessageTimeTestCase(hops, 400 * GIGA, 4096));
-            add(new RdmaMessageTimeTestCase(hops, 25 * GIGA, 1024));
-        }
+        addRdmaMessageTime(hops, 400 * GIGA, 4096);
+        addRdmaMessageTime(hops, 25 * GIGA, 1024);
     }
-};
+    return cases;
+}
 
-/// The suite, registered.
-static RdmaWireTestSuite g_rdmaWireTestSuite;
+const Suite g_suite("rdma-wire", Duration::QUICK, MakeCases());
+
+} // namespace rdma_wire_test

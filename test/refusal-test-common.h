@@ -7,7 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_REFUSAL_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_REFUSAL_TEST_COMMON_H
 
-#include "ns3/test.h"
+#include "test-case.h"
+
 #include "ns3/training-configuration-error.h"
 
 #include <functional>
@@ -31,19 +32,13 @@ GetRefusal(const std::function<void()>& action)
     return "";
 }
 
-/** A test that checks error messages. */
-class RefusalTest : public TestCase
+/** Expects a text to contain a part; an empty part expects an empty text. */
+inline void
+ExpectPart(const std::string& text, const std::string& part)
 {
-  protected:
-    using TestCase::TestCase;
-
-    /** Expects a text to contain a part; an empty part expects an empty text. */
-    void ExpectPart(const std::string& text, const std::string& part)
-    {
-        const std::string actual = text.empty() ? "nothing is refused" : text;
-        NS_TEST_EXPECT_MSG_NE(actual.find(part), std::string::npos, actual << ": " << part);
-    }
-};
+    const std::string actual = text.empty() ? "nothing is refused" : text;
+    NS_TEST_EXPECT_MSG_NE(actual.find(part), std::string::npos, actual << ": " << part);
+}
 
 } // namespace ns3::training::tests
 

@@ -5,6 +5,7 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/algorithm-advice.h"
 #include "ns3/algorithm-chooser.h"
@@ -13,7 +14,6 @@
 #include "ns3/collective-planner.h"
 #include "ns3/program-options.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/value-suggestion.h"
@@ -21,17 +21,12 @@
 #include <string>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-refusal-tests Tests of refusals, advice and derived defaults
- */
+namespace refusal_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 /// What is wrong with the schedule of the algorithm below; it has one in its test only.
 enum class Wrong
@@ -60,114 +55,78 @@ BuildWrong(const CollectiveRequest& request, CollectiveSchedule& schedule)
     schedule.Add(1, Kind::RECEIVE_REDUCE, 0, 0, 0);
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-refusal-tests
- * A wrong schedule of an extension is an error of the configuration.
- */
-class WrongScheduleTestCase : public RefusalTest
+/** @return the refusal of a schedule */
+std::string
+Plan(uint32_t ranks)
 {
-  public:
-    WrongScheduleTestCase()
-        : RefusalTest("an algorithm with a wrong schedule is refused in one line")
-    {
-    }
+    CollectiveRequest request;
+    request.ranks = ranks;
+    CollectivePlanner planner("wrong-in-a-test", request, false);
+    return GetRefusal([&] { planner.Get(CollectiveOperation::ALL_REDUCE, 1024, 0); });
+}
 
-  private:
-    void DoRun() override
-    {
-        const Registry<CollectiveAlgorithm>::Entry wrong(
-            "wrong-in-a-test",
-            {"an algorithm of an extension that is wrong",
-             {CollectiveOperation::ALL_REDUCE},
-             &BuildWrong,
-             {},
-             {{"its test", &IsTested}}});
-        for (const uint32_t ranks : {2U, 3U, 16U})
-        {
-            g_wrong = Wrong::LOSES;
-            ExpectPart(Plan(ranks),
-                       "algorithm wrong-in-a-test for all-reduce among " + std::to_string(ranks) +
-                           " ranks: ");
-            g_wrong = Wrong::BEYOND;
-            ExpectPart(Plan(ranks),
-                       "an action of rank " + std::to_string(ranks) + " (allowed: 0 to " +
-                           std::to_string(ranks - 1) + ")");
-        }
-        g_wrong = Wrong::NOTHING;
-        ExpectPart(Plan(4), "(allowed: its test)");
-        Registry<CollectiveAlgorithm>::All().erase("wrong-in-a-test"); // others test all algorithms
-    }
-
-    /** @return the refusal of a schedule */
-    static std::string Plan(uint32_t ranks)
-    {
-        CollectiveRequest request;
-        request.ranks = ranks;
-        CollectivePlanner planner("wrong-in-a-test", request, false);
-        return GetRefusal([&] { planner.Get(CollectiveOperation::ALL_REDUCE, 1024, 0); });
-    }
-};
-
-/**
- * @ingroup distributed-training-refusal-tests
- * Refusals name the nearest allowed word.
- */
-class SuggestionTestCase : public TestCase
+/** A wrong schedule of an extension is an error of the configuration. */
+void
+TestWrongSchedule()
 {
-  public:
-    SuggestionTestCase()
-        : TestCase("refusals name the nearest allowed word, if one is near")
+    const Registry<CollectiveAlgorithm>::Entry wrong("wrong-in-a-test",
+                                                     {"an algorithm of an extension that is wrong",
+                                                      {CollectiveOperation::ALL_REDUCE},
+                                                      &BuildWrong,
+                                                      {},
+                                                      {{"its test", &IsTested}}});
+    for (const uint32_t ranks : {2U, 3U, 16U})
     {
+        g_wrong = Wrong::LOSES;
+        ExpectPart(Plan(ranks),
+                   "algorithm wrong-in-a-test for all-reduce among " + std::to_string(ranks) +
+                       " ranks: ");
+        g_wrong = Wrong::BEYOND;
+        ExpectPart(Plan(ranks),
+                   "an action of rank " + std::to_string(ranks) + " (allowed: 0 to " +
+                       std::to_string(ranks - 1) + ")");
     }
+    g_wrong = Wrong::NOTHING;
+    ExpectPart(Plan(4), "(allowed: its test)");
+    Registry<CollectiveAlgorithm>::All().erase("wrong-in-a-test"); // others test all algorithms
+}
 
-  private:
-    void DoRun() override
-    {
-        Expect("--transport=rdmaa (allowed: rdma|tcp|uec)", "rdma");
-        Expect("unknown topology 'fat-tre' (allowed: fat-tree, torus)", "fat-tree");
-        Expect("--topology=fat-tree:kk=4: 'kk=4'; did you mean k? (allowed: k=2 to 128)", "");
-        Expect("topology 'ring:hosst=4': 'hosst=4' (allowed: hosts=1 to 1024)", "hosts");
-        Expect("--congestion-control=dqcn (allowed: auto, dcqcn, or the TypeId; --help explains)",
-               "dcqcn");
-        Expect("--congestion-control=dqcn (allowed with rdma: dcqcn, none)", "dcqcn");
-        Expect("--x=a:pattern=rando: 'pattern=rando' (allowed: load=0 to 1, pattern=incast|random, "
-               "n=1)",
-               "pattern=random");
-        Expect("--ranks=0 (allowed: 1 to 1048576)", "");
-        Expect("--path=x (allowed: ecmp, spray)", "");
-        Expect("--path=zzzzzzzz (allowed: ecmp, spray)", "");
-        Expect("topology 'ring:hosts=0': 'hosts=0' (allowed: hosts=1 to 1024)", "");
-        Expect("trace.csv: cannot be read", "");
-        Expect("", "");
-    }
-
-    /** Expects a suggestion before the parenthesis; empty: none. */
-    void Expect(const std::string& text, const std::string& word)
-    {
-        const auto start = text.find(" (allowed");
-        const std::string expected = word.empty() ? text
-                                                  : text.substr(0, start) + "; did you mean " +
-                                                        word + "?" + text.substr(start);
-        NS_TEST_EXPECT_MSG_EQ(SuggestValue(text), expected, text);
-    }
-};
-
-/**
- * @ingroup distributed-training-refusal-tests
- * The number of ranks follows a topology of a fixed size.
- */
-class RanksOfTopologyTestCase : public TestCase
+/** Expects a suggestion before the parenthesis; empty: none. */
+void
+Expect(const std::string& text, const std::string& word)
 {
-  public:
-    RanksOfTopologyTestCase()
-        : TestCase("without --ranks, a topology of a fixed size has a rank on each host")
-    {
-    }
+    const auto start = text.find(" (allowed");
+    const std::string expected =
+        word.empty() ? text
+                     : text.substr(0, start) + "; did you mean " + word + "?" + text.substr(start);
+    NS_TEST_EXPECT_MSG_EQ(SuggestValue(text), expected, text);
+}
 
-  private:
-    void DoRun() override
+void
+TestSuggestion()
+{
+    Expect("--transport=rdmaa (allowed: rdma|tcp|uec)", "rdma");
+    Expect("unknown topology 'fat-tre' (allowed: fat-tree, torus)", "fat-tree");
+    Expect("--topology=fat-tree:kk=4: 'kk=4'; did you mean k? (allowed: k=2 to 128)", "");
+    Expect("topology 'ring:hosst=4': 'hosst=4' (allowed: hosts=1 to 1024)", "hosts");
+    Expect("--congestion-control=dqcn (allowed: auto, dcqcn, or the TypeId; --help explains)",
+           "dcqcn");
+    Expect("--congestion-control=dqcn (allowed with rdma: dcqcn, none)", "dcqcn");
+    Expect("--x=a:pattern=rando: 'pattern=rando' (allowed: load=0 to 1, pattern=incast|random, "
+           "n=1)",
+           "pattern=random");
+    Expect("--ranks=0 (allowed: 1 to 1048576)", "");
+    Expect("--path=x (allowed: ecmp, spray)", "");
+    Expect("--path=zzzzzzzz (allowed: ecmp, spray)", "");
+    Expect("topology 'ring:hosts=0': 'hosts=0' (allowed: hosts=1 to 1024)", "");
+    Expect("trace.csv: cannot be read", "");
+    Expect("", "");
+}
+
+/** The number of ranks follows a topology of a fixed size. */
+struct RanksOfTopologyTestCase
+{
+    void Run()
     {
         UsePicoseconds();
         Expect({}, 16);
@@ -203,88 +162,66 @@ class RanksOfTopologyTestCase : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-refusal-tests
- * A slow collective gets an advice if another algorithm is expected to be faster.
- */
-class AlgorithmAdviceTestCase : public RefusalTest
+constexpr uint64_t BYTES = 4 << 20;
+
+/** @return what auto takes for 16 ranks */
+std::string
+Choose(const std::string& topology)
 {
-  public:
-    AlgorithmAdviceTestCase()
-        : RefusalTest("a collective far above its lower bound names the algorithm that auto takes")
+    ClusterOptions options;
+    options.topology = topology;
+    options.algorithm = AlgorithmChooser::NAME;
+    std::string name;
     {
+        const Cluster cluster(options);
+        name = cluster.GetPlanner().Get(CollectiveOperation::ALL_REDUCE, BYTES, 0)->algorithm;
     }
+    Simulator::Destroy();
+    return name;
+}
 
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        const std::string advice = Advise("torus:4x4", "ring", 3);
-        ExpectPart(advice, "all-reduce of 4MiB takes 3.00 times its lower bound; expected for ");
-        ExpectPart(advice, " us with ring, ");
-        ExpectPart(advice, " with " + Choose("torus:4x4") + " (see --collective=auto)");
-        NS_TEST_EXPECT_MSG_EQ(Advise("torus:4x4", "ring", 1.4), "", "near its lower bound");
-        NS_TEST_EXPECT_MSG_EQ(Advise("torus:4x4", Choose("torus:4x4"), 3),
-                              "",
-                              "there is no better");
-        NS_TEST_EXPECT_MSG_EQ(Advise("torus:4x4", "auto", 3), "", "chosen already");
-        NS_TEST_EXPECT_MSG_EQ(Advise("single-switch", "ring", 3), "", "a ring is best on one port");
-        NS_TEST_EXPECT_MSG_EQ(Advise("single-switch", "switchml", 3), "", "in the network");
-    }
-
-    static constexpr uint64_t BYTES = 4 << 20;
-
-    /** @return what auto takes for 16 ranks */
-    static std::string Choose(const std::string& topology)
-    {
-        ClusterOptions options;
-        options.topology = topology;
-        options.algorithm = AlgorithmChooser::NAME;
-        std::string name;
-        {
-            const Cluster cluster(options);
-            name = cluster.GetPlanner().Get(CollectiveOperation::ALL_REDUCE, BYTES, 0)->algorithm;
-        }
-        Simulator::Destroy();
-        return name;
-    }
-
-    /** @return the advice after a collective that took a multiple of its lower bound */
-    static std::string Advise(const std::string& topology,
-                              const std::string& algorithm,
-                              double multiple)
-    {
-        ClusterOptions options;
-        options.topology = topology;
-        options.algorithm = algorithm;
-        std::string advice;
-        {
-            const Cluster cluster(options);
-            const double bound = cluster.GetLowerBound(CollectiveOperation::ALL_REDUCE, BYTES);
-            advice =
-                AdviseAlgorithm(cluster,
-                                {CollectiveOperation::ALL_REDUCE, BYTES, multiple * bound, bound});
-        }
-        Simulator::Destroy();
-        return advice;
-    }
-};
-
-/**
- * @ingroup distributed-training-refusal-tests
- * The suite.
- */
-class RefusalTestSuite : public TestSuite
+/** @return the advice after a collective that took a multiple of its lower bound */
+std::string
+Advise(const std::string& topology, const std::string& algorithm, double multiple)
 {
-  public:
-    RefusalTestSuite()
-        : TestSuite("distributed-training-refusal", TestSuite::Type::UNIT)
+    ClusterOptions options;
+    options.topology = topology;
+    options.algorithm = algorithm;
+    std::string advice;
     {
-        AddTestCase(new WrongScheduleTestCase);
-        AddTestCase(new SuggestionTestCase);
-        AddTestCase(new RanksOfTopologyTestCase);
-        AddTestCase(new AlgorithmAdviceTestCase);
+        const Cluster cluster(options);
+        const double bound = cluster.GetLowerBound(CollectiveOperation::ALL_REDUCE, BYTES);
+        advice = AdviseAlgorithm(cluster,
+                                 {CollectiveOperation::ALL_REDUCE, BYTES, multiple * bound, bound});
     }
-};
+    Simulator::Destroy();
+    return advice;
+}
 
-static RefusalTestSuite g_refusalTestSuite; ///< registers the suite
+/** A slow collective gets an advice if another algorithm is expected to be faster. */
+void
+TestAlgorithmAdvice()
+{
+    UsePicoseconds();
+    const std::string advice = Advise("torus:4x4", "ring", 3);
+    ExpectPart(advice, "all-reduce of 4MiB takes 3.00 times its lower bound; expected for ");
+    ExpectPart(advice, " us with ring, ");
+    ExpectPart(advice, " with " + Choose("torus:4x4") + " (see --collective=auto)");
+    NS_TEST_EXPECT_MSG_EQ(Advise("torus:4x4", "ring", 1.4), "", "near its lower bound");
+    NS_TEST_EXPECT_MSG_EQ(Advise("torus:4x4", Choose("torus:4x4"), 3), "", "there is no better");
+    NS_TEST_EXPECT_MSG_EQ(Advise("torus:4x4", "auto", 3), "", "chosen already");
+    NS_TEST_EXPECT_MSG_EQ(Advise("single-switch", "ring", 3), "", "a ring is best on one port");
+    NS_TEST_EXPECT_MSG_EQ(Advise("single-switch", "switchml", 3), "", "in the network");
+}
+
+const Suite g_suite("refusal",
+                    Duration::QUICK,
+                    {{"an algorithm with a wrong schedule is refused in one line",
+                      TestWrongSchedule},
+                     {"refusals name the nearest allowed word, if one is near", TestSuggestion},
+                     {"without --ranks, a topology of a fixed size has a rank on each host",
+                      RunTest<RanksOfTopologyTestCase>},
+                     {"a collective far above its lower bound names the algorithm that auto takes",
+                      TestAlgorithmAdvice}});
+
+} // namespace refusal_test

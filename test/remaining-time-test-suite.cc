@@ -4,136 +4,111 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/remaining-time.h"
-#include "ns3/test.h"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-remaining-time-tests Tests of the time that is left
- */
+namespace remaining_time_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 /// Time between two updates, s, as on a progress line.
 constexpr double PERIOD = 0.5;
 
-} // namespace
-
-/**
- * @ingroup distributed-training-remaining-time-tests
- * The time of a clock that the test sets.
- */
-class RemainingTimeTestCase : public TestCase
+/** Calls a visitor with the time and what is left, until the work is complete. */
+void
+Run(const std::function<double(double)>& getFraction,
+    const std::function<void(double, double)>& visit)
 {
-  public:
-    RemainingTimeTestCase()
-        : TestCase("the time left falls in a steady run, and follows a new speed")
+    RemainingTime remaining;
+    for (double now = PERIOD; getFraction(now) < 1; now += PERIOD)
     {
-    }
-
-  private:
-    /** Calls a visitor with the time and what is left, until the work is complete. */
-    static void Run(const std::function<double(double)>& getFraction,
-                    const std::function<void(double, double)>& visit)
-    {
-        RemainingTime remaining;
-        for (double now = PERIOD; getFraction(now) < 1; now += PERIOD)
+        if (const auto left = remaining.Update(now, getFraction(now)))
         {
-            if (const auto left = remaining.Update(now, getFraction(now)))
-            {
-                visit(now, *left);
-            }
+            visit(now, *left);
         }
     }
+}
 
-    void TestConstantSpeed()
+void
+TestConstantSpeed()
+{
+    for (const double length : {10.0, 1000.0, 100000.0})
     {
-        for (const double length : {10.0, 1000.0, 100000.0})
-        {
-            double last = 2 * length;
-            Run([&](double now) { return now / length; },
-                [&](double now, double left) {
-                    NS_TEST_EXPECT_MSG_LT(left, last, "it falls after " << now << " s");
-                    NS_TEST_EXPECT_MSG_EQ_TOL(left, length - now, 1e-6 * length, "and is right");
-                    last = left;
-                });
-            NS_TEST_EXPECT_MSG_LT(last, 2 * PERIOD, "until the end");
-        }
-    }
-
-    void TestLumps()
-    {
-        // Work that is counted when 2 s of it are complete.
-        constexpr double LUMP = 2;
-        constexpr double LENGTH = 300;
-        double last = 2 * LENGTH;
-        Run([](double now) { return std::floor(now / LUMP) * LUMP / LENGTH; },
+        double last = 2 * length;
+        Run([&](double now) { return now / length; },
             [&](double now, double left) {
-                if (now > 30)
-                {
-                    NS_TEST_EXPECT_MSG_LT(left, last, "no lump lifts it after " << now << " s");
-                    NS_TEST_EXPECT_MSG_EQ_TOL(left, LENGTH - now, 0.1 * LENGTH, "about right");
-                }
+                NS_TEST_EXPECT_MSG_LT(left, last, "it falls after " << now << " s");
+                NS_TEST_EXPECT_MSG_EQ_TOL(left, length - now, 1e-6 * length, "and is right");
                 last = left;
             });
+        NS_TEST_EXPECT_MSG_LT(last, 2 * PERIOD, "until the end");
     }
+}
 
-    void TestNewSpeed()
-    {
-        // A tenth of the work in 100 s, then at a third of the speed, or at three times it.
-        for (const double factor : {1.0 / 3, 3.0})
-        {
-            const double end = 100 + 900 / factor;
-            double before = 0;
-            double after = 0;
-            double error = 0;
-            Run(
-                [&](double now) {
-                    return now < 100 ? now / 1000 : 0.1 + (now - 100) * factor / 1000;
-                },
-                [&](double now, double left) {
-                    before = now <= 100 ? left : before;
-                    after = now <= 140 ? left : after;
-                    error = now >= end - 10 ? std::max(error, std::abs(left - (end - now))) : error;
-                });
-            NS_TEST_EXPECT_MSG_EQ_TOL(before, 900, 1e-6, "at the first speed");
-            NS_TEST_EXPECT_MSG_GT((factor < 1 ? after - 860 : 860 - after), 20, "it has moved");
-            NS_TEST_EXPECT_MSG_LT(error, 2, "at the end the speed is known");
-        }
-    }
-
-    void DoRun() override
-    {
-        RemainingTime idle;
-        NS_TEST_EXPECT_MSG_EQ(idle.Update(1, 0).has_value(), false, "nothing is complete");
-        NS_TEST_EXPECT_MSG_EQ_TOL(idle.Update(2, 0.25).value(), 6, 1e-9, "of the whole time");
-        NS_TEST_EXPECT_MSG_EQ_TOL(idle.Update(2, 0.25).value(), 6, 1e-9, "no time has passed");
-        TestConstantSpeed();
-        TestLumps();
-        TestNewSpeed();
-    }
-};
-
-/**
- * @ingroup distributed-training-remaining-time-tests
- * The suite.
- */
-class RemainingTimeTestSuite : public TestSuite
+void
+TestLumps()
 {
-  public:
-    RemainingTimeTestSuite()
-        : TestSuite("distributed-training-remaining-time", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new RemainingTimeTestCase);
-    }
-};
+    // Work that is counted when 2 s of it are complete.
+    constexpr double LUMP = 2;
+    constexpr double LENGTH = 300;
+    double last = 2 * LENGTH;
+    Run([](double now) { return std::floor(now / LUMP) * LUMP / LENGTH; },
+        [&](double now, double left) {
+            if (now > 30)
+            {
+                NS_TEST_EXPECT_MSG_LT(left, last, "no lump lifts it after " << now << " s");
+                NS_TEST_EXPECT_MSG_EQ_TOL(left, LENGTH - now, 0.1 * LENGTH, "about right");
+            }
+            last = left;
+        });
+}
 
-static RemainingTimeTestSuite g_remainingTimeTestSuite; ///< registers the suite
+void
+TestNewSpeed()
+{
+    // A tenth of the work in 100 s, then at a third of the speed, or at three times it.
+    for (const double factor : {1.0 / 3, 3.0})
+    {
+        const double end = 100 + 900 / factor;
+        double before = 0;
+        double after = 0;
+        double error = 0;
+        Run([&](double now) { return now < 100 ? now / 1000 : 0.1 + (now - 100) * factor / 1000; },
+            [&](double now, double left) {
+                before = now <= 100 ? left : before;
+                after = now <= 140 ? left : after;
+                error = now >= end - 10 ? std::max(error, std::abs(left - (end - now))) : error;
+            });
+        NS_TEST_EXPECT_MSG_EQ_TOL(before, 900, 1e-6, "at the first speed");
+        NS_TEST_EXPECT_MSG_GT((factor < 1 ? after - 860 : 860 - after), 20, "it has moved");
+        NS_TEST_EXPECT_MSG_LT(error, 2, "at the end the speed is known");
+    }
+}
+
+/** The time of a clock that the test sets. */
+void
+TestRemainingTime()
+{
+    RemainingTime idle;
+    NS_TEST_EXPECT_MSG_EQ(idle.Update(1, 0).has_value(), false, "nothing is complete");
+    NS_TEST_EXPECT_MSG_EQ_TOL(idle.Update(2, 0.25).value(), 6, 1e-9, "of the whole time");
+    NS_TEST_EXPECT_MSG_EQ_TOL(idle.Update(2, 0.25).value(), 6, 1e-9, "no time has passed");
+    TestConstantSpeed();
+    TestLumps();
+    TestNewSpeed();
+}
+
+const Suite g_suite("remaining-time",
+                    Duration::QUICK,
+                    {{"the time left falls in a steady run, and follows a new speed",
+                      TestRemainingTime}});
+
+} // namespace remaining_time_test

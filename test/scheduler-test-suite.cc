@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/bucket-scheduler.h"
 #include "ns3/event-impl.h"
 #include "ns3/fabric-port.h"
@@ -11,50 +13,39 @@
 #include "ns3/map-scheduler.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 
 #include <deque>
 #include <map>
 #include <tuple>
 
+namespace scheduler_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 void
 DoNothing()
 {
 }
 
-} // namespace
-
 /**
- * @ingroup distributed-training-tests
- *
  * BucketScheduler returns events in the same order as ns3::MapScheduler, whatever the density and
  * spread of the events: dense, sparse, simultaneous, far ahead, with removals, and with phases
  * whose densities differ so much that the bucket width changes in both directions.
  */
-class SchedulerOrderTest : public TestCase
+struct SchedulerOrderTest
 {
-  public:
-    SchedulerOrderTest()
-        : TestCase("the order is that of MapScheduler")
-    {
-    }
-
-  private:
     Scheduler::Event Add(uint64_t time)
     {
         Scheduler::Event event;
-        event.impl = m_event;
+        event.impl = anyEvent;
         event.key.m_ts = time;
-        event.key.m_uid = ++m_uid;
+        event.key.m_uid = ++uid;
         event.key.m_context = 0;
-        m_bucket->Insert(event);
-        m_map->Insert(event);
+        bucket->Insert(event);
+        map->Insert(event);
         return event;
     }
 
@@ -62,28 +53,28 @@ class SchedulerOrderTest : public TestCase
     {
         for (uint64_t i = 0; i < pending; i++)
         {
-            Add(m_now + m_random->GetInteger(0, spread));
+            Add(now + random->GetInteger(0, spread));
         }
         for (uint64_t i = 0; i < steps; i++)
         {
-            NS_TEST_ASSERT_MSG_EQ(m_bucket->IsEmpty(), m_map->IsEmpty(), "empty");
-            const auto peeked = m_bucket->PeekNext();
-            const auto got = m_bucket->RemoveNext();
-            const auto expected = m_map->RemoveNext();
+            NS_TEST_ASSERT_MSG_EQ(bucket->IsEmpty(), map->IsEmpty(), "empty");
+            const auto peeked = bucket->PeekNext();
+            const auto got = bucket->RemoveNext();
+            const auto expected = map->RemoveNext();
             NS_TEST_ASSERT_MSG_EQ(got.key.m_uid, expected.key.m_uid, "event number " << i);
             NS_TEST_ASSERT_MSG_EQ(peeked.key.m_uid, got.key.m_uid, "PeekNext");
-            m_now = got.key.m_ts;
-            Add(m_now + m_random->GetInteger(0, spread));
+            now = got.key.m_ts;
+            Add(now + random->GetInteger(0, spread));
             if (i % 10 == 0)
             {
-                const auto removed = Add(m_now + m_random->GetInteger(1, 3 * spread + 1));
-                m_bucket->Remove(removed);
-                m_map->Remove(removed);
+                const auto removed = Add(now + random->GetInteger(1, 3 * spread + 1));
+                bucket->Remove(removed);
+                map->Remove(removed);
             }
             if (i % 100 == 0) // one event now, and one far ahead
             {
-                Add(m_now);
-                Add(m_now + 1000000000000);
+                Add(now);
+                Add(now + 1000000000000);
             }
         }
     }
@@ -93,96 +84,87 @@ class SchedulerOrderTest : public TestCase
     {
         for (uint64_t i = 0; i < bursts; i++)
         {
-            const uint64_t size = m_random->GetInteger(0, 200);
+            const uint64_t size = random->GetInteger(0, 200);
             for (uint64_t number = 0; number < size; number++)
             {
-                const auto event = Add(m_now + m_random->GetInteger(0, spread));
+                const auto event = Add(now + random->GetInteger(0, spread));
                 if (number % 7 == 3)
                 {
-                    m_bucket->Remove(event);
-                    m_map->Remove(event);
+                    bucket->Remove(event);
+                    map->Remove(event);
                 }
             }
-            for (uint64_t number = 0; number < size && !m_map->IsEmpty(); number++)
+            for (uint64_t number = 0; number < size && !map->IsEmpty(); number++)
             {
-                const uint64_t next = m_map->PeekNext().key.m_ts;
-                const uint64_t limit = m_now + m_random->GetInteger(0, spread);
-                NS_TEST_ASSERT_MSG_EQ((m_bucket->GetEarliestTime() <= next), true, "earliest");
-                NS_TEST_ASSERT_MSG_EQ((m_bucket->PeekBefore(limit) != nullptr),
+                const uint64_t next = map->PeekNext().key.m_ts;
+                const uint64_t limit = now + random->GetInteger(0, spread);
+                NS_TEST_ASSERT_MSG_LT_OR_EQ(bucket->GetEarliestTime(), next, "earliest");
+                NS_TEST_ASSERT_MSG_EQ((bucket->PeekBefore(limit) != nullptr),
                                       (next < limit),
                                       "an event before " << limit);
-                const auto expected = m_map->RemoveNext();
-                NS_TEST_ASSERT_MSG_EQ(m_bucket->RemoveNext().key.m_uid,
+                const auto expected = map->RemoveNext();
+                NS_TEST_ASSERT_MSG_EQ(bucket->RemoveNext().key.m_uid,
                                       expected.key.m_uid,
                                       "event " << number << " of burst " << i);
-                m_now = expected.key.m_ts;
+                now = expected.key.m_ts;
             }
         }
-        std::size_t left = m_bucket->GetEntries().size();
-        while (!m_map->IsEmpty())
+        std::size_t left = bucket->GetEntries().size();
+        while (!map->IsEmpty())
         {
-            const auto expected = m_map->RemoveNext();
-            NS_TEST_ASSERT_MSG_EQ(m_bucket->RemoveNext().key.m_uid,
+            const auto expected = map->RemoveNext();
+            NS_TEST_ASSERT_MSG_EQ(bucket->RemoveNext().key.m_uid,
                                   expected.key.m_uid,
                                   "after the bursts");
-            m_now = expected.key.m_ts;
+            now = expected.key.m_ts;
             left--;
         }
         NS_TEST_EXPECT_MSG_EQ(left, 0, "number of events");
     }
 
-    void DoRun() override
+    void Run()
     {
-        m_bucket = CreateObject<BucketScheduler>();
-        m_map = CreateObject<MapScheduler>();
-        m_random = CreateObject<UniformRandomVariable>();
-        m_random->SetStream(1);
-        m_event = MakeEvent(&DoNothing);
+        bucket = CreateObject<BucketScheduler>();
+        map = CreateObject<MapScheduler>();
+        random = CreateObject<UniformRandomVariable>();
+        random->SetStream(1);
+        anyEvent = MakeEvent(&DoNothing);
         Hold(100, 1000000, 20000);    // 100 events per microsecond
         Hold(20000, 1000000, 50000);  // 200 times denser
         Hold(10, 5000000000000, 500); // seconds apart
         Hold(3000, 0, 5000);          // all at one time
         Hold(2000, 100000, 50000);    // dense again
         uint64_t left = 0;
-        while (!m_map->IsEmpty())
+        while (!map->IsEmpty())
         {
-            NS_TEST_ASSERT_MSG_EQ(m_bucket->RemoveNext().key.m_uid,
-                                  m_map->RemoveNext().key.m_uid,
+            NS_TEST_ASSERT_MSG_EQ(bucket->RemoveNext().key.m_uid,
+                                  map->RemoveNext().key.m_uid,
                                   "the rest");
             left++;
         }
-        NS_TEST_EXPECT_MSG_EQ(m_bucket->IsEmpty(), true, "nothing is left over");
+        NS_TEST_EXPECT_MSG_EQ(bucket->IsEmpty(), true, "nothing is left over");
         NS_TEST_EXPECT_MSG_GT(left, 20000, "the test needs many pending events");
         Burst(500, 50000);
         Burst(500, 1000000);
         Burst(100, 0);
-        NS_TEST_EXPECT_MSG_EQ(m_bucket->IsEmpty(), true, "nothing is left over after bursts");
-        m_event->Unref();
+        NS_TEST_EXPECT_MSG_EQ(bucket->IsEmpty(), true, "nothing is left over after bursts");
+        anyEvent->Unref();
     }
 
-    Ptr<BucketScheduler> m_bucket;
-    Ptr<MapScheduler> m_map;
-    Ptr<UniformRandomVariable> m_random;
-    EventImpl* m_event{nullptr};
-    uint64_t m_now{0};
-    uint32_t m_uid{0};
+    Ptr<BucketScheduler> bucket;
+    Ptr<MapScheduler> map;
+    Ptr<UniformRandomVariable> random;
+    EventImpl* anyEvent{nullptr};
+    uint64_t now{0};
+    uint32_t uid{0};
 };
 
 /**
- * @ingroup distributed-training-tests
- *
  * Order of simultaneous events: lower nodes first; at a node, frames by ingress port and then in
  * insertion order, then other events in insertion order; events without a node last.
  */
-class SchedulerTieTest : public TestCase
+struct SchedulerTieTest
 {
-  public:
-    SchedulerTieTest()
-        : TestCase("ties are decided by node, port and order of insertion")
-    {
-    }
-
-  private:
     /** Owns the ports; never receives. */
     struct Owner : public FabricPortOwner
     {
@@ -206,14 +188,14 @@ class SchedulerTieTest : public TestCase
         event.key.m_ts = std::get<0>(key);
         event.key.m_context = std::get<1>(key);
         event.key.m_uid = std::get<4>(key);
-        m_scheduler->Insert(event);
-        m_expected[key] = event;
+        scheduler->Insert(event);
+        expected[key] = event;
     }
 
-    void DoRun() override
+    void Run()
     {
         constexpr uint16_t PORTS = 5;
-        m_scheduler = CreateObject<BucketScheduler>();
+        scheduler = CreateObject<BucketScheduler>();
         Owner owner;
         std::deque<FabricPort> ports;
         for (uint16_t i = 0; i < PORTS; i++)
@@ -242,14 +224,14 @@ class SchedulerTieTest : public TestCase
                     }
                 }
                 // One of the events other than frames is removed again.
-                const auto removed = m_expected.find({time, context, true, 0, uid - 2});
-                m_scheduler->Remove(removed->second);
-                m_expected.erase(removed);
+                const auto removed = expected.find({time, context, true, 0, uid - 2});
+                scheduler->Remove(removed->second);
+                expected.erase(removed);
             }
         }
-        for (const auto& [key, event] : m_expected)
+        for (const auto& [key, event] : expected)
         {
-            const auto got = m_scheduler->RemoveNext();
+            const auto got = scheduler->RemoveNext();
             const bool isFrame = !std::get<2>(key);
             NS_TEST_ASSERT_MSG_EQ(got.impl, event.impl, "event");
             NS_TEST_ASSERT_MSG_EQ(got.key.m_ts, event.key.m_ts, "time");
@@ -258,7 +240,7 @@ class SchedulerTieTest : public TestCase
             // on their higher numbers.
             NS_TEST_ASSERT_MSG_EQ(got.key.m_uid, (isFrame ? 0 : event.key.m_uid), "number");
         }
-        NS_TEST_EXPECT_MSG_EQ(m_scheduler->IsEmpty(), true, "nothing is left over");
+        NS_TEST_EXPECT_MSG_EQ(scheduler->IsEmpty(), true, "nothing is left over");
         for (Frame* frame : frames)
         {
             Frame::Free(frame);
@@ -267,8 +249,8 @@ class SchedulerTieTest : public TestCase
         Simulator::Destroy();
     }
 
-    Ptr<BucketScheduler> m_scheduler;
-    std::map<Key, Scheduler::Event> m_expected;
+    Ptr<BucketScheduler> scheduler;
+    std::map<Key, Scheduler::Event> expected;
 };
 
 /** Cancels a timer of its node when a frame arrives. */
@@ -290,141 +272,114 @@ struct TimerOwner : public FabricPortOwner
     bool wasRunning{false};
 };
 
+void
+Expire(bool* expired)
+{
+    *expired = true;
+}
+
+void
+Set(EventId* timer, bool* expired)
+{
+    *timer = Simulator::Schedule(TimeStep(500), &Expire, expired);
+}
+
+void
+Send(FabricPort* port)
+{
+    Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
+    frame->port = port;
+    frame->bytes = 64;
+    frame->Ref();
+    Simulator::ScheduleWithContext(0, TimeStep(400), frame);
+}
+
 /**
- * @ingroup distributed-training-tests
- *
  * A timer set before a frame was sent expires at its arrival: the frame comes first, finds the
  * timer running and can cancel it.
  */
-class SchedulerTimerTest : public TestCase
+void
+TestSchedulerTimer()
+{
+    ObjectFactory scheduler;
+    scheduler.SetTypeId(BucketScheduler::GetTypeId());
+    Simulator::SetScheduler(scheduler);
+    TimerOwner owner;
+    FabricPort port(owner, 0, 0);
+    bool expired = false;
+    Simulator::ScheduleWithContext(0, TimeStep(0), &Set, &owner.timer, &expired);
+    Simulator::ScheduleWithContext(1, TimeStep(100), &Send, &port);
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(owner.wasRunning, true, "the timer is not over yet");
+    NS_TEST_EXPECT_MSG_EQ(expired, false, "the timer was cancelled");
+    Simulator::Destroy();
+}
+
+/** Counts its calls. */
+class Owner : public FabricPortOwner
 {
   public:
-    SchedulerTimerTest()
-        : TestCase("a frame can cancel a timer of the same time")
+    void Receive(Frame* frame, FabricPort&) override
     {
+        received++;
+        Frame::Free(frame);
     }
 
-  private:
-    static void Expire(bool* expired)
+    void Prefetch(const Frame&) override
     {
-        *expired = true;
+        asked++;
     }
 
-    static void Set(EventId* timer, bool* expired)
+    const FabricPort* PrefetchSoon(const Frame&) override
     {
-        *timer = Simulator::Schedule(TimeStep(500), &Expire, expired);
+        asked++;
+        return nullptr;
     }
 
-    static void Send(FabricPort* port)
+    bool BeginTransmit(Frame&, FabricPort&) override
     {
-        Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
-        frame->port = port;
-        frame->bytes = 64;
-        frame->Ref();
-        Simulator::ScheduleWithContext(0, TimeStep(400), frame);
+        return true;
     }
 
-    void DoRun() override
-    {
-        ObjectFactory scheduler;
-        scheduler.SetTypeId(BucketScheduler::GetTypeId());
-        Simulator::SetScheduler(scheduler);
-        TimerOwner owner;
-        FabricPort port(owner, 0, 0);
-        bool expired = false;
-        Simulator::ScheduleWithContext(0, TimeStep(0), &Set, &owner.timer, &expired);
-        Simulator::ScheduleWithContext(1, TimeStep(100), &Send, &port);
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(owner.wasRunning, true, "the timer is not over yet");
-        NS_TEST_EXPECT_MSG_EQ(expired, false, "the timer was cancelled");
-        Simulator::Destroy();
-    }
+    uint32_t received{0};
+    uint32_t asked{0};
 };
 
 /**
- * @ingroup distributed-training-tests
  * Destruction of a simulation with frames in flight does not call ports, which may be destroyed.
  */
-class SchedulerDestroyTest : public TestCase
+void
+TestSchedulerDestroy()
 {
-  public:
-    SchedulerDestroyTest()
-        : TestCase("frames in flight at the end are left alone")
+    ObjectFactory scheduler;
+    scheduler.SetTypeId(BucketScheduler::GetTypeId());
+    Simulator::SetScheduler(scheduler);
+    Owner owner;
+    FabricPort port(owner, 0, 0);
+    for (int64_t i = 0; i < 50; i++)
     {
+        Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
+        frame->port = &port;
+        frame->bytes = 64;
+        frame->Ref();
+        Simulator::ScheduleWithContext(0, TimeStep(1000 + i), frame);
     }
+    Simulator::Stop(TimeStep(1010));
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_GT(owner.received, 0, "some have arrived");
+    NS_TEST_EXPECT_MSG_LT(owner.received, 50, "some have not");
+    NS_TEST_EXPECT_MSG_GT(owner.asked, 0, "ports are asked while it runs");
+    const uint32_t asked = owner.asked;
+    Simulator::Destroy();
+    NS_TEST_EXPECT_MSG_EQ(owner.asked, asked, "and not when it does not");
+}
 
-  private:
-    /** Counts its calls. */
-    class Owner : public FabricPortOwner
-    {
-      public:
-        void Receive(Frame* frame, FabricPort&) override
-        {
-            received++;
-            Frame::Free(frame);
-        }
+const Suite g_suite("scheduler",
+                    Duration::QUICK,
+                    {{"the order is that of MapScheduler", RunTest<SchedulerOrderTest>},
+                     {"ties are decided by node, port and order of insertion",
+                      RunTest<SchedulerTieTest>},
+                     {"a frame can cancel a timer of the same time", TestSchedulerTimer},
+                     {"frames in flight at the end are left alone", TestSchedulerDestroy}});
 
-        void Prefetch(const Frame&) override
-        {
-            asked++;
-        }
-
-        const FabricPort* PrefetchSoon(const Frame&) override
-        {
-            asked++;
-            return nullptr;
-        }
-
-        bool BeginTransmit(Frame&, FabricPort&) override
-        {
-            return true;
-        }
-
-        uint32_t received{0};
-        uint32_t asked{0};
-    };
-
-    void DoRun() override
-    {
-        ObjectFactory scheduler;
-        scheduler.SetTypeId(BucketScheduler::GetTypeId());
-        Simulator::SetScheduler(scheduler);
-        Owner owner;
-        FabricPort port(owner, 0, 0);
-        for (int64_t i = 0; i < 50; i++)
-        {
-            Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
-            frame->port = &port;
-            frame->bytes = 64;
-            frame->Ref();
-            Simulator::ScheduleWithContext(0, TimeStep(1000 + i), frame);
-        }
-        Simulator::Stop(TimeStep(1010));
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_GT(owner.received, 0, "some have arrived");
-        NS_TEST_EXPECT_MSG_LT(owner.received, 50, "some have not");
-        NS_TEST_EXPECT_MSG_GT(owner.asked, 0, "ports are asked while it runs");
-        const uint32_t asked = owner.asked;
-        Simulator::Destroy();
-        NS_TEST_EXPECT_MSG_EQ(owner.asked, asked, "and not when it does not");
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * The suite of the event list.
- */
-class SchedulerTestSuite : public TestSuite
-{
-  public:
-    SchedulerTestSuite()
-        : TestSuite("distributed-training-scheduler", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new SchedulerOrderTest);
-        AddTestCase(new SchedulerTieTest);
-        AddTestCase(new SchedulerTimerTest);
-        AddTestCase(new SchedulerDestroyTest);
-    }
-};
-
-static SchedulerTestSuite g_schedulerTestSuite; ///< registers the suite
+} // namespace scheduler_test

@@ -5,6 +5,7 @@
  */
 
 #include "fabric-test-common.h"
+#include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/bucket-scheduler.h"
@@ -13,7 +14,6 @@
 #include "ns3/map-scheduler.h"
 #include "ns3/simulator.h"
 #include "ns3/switch-device.h"
-#include "ns3/test.h"
 #include "ns3/training-mix-bits.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/type-id.h"
@@ -27,12 +27,12 @@
 #include <thread>
 #include <vector>
 
+namespace scheduler_windows_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 constexpr int64_t DELAY = 500000; // of each link, ps
 
@@ -282,235 +282,181 @@ Observe(const Ptr<SimulatorImpl>& loop, uint32_t stopAt)
     return text.str();
 }
 
-} // namespace
+/**
+ * @param round length of the rounds, ps
+ * @param stopAt number of an event that stops the simulation
+ * @param expected what actors see
+ */
+void
+CheckRounds(int64_t round, uint32_t stopAt, const std::string& expected)
+{
+    for (const bool windows : {false, true})
+    {
+        const auto loop = MakeLoop(windows);
+        uint32_t rounds = 0;
+        bool hasEnded = true;
+        const auto exchange = [&](uint64_t next) {
+            rounds++;
+            hasEnded = next == WindowSimulatorImpl::NEVER;
+            // Sometimes as if another process had an event before.
+            const uint64_t before =
+                rounds % 3 == 0 ? MixBits(rounds) % static_cast<uint64_t>(round) : 0;
+            return hasEnded ? next : next - std::min(next, before);
+        };
+        loop->SetRounds(exchange, TimeStep(static_cast<uint64_t>(round)));
+        NS_TEST_EXPECT_MSG_EQ(Observe(loop, stopAt),
+                              expected,
+                              "rounds of " << round << " ps, stop at " << stopAt);
+        NS_TEST_EXPECT_MSG_GT(rounds, 20, "many rounds");
+        NS_TEST_EXPECT_MSG_EQ(hasEnded, true, "the last round has no events");
+        NS_TEST_EXPECT_MSG_EQ(loop->GetWindow().GetTimeStep(),
+                              (windows ? std::min(round, DELAY) : 0),
+                              "a window is no longer than a round");
+    }
+}
 
 /**
- * @ingroup distributed-training-tests
  * With windows each node executes the same events at the same times as with ns-3's event loop, and
  * whoever may look at all nodes sees the same: global events, hosts that synchronize, and the
  * caller of Run() after Stop().
  */
-class WindowOrderTest : public TestCase
+void
+TestWindowOrder()
 {
-  public:
-    WindowOrderTest()
-        : TestCase("nodes see what they see with DefaultSimulatorImpl, also in rounds")
+    for (const uint32_t stopAt : {0, 300, 1001})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const uint32_t stopAt : {0, 300, 1001})
-        {
-            const std::string expected = Observe(CreateObject<DefaultSimulatorImpl>(), stopAt);
-            NS_TEST_EXPECT_MSG_GT(std::count(expected.begin(), expected.end(), '\n'),
-                                  3000,
-                                  "the test needs many events");
-            NS_TEST_EXPECT_MSG_EQ((Observe(MakeLoop(false), stopAt) == expected),
-                                  true,
-                                  "without windows, stop at " << stopAt);
-            const auto loop = MakeLoop();
-            NS_TEST_EXPECT_MSG_EQ((Observe(loop, stopAt) == expected),
-                                  true,
-                                  "with windows, stop at " << stopAt);
-            NS_TEST_EXPECT_MSG_EQ(loop->GetNNodes(), 3, "the switches");
-            NS_TEST_EXPECT_MSG_EQ(loop->GetWindow().GetTimeStep(), DELAY, "length of a window");
-            for (const int64_t round : {DELAY / 3, DELAY, 10 * DELAY / 3})
-            {
-                CheckRounds(round, stopAt, expected);
-            }
-        }
-    }
-
-    /**
-     * @param round length of the rounds, ps
-     * @param stopAt number of an event that stops the simulation
-     * @param expected what actors see
-     */
-    void CheckRounds(int64_t round, uint32_t stopAt, const std::string& expected)
-    {
-        for (const bool windows : {false, true})
-        {
-            const auto loop = MakeLoop(windows);
-            uint32_t rounds = 0;
-            bool hasEnded = true;
-            const auto exchange = [&](uint64_t next) {
-                rounds++;
-                hasEnded = next == WindowSimulatorImpl::NEVER;
-                // Sometimes as if another process had an event before.
-                const uint64_t before =
-                    rounds % 3 == 0 ? MixBits(rounds) % static_cast<uint64_t>(round) : 0;
-                return hasEnded ? next : next - std::min(next, before);
-            };
-            loop->SetRounds(exchange, TimeStep(static_cast<uint64_t>(round)));
-            NS_TEST_EXPECT_MSG_EQ((Observe(loop, stopAt) == expected),
-                                  true,
-                                  "rounds of " << round << " ps, stop at " << stopAt);
-            NS_TEST_EXPECT_MSG_GT(rounds, 20, "many rounds");
-            NS_TEST_EXPECT_MSG_EQ(hasEnded, true, "the last round has no events");
-            NS_TEST_EXPECT_MSG_EQ(loop->GetWindow().GetTimeStep(),
-                                  (windows ? std::min(round, DELAY) : 0),
-                                  "a window is no longer than a round");
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * Which switches execute events in windows, and when there are none.
- */
-class WindowChoiceTest : public TestCase
-{
-  public:
-    WindowChoiceTest()
-        : TestCase("observed switches take no part")
-    {
-    }
-
-  private:
-    static void OnDrop(const Frame&, uint16_t, DropReason)
-    {
-    }
-
-    static void OnFrame(const Frame&, bool)
-    {
-    }
-
-    void DoRun() override
-    {
+        const std::string expected = Observe(CreateObject<DefaultSimulatorImpl>(), stopAt);
+        NS_TEST_EXPECT_MSG_GT(std::count(expected.begin(), expected.end(), '\n'),
+                              3000,
+                              "the test needs many events");
+        NS_TEST_EXPECT_MSG_EQ(Observe(MakeLoop(false), stopAt),
+                              expected,
+                              "without windows, stop at " << stopAt);
         const auto loop = MakeLoop();
-        const ChosenEventLoop chosen(loop, BucketScheduler::GetTypeId());
-        const Fabric fabric = FabricHelper().Install(MakeTopology());
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(loop->GetNNodes(), 3, "all switches");
-        SwitchDevice& first = *fabric.devicesOfSwitches[0];
-        first.TraceConnectWithoutContext("Drop", MakeCallback(&WindowChoiceTest::OnDrop));
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(loop->GetNNodes(), 2, "one has a trace sink");
-        fabric.devicesOfSwitches[1]->GetPort(0).SetTap(&WindowChoiceTest::OnFrame);
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(loop->GetNNodes(), 1, "another one has a tap");
-        first.TraceDisconnectWithoutContext("Drop", MakeCallback(&WindowChoiceTest::OnDrop));
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(loop->GetNNodes(), 2, "the sink is gone");
-        loop->SetAttribute("Windows", BooleanValue(false));
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(loop->GetNNodes(), 0, "switched off");
-        NS_TEST_EXPECT_MSG_EQ(loop->GetWindow().GetTimeStep(), 0, "no window");
-        loop->SetAttribute("Windows", BooleanValue(true));
-        ObjectFactory factory;
-        factory.SetTypeId(MapScheduler::GetTypeId());
-        Simulator::SetScheduler(factory);
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(loop->GetNNodes(), 0, "another event list");
+        NS_TEST_EXPECT_MSG_EQ(Observe(loop, stopAt), expected, "with windows, stop at " << stopAt);
+        NS_TEST_EXPECT_MSG_EQ(loop->GetNNodes(), 3, "the switches");
+        NS_TEST_EXPECT_MSG_EQ(loop->GetWindow().GetTimeStep(), DELAY, "length of a window");
+        for (const int64_t round : {DELAY / 3, DELAY, 10 * DELAY / 3})
+        {
+            CheckRounds(round, stopAt, expected);
+        }
     }
-};
+}
+
+void
+OnDrop(const Frame&, uint16_t, DropReason)
+{
+}
+
+void
+OnFrame(const Frame&, bool)
+{
+}
+
+/** Which switches execute events in windows, and when there are none. */
+void
+TestWindowChoice()
+{
+    const auto loop = MakeLoop();
+    const ChosenEventLoop chosen(loop, BucketScheduler::GetTypeId());
+    const Fabric fabric = FabricHelper().Install(MakeTopology());
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(loop->GetNNodes(), 3, "all switches");
+    SwitchDevice& first = *fabric.devicesOfSwitches[0];
+    first.TraceConnectWithoutContext("Drop", MakeCallback(&OnDrop));
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(loop->GetNNodes(), 2, "one has a trace sink");
+    fabric.devicesOfSwitches[1]->GetPort(0).SetTap(&OnFrame);
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(loop->GetNNodes(), 1, "another one has a tap");
+    first.TraceDisconnectWithoutContext("Drop", MakeCallback(&OnDrop));
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(loop->GetNNodes(), 2, "the sink is gone");
+    loop->SetAttribute("Windows", BooleanValue(false));
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(loop->GetNNodes(), 0, "switched off");
+    NS_TEST_EXPECT_MSG_EQ(loop->GetWindow().GetTimeStep(), 0, "no window");
+    loop->SetAttribute("Windows", BooleanValue(true));
+    ObjectFactory factory;
+    factory.SetTypeId(MapScheduler::GetTypeId());
+    Simulator::SetScheduler(factory);
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(loop->GetNNodes(), 0, "another event list");
+}
+
+void
+Count(uint32_t* counter)
+{
+    ++*counter;
+}
+
+void
+Throw()
+{
+    throw std::runtime_error("in an event");
+}
+
+void
+ScheduleInThread(uint32_t node, uint32_t* counter)
+{
+    std::thread([=] {
+        Simulator::ScheduleWithContext(node, TimeStep(10), &Count, counter);
+    }).join();
+}
 
 /**
- * @ingroup distributed-training-tests
  * The functions of ns3::Simulator: events at destruction, of other threads, after exceptions, and
  * those that are left at the end.
  */
-class WindowSimulatorTest : public TestCase
+void
+TestWindowSimulator()
 {
-  public:
-    WindowSimulatorTest()
-        : TestCase("the functions of Simulator keep their meaning")
+    uint32_t destroyed = 0;
+    uint32_t counter = 0;
     {
-    }
+        const ChosenEventLoop chosen(MakeLoop(), BucketScheduler::GetTypeId());
+        const Fabric fabric = FabricHelper().Install(MakeTopology());
+        const uint32_t node = fabric.devicesOfSwitches[0]->GetObject<Node>()->GetId();
+        Simulator::Run();
 
-  private:
-    static void Count(uint32_t* counter)
-    {
-        ++*counter;
-    }
+        const EventId kept = Simulator::ScheduleDestroy(&Count, &destroyed);
+        const EventId removed = Simulator::ScheduleDestroy(&Count, &destroyed);
+        Simulator::Remove(removed);
+        NS_TEST_EXPECT_MSG_EQ(kept.IsExpired(), false, "an event at the end");
+        NS_TEST_EXPECT_MSG_EQ(removed.IsExpired(), true, "one that is removed");
 
-    static void Throw()
-    {
-        throw std::runtime_error("in an event");
-    }
+        Simulator::ScheduleWithContext(node, TimeStep(5), &ScheduleInThread, node, &counter);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(counter, 1, "another thread has scheduled an event");
 
-    static void ScheduleInThread(uint32_t node, uint32_t* counter)
-    {
-        std::thread([=] {
-            Simulator::ScheduleWithContext(node,
-                                           TimeStep(10),
-                                           &WindowSimulatorTest::Count,
-                                           counter);
-        }).join();
-    }
-
-    void DoRun() override
-    {
-        uint32_t destroyed = 0;
-        uint32_t counter = 0;
+        Simulator::ScheduleWithContext(node, TimeStep(5), &Throw);
+        Simulator::ScheduleWithContext(node, TimeStep(6), &Count, &counter);
+        std::string error;
+        try
         {
-            const ChosenEventLoop chosen(MakeLoop(), BucketScheduler::GetTypeId());
-            const Fabric fabric = FabricHelper().Install(MakeTopology());
-            const uint32_t node = fabric.devicesOfSwitches[0]->GetObject<Node>()->GetId();
             Simulator::Run();
-
-            const EventId kept =
-                Simulator::ScheduleDestroy(&WindowSimulatorTest::Count, &destroyed);
-            const EventId removed =
-                Simulator::ScheduleDestroy(&WindowSimulatorTest::Count, &destroyed);
-            Simulator::Remove(removed);
-            NS_TEST_EXPECT_MSG_EQ(kept.IsExpired(), false, "an event at the end");
-            NS_TEST_EXPECT_MSG_EQ(removed.IsExpired(), true, "one that is removed");
-
-            Simulator::ScheduleWithContext(node,
-                                           TimeStep(5),
-                                           &WindowSimulatorTest::ScheduleInThread,
-                                           node,
-                                           &counter);
-            Simulator::Run();
-            NS_TEST_EXPECT_MSG_EQ(counter, 1, "another thread has scheduled an event");
-
-            Simulator::ScheduleWithContext(node, TimeStep(5), &WindowSimulatorTest::Throw);
-            Simulator::ScheduleWithContext(node,
-                                           TimeStep(6),
-                                           &WindowSimulatorTest::Count,
-                                           &counter);
-            std::string error;
-            try
-            {
-                Simulator::Run();
-            }
-            catch (const std::runtime_error& thrown)
-            {
-                error = thrown.what();
-            }
-            NS_TEST_EXPECT_MSG_EQ(error, "in an event", "the exception arrives");
-            NS_TEST_EXPECT_MSG_EQ(counter, 1, "the event after it waits");
-            Simulator::Run();
-            NS_TEST_EXPECT_MSG_EQ(counter, 2, "and is executed by the next run");
-
-            Simulator::ScheduleWithContext(node,
-                                           TimeStep(100 * DELAY),
-                                           &WindowSimulatorTest::Count,
-                                           &counter);
-            NS_TEST_EXPECT_MSG_EQ(Simulator::IsFinished(), false, "an event is left");
         }
-        NS_TEST_EXPECT_MSG_EQ(destroyed, 1, "events at the end");
-        NS_TEST_EXPECT_MSG_EQ(counter, 2, "the event that is left is dropped");
-    }
-};
+        catch (const std::runtime_error& thrown)
+        {
+            error = thrown.what();
+        }
+        NS_TEST_EXPECT_MSG_EQ(error, "in an event", "the exception arrives");
+        NS_TEST_EXPECT_MSG_EQ(counter, 1, "the event after it waits");
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(counter, 2, "and is executed by the next run");
 
-/**
- * @ingroup distributed-training-tests
- * The suite of windows.
- */
-class SchedulerWindowsTestSuite : public TestSuite
-{
-  public:
-    SchedulerWindowsTestSuite()
-        : TestSuite("distributed-training-scheduler-windows", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new WindowOrderTest);
-        AddTestCase(new WindowChoiceTest);
-        AddTestCase(new WindowSimulatorTest);
+        Simulator::ScheduleWithContext(node, TimeStep(100 * DELAY), &Count, &counter);
+        NS_TEST_EXPECT_MSG_EQ(Simulator::IsFinished(), false, "an event is left");
     }
-};
+    NS_TEST_EXPECT_MSG_EQ(destroyed, 1, "events at the end");
+    NS_TEST_EXPECT_MSG_EQ(counter, 2, "the event that is left is dropped");
+}
 
-static SchedulerWindowsTestSuite g_schedulerWindowsTestSuite; ///< registers the suite
+const Suite g_suite("scheduler-windows",
+                    Duration::QUICK,
+                    {{"nodes see what they see with DefaultSimulatorImpl, also in rounds",
+                      TestWindowOrder},
+                     {"observed switches take no part", TestWindowChoice},
+                     {"the functions of Simulator keep their meaning", TestWindowSimulator}});
+
+} // namespace scheduler_windows_test

@@ -5,6 +5,7 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/message-tag.h"
 #include "ns3/packet-size.h"
@@ -12,7 +13,6 @@
 #include "ns3/serving-helper.h"
 #include "ns3/serving-summary.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-time-resolution.h"
 
@@ -24,17 +24,12 @@
 #include <set>
 #include <tuple>
 
+namespace serving_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-serving-tests Tests of serving
- */
-
-namespace
-{
 
 /** @return picoseconds */
 Time
@@ -239,126 +234,106 @@ GetMessageTime(const ClusterOptions& options, uint64_t packets)
     return options.rate.CalculateBytesTxTime(static_cast<uint32_t>(bytes)) + 2 * options.delay;
 }
 
-} // namespace
+/** @return the parts that a GPU has */
+std::set<uint32_t>
+GetParts(uint32_t gpu, uint32_t gpus, uint32_t parts)
+{
+    std::set<uint32_t> held;
+    for (uint32_t part = 0; part < parts; part++)
+    {
+        const bool has =
+            gpus <= parts ? part / (parts / gpus) == gpu : gpu / (gpus / parts) == part;
+        if (has)
+        {
+            held.insert(part);
+        }
+    }
+    return held;
+}
+
+void
+CheckRoutes(uint32_t parts, uint32_t senders, uint32_t receivers)
+{
+    std::vector<uint32_t> received(receivers);
+    std::vector<uint32_t> sent(senders);
+    for (const KeyValueRoute& route : MakeKeyValueRoutes(parts, senders, receivers))
+    {
+        const auto from = GetParts(route.from, senders, parts);
+        const auto to = GetParts(route.to, receivers, parts);
+        std::set<uint32_t> common;
+        std::set_intersection(from.begin(),
+                              from.end(),
+                              to.begin(),
+                              to.end(),
+                              std::inserter(common, common.end()));
+        NS_TEST_EXPECT_MSG_EQ(common.size(),
+                              route.parts,
+                              parts << " parts, " << senders << " to " << receivers);
+        received[route.to] += route.parts;
+        sent[route.from] += route.parts;
+    }
+    const uint32_t each = std::max(1U, parts / receivers);
+    for (uint32_t count : received)
+    {
+        NS_TEST_EXPECT_MSG_EQ(count, each, "parts of " << senders << " to " << receivers);
+    }
+    const auto [least, most] = std::minmax_element(sent.begin(), sent.end());
+    if (receivers % senders == 0)
+    {
+        NS_TEST_EXPECT_MSG_EQ(*least, *most, "senders share the work");
+    }
+}
 
 /**
- * @ingroup distributed-training-serving-tests
  * Sizes of keys and values: those that DeepSeek-AI publishes (Insights into DeepSeek-V3, ISCA 2025,
  * table 1, BF16); and which GPU has which part.
  */
-class KeyValueTestCase : public TestCase
+void
+TestKeyValue()
 {
-  public:
-    KeyValueTestCase()
-        : TestCase("keys and values have the published sizes, and go to each GPU once")
+    const std::map<std::string, uint64_t> published{{"deepseek-v3", 70272},
+                                                    {"llama3-405b", 516096}};
+    for (const auto& [name, bytes] : published)
     {
+        const TransformerModel model = FindTransformer(name);
+        const ServingSteps steps(model, MakeRates(), 1, 2, "prefill");
+        NS_TEST_EXPECT_MSG_EQ(steps.GetTokenBytes(), bytes, name);
+        NS_TEST_EXPECT_MSG_EQ(steps.GetWeightBytes(), 2 * model.GetParameters(), name);
     }
-
-  private:
-    void DoRun() override
+    // Two of eight GPUs have the same head of four; every GPU has the compressed form.
+    const TransformerModel grouped = FindTransformer("llama3-8b"); // 8 heads
+    NS_TEST_EXPECT_MSG_EQ(ServingSteps(grouped, MakeRates(), 2, 2, "").GetTokenBytes(),
+                          131072 / 2,
+                          "four heads");
+    NS_TEST_EXPECT_MSG_EQ(ServingSteps(grouped, MakeRates(), 16, 2, "").GetTokenBytes(),
+                          131072 / 8,
+                          "one head");
+    NS_TEST_EXPECT_MSG_EQ(
+        ServingSteps(FindTransformer("deepseek-v3"), MakeRates(), 8, 1, "").GetTokenBytes(),
+        70272 / 2,
+        "compressed, FP8");
+    for (uint32_t parts : {1, 2, 6, 8})
     {
-        const std::map<std::string, uint64_t> published{{"deepseek-v3", 70272},
-                                                        {"llama3-405b", 516096}};
-        for (const auto& [name, bytes] : published)
+        for (uint32_t senders : {1, 2, 3, 6, 8, 24, 48})
         {
-            const TransformerModel model = FindTransformer(name);
-            const ServingSteps steps(model, MakeRates(), 1, 2, "prefill");
-            NS_TEST_EXPECT_MSG_EQ(steps.GetTokenBytes(), bytes, name);
-            NS_TEST_EXPECT_MSG_EQ(steps.GetWeightBytes(), 2 * model.GetParameters(), name);
-        }
-        // Two of eight GPUs have the same head of four; every GPU has the compressed form.
-        const TransformerModel grouped = FindTransformer("llama3-8b"); // 8 heads
-        NS_TEST_EXPECT_MSG_EQ(ServingSteps(grouped, MakeRates(), 2, 2, "").GetTokenBytes(),
-                              131072 / 2,
-                              "four heads");
-        NS_TEST_EXPECT_MSG_EQ(ServingSteps(grouped, MakeRates(), 16, 2, "").GetTokenBytes(),
-                              131072 / 8,
-                              "one head");
-        NS_TEST_EXPECT_MSG_EQ(
-            ServingSteps(FindTransformer("deepseek-v3"), MakeRates(), 8, 1, "").GetTokenBytes(),
-            70272 / 2,
-            "compressed, FP8");
-        for (uint32_t parts : {1, 2, 6, 8})
-        {
-            for (uint32_t senders : {1, 2, 3, 6, 8, 24, 48})
+            for (uint32_t receivers : {1, 2, 3, 6, 8, 24, 48})
             {
-                for (uint32_t receivers : {1, 2, 3, 6, 8, 24, 48})
+                const auto fits = [parts](uint32_t gpus) {
+                    return parts % gpus == 0 || gpus % parts == 0;
+                };
+                if (fits(senders) && fits(receivers))
                 {
-                    const auto fits = [parts](uint32_t gpus) {
-                        return parts % gpus == 0 || gpus % parts == 0;
-                    };
-                    if (fits(senders) && fits(receivers))
-                    {
-                        CheckRoutes(parts, senders, receivers);
-                    }
+                    CheckRoutes(parts, senders, receivers);
                 }
             }
         }
     }
+}
 
-    /** @return the parts that a GPU has */
-    static std::set<uint32_t> GetParts(uint32_t gpu, uint32_t gpus, uint32_t parts)
-    {
-        std::set<uint32_t> held;
-        for (uint32_t part = 0; part < parts; part++)
-        {
-            const bool has =
-                gpus <= parts ? part / (parts / gpus) == gpu : gpu / (gpus / parts) == part;
-            if (has)
-            {
-                held.insert(part);
-            }
-        }
-        return held;
-    }
-
-    void CheckRoutes(uint32_t parts, uint32_t senders, uint32_t receivers)
-    {
-        std::vector<uint32_t> received(receivers);
-        std::vector<uint32_t> sent(senders);
-        for (const KeyValueRoute& route : MakeKeyValueRoutes(parts, senders, receivers))
-        {
-            const auto from = GetParts(route.from, senders, parts);
-            const auto to = GetParts(route.to, receivers, parts);
-            std::set<uint32_t> common;
-            std::set_intersection(from.begin(),
-                                  from.end(),
-                                  to.begin(),
-                                  to.end(),
-                                  std::inserter(common, common.end()));
-            NS_TEST_EXPECT_MSG_EQ(common.size(),
-                                  route.parts,
-                                  parts << " parts, " << senders << " to " << receivers);
-            received[route.to] += route.parts;
-            sent[route.from] += route.parts;
-        }
-        const uint32_t each = std::max(1U, parts / receivers);
-        for (uint32_t count : received)
-        {
-            NS_TEST_EXPECT_MSG_EQ(count, each, "parts of " << senders << " to " << receivers);
-        }
-        const auto [least, most] = std::minmax_element(sent.begin(), sent.end());
-        if (receivers % senders == 0)
-        {
-            NS_TEST_EXPECT_MSG_EQ(*least, *most, "senders share the work");
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-serving-tests
- * One request on an idle network, to the picosecond: prompt, transfer and steps.
- */
-class OneRequestTestCase : public TestCase
+/** One request on an idle network, to the picosecond: prompt, transfer and steps. */
+struct OneRequestTestCase
 {
-  public:
-    OneRequestTestCase()
-        : TestCase("times of one request equal closed forms")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         constexpr uint64_t PROMPT = 64; // 8 packets a layer
         constexpr uint64_t OUTPUT = 5;
@@ -420,7 +395,7 @@ class OneRequestTestCase : public TestCase
 
     void OnDone()
     {
-        m_end = Simulator::Now();
+        end = Simulator::Now();
     }
 
     /** @return time of an all-reduce of two ranks */
@@ -436,469 +411,395 @@ class OneRequestTestCase : public TestCase
         }
         Simulator::Run();
         Simulator::Destroy();
-        return m_end;
+        return end;
     }
 
-    Time m_end;
+    Time end;
 };
 
-/**
- * @ingroup distributed-training-serving-tests
- * Requests that are computed together, in the order of arrival.
- */
-class BatchTestCase : public TestCase
+/** @return number of a step by its start */
+double
+GetPlace(const std::vector<Time>& starts, Time start)
 {
-  public:
-    BatchTestCase()
-        : TestCase("batches have the requests that fit, and the times of the roofline")
-    {
-    }
+    return static_cast<double>(std::find(starts.begin(), starts.end(), start) - starts.begin());
+}
 
-  private:
-    void DoRun() override
-    {
-        const ClusterOptions cluster = MakeCluster(2);
-        const SmallTimes times(1);
-        ServingOptions options;
-        options.prefillTokens = 100;
-        // The second is computed alone, as it exceeds the limit; the others wait and share a batch.
-        const auto list = MakeList({{0, 30, 1}, {1, 150, 1}, {2, 40, 1}, {3, 60, 1}, {4, 1, 1}});
-        {
-            const Service service(cluster, options, list);
-            const Time first = times.GetPrefill({30});
-            const Time second = first + times.GetPrefill({150});
-            const Time third = second + times.GetPrefill({40, 60});
-            const Time fourth = third + times.GetPrefill({1});
-            const std::vector<Time> ends{first, second, third, third, fourth};
-            for (std::size_t i = 0; i < ends.size(); i++)
-            {
-                NS_TEST_EXPECT_MSG_EQ(service.Get(i).prefillEnd, ends[i], "request " << i);
-                NS_TEST_EXPECT_MSG_EQ(service.Get(i).isDone, true, "one token");
-                NS_TEST_EXPECT_MSG_EQ(service.Get(i).GetTokens(), 1, "one token");
-                NS_TEST_EXPECT_MSG_EQ(service.Get(i).lastToken, service.Get(i).firstToken, "both");
-            }
-        }
-        {
-            options.prefillRequests = 1;
-            const Service service(cluster, options, list);
-            NS_TEST_EXPECT_MSG_EQ(service.Get(3).prefillEnd - service.Get(2).prefillEnd,
-                                  times.GetPrefill({60}),
-                                  "one at a time");
-        }
-        // Decoding: the second joins at the end of the step under way, the third waits for a place.
-        ServingOptions two;
-        two.decodeRequests = 2;
-        const Service service(cluster, two, MakeList({{0, 8, 9}, {0, 8, 3}, {0, 8, 2}}));
-        const ServedRequest& a = service.Get(0);
-        const ServedRequest& b = service.Get(1);
-        const ServedRequest& c = service.Get(2);
-        NS_TEST_EXPECT_MSG_EQ(c.prefillEnd,
-                              a.prefillEnd + times.GetPrefill({8, 8}),
-                              "a is alone, then b and c");
-        NS_TEST_EXPECT_MSG_EQ(a.joined, a.firstToken, "a begins at once");
-        std::vector<Time> starts{a.joined};
-        for (Time gap : a.tokenGaps)
-        {
-            starts.push_back(starts.back() + gap);
-        }
-        NS_TEST_EXPECT_MSG_EQ(std::count(starts.begin(), starts.end(), b.joined), 1, "b joins");
-        NS_TEST_EXPECT_MSG_EQ(b.tokenGaps.at(1),
-                              times.GetDecode({10, 10 + 1.0 * GetPlace(starts, b.joined)}),
-                              "step of two");
-        const Time left = std::min(a.lastToken, b.lastToken);
-        NS_TEST_EXPECT_MSG_EQ(c.joined, left, "c has the place of the first that leaves");
-        NS_TEST_EXPECT_MSG_EQ(service.system->GetDecodes()[0]->GetLargestBatch(), 2, "batch");
-    }
-
-    /** @return number of a step by its start */
-    static double GetPlace(const std::vector<Time>& starts, Time start)
-    {
-        return static_cast<double>(std::find(starts.begin(), starts.end(), start) - starts.begin());
-    }
-};
-
-/**
- * @ingroup distributed-training-serving-tests
- * Whatever the instances and losses: bytes arrive once, tokens are made once.
- */
-class ConservationTestCase : public TestCase
+/** Requests that are computed together, in the order of arrival. */
+void
+TestBatch()
 {
-  public:
-    ConservationTestCase()
-        : TestCase("every byte of keys and values arrives once, every token is made once")
+    const ClusterOptions cluster = MakeCluster(2);
+    const SmallTimes times(1);
+    ServingOptions options;
+    options.prefillTokens = 100;
+    // The second is computed alone, as it exceeds the limit; the others wait and share a batch.
+    const auto list = MakeList({{0, 30, 1}, {1, 150, 1}, {2, 40, 1}, {3, 60, 1}, {4, 1, 1}});
     {
+        const Service service(cluster, options, list);
+        const Time first = times.GetPrefill({30});
+        const Time second = first + times.GetPrefill({150});
+        const Time third = second + times.GetPrefill({40, 60});
+        const Time fourth = third + times.GetPrefill({1});
+        const std::vector<Time> ends{first, second, third, third, fourth};
+        for (std::size_t i = 0; i < ends.size(); i++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(service.Get(i).prefillEnd, ends[i], "request " << i);
+            NS_TEST_EXPECT_MSG_EQ(service.Get(i).isDone, true, "one token");
+            NS_TEST_EXPECT_MSG_EQ(service.Get(i).GetTokens(), 1, "one token");
+            NS_TEST_EXPECT_MSG_EQ(service.Get(i).lastToken, service.Get(i).firstToken, "both");
+        }
     }
+    {
+        options.prefillRequests = 1;
+        const Service service(cluster, options, list);
+        NS_TEST_EXPECT_MSG_EQ(service.Get(3).prefillEnd - service.Get(2).prefillEnd,
+                              times.GetPrefill({60}),
+                              "one at a time");
+    }
+    // Decoding: the second joins at the end of the step under way, the third waits for a place.
+    ServingOptions two;
+    two.decodeRequests = 2;
+    const Service service(cluster, two, MakeList({{0, 8, 9}, {0, 8, 3}, {0, 8, 2}}));
+    const ServedRequest& a = service.Get(0);
+    const ServedRequest& b = service.Get(1);
+    const ServedRequest& c = service.Get(2);
+    NS_TEST_EXPECT_MSG_EQ(c.prefillEnd,
+                          a.prefillEnd + times.GetPrefill({8, 8}),
+                          "a is alone, then b and c");
+    NS_TEST_EXPECT_MSG_EQ(a.joined, a.firstToken, "a begins at once");
+    std::vector<Time> starts{a.joined};
+    for (Time gap : a.tokenGaps)
+    {
+        starts.push_back(starts.back() + gap);
+    }
+    NS_TEST_EXPECT_MSG_EQ(std::count(starts.begin(), starts.end(), b.joined), 1, "b joins");
+    NS_TEST_EXPECT_MSG_EQ(b.tokenGaps.at(1),
+                          times.GetDecode({10, 10 + 1.0 * GetPlace(starts, b.joined)}),
+                          "step of two");
+    const Time left = std::min(a.lastToken, b.lastToken);
+    NS_TEST_EXPECT_MSG_EQ(c.joined, left, "c has the place of the first that leaves");
+    NS_TEST_EXPECT_MSG_EQ(service.system->GetDecodes()[0]->GetLargestBatch(), 2, "batch");
+}
 
-  private:
-    void DoRun() override
+void
+Check(uint32_t from,
+      uint32_t to,
+      const std::string& transport,
+      const std::vector<ServingRequest>& requests)
+{
+    ClusterOptions cluster = MakeCluster(3 * from + 2 * to);
+    cluster.transport = transport;
+    cluster.loss = 0.001;
+    ServingOptions options;
+    options.prefillInstances = 3;
+    options.decodeInstances = 2;
+    options.prefillTensor = from;
+    options.decodeTensor = to;
+    options.routing = from > to ? ServingRouting::ROUND_ROBIN : ServingRouting::LEAST_LOADED;
+    options.isLayerwise = from != 2;
+    const Service service(cluster, options, requests);
+    const std::string what = transport + ", " + std::to_string(from) + " to " + std::to_string(to);
+    uint64_t bytes = 0;
+    for (std::size_t i = 0; i < requests.size(); i++)
     {
-        ServingLoad load;
-        load.count = 30;
-        load.rate = 2000;
-        load.prompt = 37;
-        load.output = 6;
-        load.jitter = "lognormal:cv=0.8";
-        UsePicoseconds();
-        const auto requests = MakeRequests(load);
-        // GPUs of instances: fewer than heads, as many, more (heads are then copied).
-        for (const auto& [from, to] : {std::make_pair(1U, 2U), {2U, 1U}, {4U, 1U}, {1U, 4U}})
-        {
-            for (const std::string transport : {"rdma", "tcp", "uec"})
-            {
-                Check(from, to, transport, requests);
-            }
-        }
+        const ServedRequest& one = service.Get(i);
+        NS_TEST_EXPECT_MSG_EQ(one.isDone, true, what);
+        NS_TEST_EXPECT_MSG_EQ(one.GetTokens(), requests[i].output, what);
+        // Each head of a token once to each GPU that has it: 4 GPUs have 2 heads twice.
+        bytes += requests[i].prompt * 4 * SMALL_TOKEN_BYTES * (to == 4 ? 2 : 1);
     }
+    uint64_t received = 0;
+    for (const auto& [ends, count] : service.received)
+    {
+        received += count;
+    }
+    NS_TEST_EXPECT_MSG_EQ(received, bytes, what);
+    NS_TEST_EXPECT_MSG_EQ(service.received, service.sent, what);
+    NS_TEST_EXPECT_MSG_EQ(service.tags.size(), service.messages, what << ": once");
+    NS_TEST_EXPECT_MSG_EQ(service.ends, 1, what);
+    std::set<uint32_t> prefills;
+    std::set<uint32_t> decodes;
+    for (const ServedRequest& one : service.system->GetRequests())
+    {
+        prefills.insert(one.prefillInstance);
+        decodes.insert(one.decodeInstance);
+    }
+    NS_TEST_EXPECT_MSG_EQ(prefills.size(), 3, what << ": all serve");
+    NS_TEST_EXPECT_MSG_EQ(decodes.size(), 2, what << ": all serve");
+}
 
-    void Check(uint32_t from,
-               uint32_t to,
-               const std::string& transport,
-               const std::vector<ServingRequest>& requests)
+/** Whatever the instances and losses: bytes arrive once, tokens are made once. */
+void
+TestConservation()
+{
+    ServingLoad load;
+    load.count = 30;
+    load.rate = 2000;
+    load.prompt = 37;
+    load.output = 6;
+    load.jitter = "lognormal:cv=0.8";
+    UsePicoseconds();
+    const auto requests = MakeRequests(load);
+    // GPUs of instances: fewer than heads, as many, more (heads are then copied).
+    for (const auto& [from, to] : {std::make_pair(1U, 2U), {2U, 1U}, {4U, 1U}, {1U, 4U}})
     {
-        ClusterOptions cluster = MakeCluster(3 * from + 2 * to);
-        cluster.transport = transport;
-        cluster.loss = 0.001;
-        ServingOptions options;
-        options.prefillInstances = 3;
-        options.decodeInstances = 2;
-        options.prefillTensor = from;
-        options.decodeTensor = to;
-        options.routing = from > to ? ServingRouting::ROUND_ROBIN : ServingRouting::LEAST_LOADED;
-        options.isLayerwise = from != 2;
-        const Service service(cluster, options, requests);
-        const std::string what =
-            transport + ", " + std::to_string(from) + " to " + std::to_string(to);
-        uint64_t bytes = 0;
-        for (std::size_t i = 0; i < requests.size(); i++)
+        for (const std::string transport : {"rdma", "tcp", "uec"})
         {
-            const ServedRequest& one = service.Get(i);
-            NS_TEST_EXPECT_MSG_EQ(one.isDone, true, what);
-            NS_TEST_EXPECT_MSG_EQ(one.GetTokens(), requests[i].output, what);
-            // Each head of a token once to each GPU that has it: 4 GPUs have 2 heads twice.
-            bytes += requests[i].prompt * 4 * SMALL_TOKEN_BYTES * (to == 4 ? 2 : 1);
+            Check(from, to, transport, requests);
         }
-        uint64_t received = 0;
-        for (const auto& [ends, count] : service.received)
-        {
-            received += count;
-        }
-        NS_TEST_EXPECT_MSG_EQ(received, bytes, what);
-        NS_TEST_EXPECT_MSG_EQ((service.received == service.sent), true, what);
-        NS_TEST_EXPECT_MSG_EQ(service.tags.size(), service.messages, what << ": once");
-        NS_TEST_EXPECT_MSG_EQ(service.ends, 1, what);
-        std::set<uint32_t> prefills;
-        std::set<uint32_t> decodes;
-        for (const ServedRequest& one : service.system->GetRequests())
-        {
-            prefills.insert(one.prefillInstance);
-            decodes.insert(one.decodeInstance);
-        }
-        NS_TEST_EXPECT_MSG_EQ(prefills.size(), 3, what << ": all serve");
-        NS_TEST_EXPECT_MSG_EQ(decodes.size(), 2, what << ": all serve");
     }
-};
+}
+
+ServingSummary
+Run(const ServingLoad& load)
+{
+    const auto requests = MakeRequests(load);
+    ServingOptions options;
+    options.prefillRequests = 1;
+    const Service run(MakeCluster(2), options, requests);
+    const Time length = SmallTimes(1).GetPrefill({16});
+    Time wait;
+    for (std::size_t i = 0; i < requests.size(); i++)
+    {
+        if (i > 0)
+        {
+            const Time gap = requests[i].arrival - requests[i - 1].arrival;
+            wait = std::max(Time(0), wait + length - gap);
+        }
+        NS_TEST_EXPECT_MSG_EQ(run.Get(i).GetPrefillWait(), wait, "request " << i);
+    }
+    return ServingSummary::Of(run.system->GetRequests(), {});
+}
 
 /**
- * @ingroup distributed-training-serving-tests
  * A prefill instance that computes prompts of the same length one by one is an M/D/1 queue: each
  * wait follows from the one before (Lindley), and the mean is that of Pollaczek and Khinchine.
  */
-class QueueTestCase : public TestCase
+void
+TestQueue()
 {
-  public:
-    QueueTestCase()
-        : TestCase("waits are those of a queue with Poisson arrivals; overload is reported")
-    {
-    }
+    UsePicoseconds();
+    ServingLoad load;
+    load.count = 30000;
+    load.prompt = 16;
+    load.output = 1;
+    const double service = SmallTimes(1).GetPrefill({16}).GetSeconds();
+    load.rate = 0.6 / service;
+    const ServingSummary stable = Run(load);
+    const double expected = 0.6 * service / (2 * (1 - 0.6));
+    // A standard deviation of the mean is about 2 % of it with 30000 requests at this load.
+    NS_TEST_EXPECT_MSG_EQ_TOL(stable.prefillWaitS, expected, 0.06 * expected, "mean wait");
+    NS_TEST_EXPECT_MSG_EQ(stable.IsOverloaded(), false, "load 0.6: " << stable.waitGrowth);
+    NS_TEST_EXPECT_MSG_EQ_TOL(stable.requestsPerSecond, load.rate, 0.02 * load.rate, "served");
 
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        ServingLoad load;
-        load.count = 30000;
-        load.prompt = 16;
-        load.output = 1;
-        const double service = SmallTimes(1).GetPrefill({16}).GetSeconds();
-        load.rate = 0.6 / service;
-        const ServingSummary stable = Run(load);
-        const double expected = 0.6 * service / (2 * (1 - 0.6));
-        // A standard deviation of the mean is about 2 % of it with 30000 requests at this load.
-        NS_TEST_EXPECT_MSG_EQ_TOL(stable.prefillWaitS, expected, 0.06 * expected, "mean wait");
-        NS_TEST_EXPECT_MSG_EQ(stable.IsOverloaded(), false, "load 0.6: " << stable.waitGrowth);
-        NS_TEST_EXPECT_MSG_EQ_TOL(stable.requestsPerSecond, load.rate, 0.02 * load.rate, "served");
+    load.count = 2000;
+    load.rate = 1.5 / service;
+    const ServingSummary overload = Run(load);
+    NS_TEST_EXPECT_MSG_EQ_TOL(overload.waitGrowth, 0.5, 0.1, "load 1.5");
+    NS_TEST_EXPECT_MSG_EQ(overload.IsOverloaded(), true, "load 1.5");
+    NS_TEST_EXPECT_MSG_EQ_TOL(overload.requestsPerSecond, 1 / service, 0.01 / service, "limit");
+}
 
-        load.count = 2000;
-        load.rate = 1.5 / service;
-        const ServingSummary overload = Run(load);
-        NS_TEST_EXPECT_MSG_EQ_TOL(overload.waitGrowth, 0.5, 0.1, "load 1.5");
-        NS_TEST_EXPECT_MSG_EQ(overload.IsOverloaded(), true, "load 1.5");
-        NS_TEST_EXPECT_MSG_EQ_TOL(overload.requestsPerSecond, 1 / service, 0.01 / service, "limit");
-    }
-
-    ServingSummary Run(const ServingLoad& load)
-    {
-        const auto requests = MakeRequests(load);
-        ServingOptions options;
-        options.prefillRequests = 1;
-        const Service run(MakeCluster(2), options, requests);
-        const Time length = SmallTimes(1).GetPrefill({16});
-        Time wait;
-        for (std::size_t i = 0; i < requests.size(); i++)
-        {
-            if (i > 0)
-            {
-                const Time gap = requests[i].arrival - requests[i - 1].arrival;
-                wait = std::max(Time(0), wait + length - gap);
-            }
-            NS_TEST_EXPECT_MSG_EQ(run.Get(i).GetPrefillWait(), wait, "request " << i);
-        }
-        return ServingSummary::Of(run.system->GetRequests(), {});
-    }
-};
-
-/**
- * @ingroup distributed-training-serving-tests
- * Random requests, and what is computed from them.
- */
-class RequestTestCase : public TestCase
+std::vector<std::tuple<int64_t, uint64_t, uint64_t>>
+Make(const ServingLoad& load)
 {
-  public:
-    RequestTestCase()
-        : TestCase("random requests can be repeated; percentiles, objectives and no requests")
+    std::vector<std::tuple<int64_t, uint64_t, uint64_t>> rows;
+    for (const ServingRequest& one : MakeRequests(load))
     {
+        rows.emplace_back(one.arrival.GetPicoSeconds(), one.prompt, one.output);
     }
+    return rows;
+}
 
-  private:
-    static std::vector<std::tuple<int64_t, uint64_t, uint64_t>> Make(const ServingLoad& load)
-    {
-        std::vector<std::tuple<int64_t, uint64_t, uint64_t>> rows;
-        for (const ServingRequest& one : MakeRequests(load))
-        {
-            rows.emplace_back(one.arrival.GetPicoSeconds(), one.prompt, one.output);
-        }
-        return rows;
-    }
-
-    void DoRun() override
-    {
-        UsePicoseconds();
-        ServingLoad load;
-        load.count = 20000;
-        load.rate = 50;
-        load.prompt = 100;
-        load.jitter = "lognormal:cv=0.5";
-        const auto rows = Make(load);
-        NS_TEST_EXPECT_MSG_EQ((rows == Make(load)), true, "the same run number");
-        const uint64_t run = RngSeedManager::GetRun();
-        RngSeedManager::SetRun(run + 1);
-        NS_TEST_EXPECT_MSG_EQ((rows == Make(load)), false, "another run number");
-        RngSeedManager::SetRun(run);
-        // Five standard deviations of the mean of 20000 gaps: 1 / sqrt(20000) each.
-        const double mean = static_cast<double>(std::get<0>(rows.back())) * 1e-12 / 20000;
-        NS_TEST_EXPECT_MSG_EQ_TOL(mean, 0.02, 0.02 * 5 / std::sqrt(20000.0), "mean gap");
-        double prompts = 0;
-        for (const auto& [when, prompt, output] : rows)
-        {
-            prompts += static_cast<double>(prompt) / 20000;
-        }
-        NS_TEST_EXPECT_MSG_EQ_TOL(prompts, 100, 100 * 0.5 * 5 / std::sqrt(20000.0), "prompt");
-
-        std::vector<double> values(100);
-        for (std::size_t i = 0; i < values.size(); i++)
-        {
-            values[i] = static_cast<double>(100 - i); // 1 to 100
-        }
-        const ServingQuantity quantity = ServingQuantity::Of(values);
-        NS_TEST_EXPECT_MSG_EQ(quantity.mean, 50.5, "mean");
-        NS_TEST_EXPECT_MSG_EQ(quantity.p50, 50, "median");
-        NS_TEST_EXPECT_MSG_EQ(quantity.p90, 90, "p90");
-        NS_TEST_EXPECT_MSG_EQ(quantity.p99, 99, "p99");
-        NS_TEST_EXPECT_MSG_EQ(ServingQuantity::Of({7}).p99, 7, "one value");
-
-        const Service none(MakeCluster(2), {}, {});
-        NS_TEST_EXPECT_MSG_EQ(none.ends, 1, "nothing to do");
-        NS_TEST_EXPECT_MSG_EQ(ServingSummary::Of(none.system->GetRequests(), {}).requests, 0, "0");
-        CheckObjectives();
-    }
-
-    void CheckObjectives()
-    {
-        // The second request waits for the first one.
-        const Service service(MakeCluster(2), {}, MakeList({{0, 64, 3}, {1, 64, 3}}));
-        const double first = service.Get(0).GetTimeToFirstToken().GetSeconds();
-        const double second = service.Get(1).GetTimeToFirstToken().GetSeconds();
-        NS_TEST_EXPECT_MSG_LT(first, second, "the first is faster");
-        const auto get = [&](double firstToken, double token) {
-            return ServingSummary::Of(service.system->GetRequests(), {firstToken, token});
-        };
-        NS_TEST_EXPECT_MSG_EQ(get(0, 0).attainment, 1, "no objective");
-        NS_TEST_EXPECT_MSG_EQ(get(first, 0).attainment, 0.5, "one");
-        NS_TEST_EXPECT_MSG_EQ(get(first / 2, 0).attainment, 0, "none");
-        NS_TEST_EXPECT_MSG_EQ(get(second, 1e-9).attainment, 0, "tokens");
-        NS_TEST_EXPECT_MSG_EQ_TOL(get(first, 0).goodputPerSecond,
-                                  1 / get(0, 0).seconds,
-                                  1e-9,
-                                  "one in this time");
-    }
-};
-
-/**
- * @ingroup distributed-training-serving-tests
- * Memory for keys and values, in which requests queue.
- */
-class MemoryTestCase : public RefusalTest
+void
+CheckObjectives()
 {
-  public:
-    MemoryTestCase()
-        : RefusalTest("requests wait for memory, or are refused if they never fit")
-    {
-    }
+    // The second request waits for the first one.
+    const Service service(MakeCluster(2), {}, MakeList({{0, 64, 3}, {1, 64, 3}}));
+    const double first = service.Get(0).GetTimeToFirstToken().GetSeconds();
+    const double second = service.Get(1).GetTimeToFirstToken().GetSeconds();
+    NS_TEST_EXPECT_MSG_LT(first, second, "the first is faster");
+    const auto get = [&](double firstToken, double token) {
+        return ServingSummary::Of(service.system->GetRequests(), {firstToken, token});
+    };
+    NS_TEST_EXPECT_MSG_EQ(get(0, 0).attainment, 1, "no objective");
+    NS_TEST_EXPECT_MSG_EQ(get(first, 0).attainment, 0.5, "one");
+    NS_TEST_EXPECT_MSG_EQ(get(first / 2, 0).attainment, 0, "none");
+    NS_TEST_EXPECT_MSG_EQ(get(second, 1e-9).attainment, 0, "tokens");
+    NS_TEST_EXPECT_MSG_EQ_TOL(get(first, 0).goodputPerSecond,
+                              1 / get(0, 0).seconds,
+                              1e-9,
+                              "one in this time");
+}
 
-  private:
-    void DoRun() override
+/** Random requests, and what is computed from them. */
+void
+TestRequest()
+{
+    UsePicoseconds();
+    ServingLoad load;
+    load.count = 20000;
+    load.rate = 50;
+    load.prompt = 100;
+    load.jitter = "lognormal:cv=0.5";
+    const auto rows = Make(load);
+    NS_TEST_EXPECT_MSG_EQ(rows, Make(load), "the same run number");
+    const uint64_t run = RngSeedManager::GetRun();
+    RngSeedManager::SetRun(run + 1);
+    NS_TEST_EXPECT_MSG_NE(rows, Make(load), "another run number");
+    RngSeedManager::SetRun(run);
+    // Five standard deviations of the mean of 20000 gaps: 1 / sqrt(20000) each.
+    const double mean = static_cast<double>(std::get<0>(rows.back())) * 1e-12 / 20000;
+    NS_TEST_EXPECT_MSG_EQ_TOL(mean, 0.02, 0.02 * 5 / std::sqrt(20000.0), "mean gap");
+    double prompts = 0;
+    for (const auto& [when, prompt, output] : rows)
     {
-        const ServingSteps steps(MakeSmallModel(), MakeRates(), 1, 2, "decode");
-        ServingOptions options;
-        // 20 + 11 - 1 tokens of a request fit once, twice they do not.
-        options.memory = steps.GetWeightBytes() + 59 * steps.GetTokenBytes();
-        for (bool isLayerwise : {false, true})
+        prompts += static_cast<double>(prompt) / 20000;
+    }
+    NS_TEST_EXPECT_MSG_EQ_TOL(prompts, 100, 100 * 0.5 * 5 / std::sqrt(20000.0), "prompt");
+
+    std::vector<double> values(100);
+    for (std::size_t i = 0; i < values.size(); i++)
+    {
+        values[i] = static_cast<double>(100 - i); // 1 to 100
+    }
+    const ServingQuantity quantity = ServingQuantity::Of(values);
+    NS_TEST_EXPECT_MSG_EQ(quantity.mean, 50.5, "mean");
+    NS_TEST_EXPECT_MSG_EQ(quantity.p50, 50, "median");
+    NS_TEST_EXPECT_MSG_EQ(quantity.p90, 90, "p90");
+    NS_TEST_EXPECT_MSG_EQ(quantity.p99, 99, "p99");
+    NS_TEST_EXPECT_MSG_EQ(ServingQuantity::Of({7}).p99, 7, "one value");
+
+    const Service none(MakeCluster(2), {}, {});
+    NS_TEST_EXPECT_MSG_EQ(none.ends, 1, "nothing to do");
+    NS_TEST_EXPECT_MSG_EQ(ServingSummary::Of(none.system->GetRequests(), {}).requests, 0, "0");
+    CheckObjectives();
+}
+
+/** Memory for keys and values, in which requests queue. */
+void
+TestMemory()
+{
+    const ServingSteps steps(MakeSmallModel(), MakeRates(), 1, 2, "decode");
+    ServingOptions options;
+    // 20 + 11 - 1 tokens of a request fit once, twice they do not.
+    options.memory = steps.GetWeightBytes() + 59 * steps.GetTokenBytes();
+    for (bool isLayerwise : {false, true})
+    {
+        options.isLayerwise = isLayerwise;
+        const Service service(MakeCluster(2),
+                              options,
+                              MakeList({{0, 20, 11}, {0, 20, 11}, {0, 20, 11}}));
+        NS_TEST_EXPECT_MSG_EQ(service.system->GetDecodeCapacity(), 59, "tokens");
+        for (std::size_t i : {1, 2})
         {
-            options.isLayerwise = isLayerwise;
-            const Service service(MakeCluster(2),
-                                  options,
-                                  MakeList({{0, 20, 11}, {0, 20, 11}, {0, 20, 11}}));
-            NS_TEST_EXPECT_MSG_EQ(service.system->GetDecodeCapacity(), 59, "tokens");
-            for (std::size_t i : {1, 2})
-            {
-                const ServedRequest& one = service.Get(i);
-                NS_TEST_EXPECT_MSG_EQ(one.granted, service.Get(i - 1).lastToken, "after the other");
-                // All layers at once, 20 tokens: 10 packets.
-                NS_TEST_EXPECT_MSG_EQ(one.GetTransferTime(),
-                                      GetMessageTime(MakeCluster(2), 10),
-                                      "then they move");
-                NS_TEST_EXPECT_MSG_EQ(one.GetTimeToFirstToken(),
-                                      one.GetPrefillWait() + (one.prefillEnd - one.prefillStart) +
-                                          one.GetMemoryWait() + one.GetTransferTime(),
-                                      "parts");
-                NS_TEST_EXPECT_MSG_EQ(one.isDone, true, "done");
-            }
-            // Two prompts of 20 fit into the memory where they are computed, the third waits until
-            // the first has left.
-            NS_TEST_EXPECT_MSG_EQ((service.Get(2).prefillStart >= service.Get(0).firstToken),
-                                  true,
-                                  "memory of the prefill instance");
+            const ServedRequest& one = service.Get(i);
+            NS_TEST_EXPECT_MSG_EQ(one.granted, service.Get(i - 1).lastToken, "after the other");
+            // All layers at once, 20 tokens: 10 packets.
+            NS_TEST_EXPECT_MSG_EQ(one.GetTransferTime(),
+                                  GetMessageTime(MakeCluster(2), 10),
+                                  "then they move");
+            NS_TEST_EXPECT_MSG_EQ(one.GetTimeToFirstToken(),
+                                  one.GetPrefillWait() + (one.prefillEnd - one.prefillStart) +
+                                      one.GetMemoryWait() + one.GetTransferTime(),
+                                  "parts");
+            NS_TEST_EXPECT_MSG_EQ(one.isDone, true, "done");
         }
-        const auto refuse = [&](const std::function<void(ServingOptions&)>& change,
-                                const std::vector<ServingRequest>& requests = {},
-                                const std::string& model = "") {
-            ServingOptions changed = options;
-            change(changed);
-            const std::string refusal = GetRefusal([&] {
-                Service(MakeCluster(16),
-                        changed,
-                        requests,
-                        model.empty() ? MakeSmallModel() : FindTransformer(model));
-            });
-            Simulator::Destroy();
-            return refusal;
-        };
-        const auto nothing = [](ServingOptions&) {};
-        ExpectPart(refuse(nothing, MakeList({{0, 1, 1}, {0, 50, 11}})),
-                   "request 1: 50 + 11 tokens (allowed: up to 59, for which a decode instance has");
-        ExpectPart(refuse(nothing, MakeList({{0, 60, 1}})), "for which a prefill instance has");
-        NS_TEST_EXPECT_MSG_EQ(refuse(nothing, MakeList({{0, 59, 1}, {0, 1, 59}})), "", "just fits");
-        ExpectPart(refuse(nothing, {}, "llama3-8b"), "gpu memory ");
-        ExpectPart(refuse([](auto& o) { o.prefillTensor = 3; }),
-                   "prefill tensor 3 (allowed: divisors of 4, the heads of attention)");
-        ExpectPart(refuse([](auto& o) { o.decodeTensor = 8; }), "decode tensor 8 (allowed:");
-        ExpectPart(refuse([](auto& o) { o.decodeInstances = 16; }),
-                   "ranks 16 (allowed: at least 17, the GPUs of all instances)");
+        // Two prompts of 20 fit into the memory where they are computed, the third waits until
+        // the first has left.
+        NS_TEST_EXPECT_MSG_GT_OR_EQ(service.Get(2).prefillStart,
+                                    service.Get(0).firstToken,
+                                    "memory of the prefill instance");
     }
-};
+    const auto refuse = [&](const std::function<void(ServingOptions&)>& change,
+                            const std::vector<ServingRequest>& requests = {},
+                            const std::string& model = "") {
+        ServingOptions changed = options;
+        change(changed);
+        const std::string refusal = GetRefusal([&] {
+            Service(MakeCluster(16),
+                    changed,
+                    requests,
+                    model.empty() ? MakeSmallModel() : FindTransformer(model));
+        });
+        Simulator::Destroy();
+        return refusal;
+    };
+    const auto nothing = [](ServingOptions&) {};
+    ExpectPart(refuse(nothing, MakeList({{0, 1, 1}, {0, 50, 11}})),
+               "request 1: 50 + 11 tokens (allowed: up to 59, for which a decode instance has");
+    ExpectPart(refuse(nothing, MakeList({{0, 60, 1}})), "for which a prefill instance has");
+    NS_TEST_EXPECT_MSG_EQ(refuse(nothing, MakeList({{0, 59, 1}, {0, 1, 59}})), "", "just fits");
+    ExpectPart(refuse(nothing, {}, "llama3-8b"), "gpu memory ");
+    ExpectPart(refuse([](auto& o) { o.prefillTensor = 3; }),
+               "prefill tensor 3 (allowed: divisors of 4, the heads of attention)");
+    ExpectPart(refuse([](auto& o) { o.decodeTensor = 8; }), "decode tensor 8 (allowed:");
+    ExpectPart(refuse([](auto& o) { o.decodeInstances = 16; }),
+               "ranks 16 (allowed: at least 17, the GPUs of all instances)");
+}
 
-/**
- * @ingroup distributed-training-serving-tests
- * Files of requests.
- */
-class TraceTestCase : public RefusalTest
+std::vector<ServingRequest>
+Read(const std::string& text)
 {
-  public:
-    TraceTestCase()
-        : RefusalTest("files of requests are read, or refused with their line")
-    {
-    }
+    const std::string path = CreateTempDirFilename("requests.csv");
+    std::ofstream(path) << text;
+    return ReadRequests(path);
+}
 
-  private:
-    std::vector<ServingRequest> Read(const std::string& text)
-    {
-        const std::string path = CreateTempDirFilename("requests.csv");
-        std::ofstream(path) << text;
-        return ReadRequests(path);
-    }
-
-    void Refuse(const std::string& text, const std::string& part)
-    {
-        ExpectPart(GetRefusal([&] { Read(text); }), part);
-    }
-
-    void DoRun() override
-    {
-        UsePicoseconds();
-        const std::string head = "time_s,prompt,output\n";
-        const auto rows = Read("# mine\n" + head + "0.5,10,20\r\n\n0.5,1,1\n2,3,4\n");
-        NS_TEST_ASSERT_MSG_EQ(rows.size(), 3, "rows");
-        NS_TEST_EXPECT_MSG_EQ(rows[0].arrival, MilliSeconds(500), "time");
-        NS_TEST_EXPECT_MSG_EQ(rows[0].prompt, 10, "prompt");
-        NS_TEST_EXPECT_MSG_EQ(rows[2].output, 4, "output");
-        NS_TEST_EXPECT_MSG_EQ(Read(head).size(), 0, "no requests");
-        // Both forms of dates that Azure's traces have.
-        const auto dated = Read("TIMESTAMP,ContextTokens,GeneratedTokens\n"
-                                "2023-12-31 23:59:59.5000000,374,44\n"
-                                "2024-01-01 00:00:01,396,109\n"
-                                "2024-01-01 00:00:01.250000+00:00,879,55\n");
-        NS_TEST_ASSERT_MSG_EQ(dated.size(), 3, "rows");
-        NS_TEST_EXPECT_MSG_EQ(dated[0].arrival, Time(0), "the first one");
-        NS_TEST_EXPECT_MSG_EQ(dated[1].arrival, MilliSeconds(1500), "the next year");
-        NS_TEST_EXPECT_MSG_EQ(dated[2].arrival, MilliSeconds(1750), "with a zone");
-        NS_TEST_EXPECT_MSG_EQ(dated[2].prompt, 879, "prompt");
-
-        Refuse("", "no line time_s,prompt,output");
-        Refuse("time,a,b\n", "requests.csv:1: 'time,a,b' (allowed: time_s,prompt,output");
-        Refuse(head + "1,2\n", ":2: '1,2' has not three columns");
-        Refuse(head + "1,2,3,4\n", "has not three columns");
-        Refuse(head + "x,2,3\n", ":2: 'x' is not a time");
-        Refuse(head + "-1,2,3\n", "'-1' is not a time");
-        Refuse(head + "1e99,2,3\n", "'1e99' is not a time (allowed: 0 to 1e+06 s)");
-        Refuse(head + "2,2,3\n1,2,3\n", ":3: '1' is before the request of the previous row");
-        Refuse(head + "1,0,3\n", ":2: '0' tokens (allowed: 1 to 10000000)");
-        Refuse(head + "1,2,10000001\n", "'10000001' tokens");
-        Refuse(head + "1,2,3.5\n", "'3.5' tokens");
-        Refuse("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-02-30 00:00:00,1,1\n",
-               ":2: '2023-02-30 00:00:00' is no date");
-        ExpectPart(GetRefusal([] { ReadRequests("/nowhere/requests.csv"); }), "cannot read");
-    }
-};
-
-/**
- * @ingroup distributed-training-serving-tests
- * The suite.
- */
-class ServingTestSuite : public TestSuite
+void
+Refuse(const std::string& text, const std::string& part)
 {
-  public:
-    ServingTestSuite()
-        : TestSuite("distributed-training-serving", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new KeyValueTestCase);
-        AddTestCase(new OneRequestTestCase);
-        AddTestCase(new BatchTestCase);
-        AddTestCase(new ConservationTestCase);
-        AddTestCase(new QueueTestCase);
-        AddTestCase(new RequestTestCase);
-        AddTestCase(new MemoryTestCase);
-        AddTestCase(new TraceTestCase);
-    }
-};
+    ExpectPart(GetRefusal([&] { Read(text); }), part);
+}
 
-static ServingTestSuite g_servingTestSuite; ///< registers the suite
+void
+TestTrace()
+{
+    UsePicoseconds();
+    const std::string head = "time_s,prompt,output\n";
+    const auto rows = Read("# mine\n" + head + "0.5,10,20\r\n\n0.5,1,1\n2,3,4\n");
+    NS_TEST_ASSERT_MSG_EQ(rows.size(), 3, "rows");
+    NS_TEST_EXPECT_MSG_EQ(rows[0].arrival, MilliSeconds(500), "time");
+    NS_TEST_EXPECT_MSG_EQ(rows[0].prompt, 10, "prompt");
+    NS_TEST_EXPECT_MSG_EQ(rows[2].output, 4, "output");
+    NS_TEST_EXPECT_MSG_EQ(Read(head).size(), 0, "no requests");
+    // Both forms of dates that Azure's traces have.
+    const auto dated = Read("TIMESTAMP,ContextTokens,GeneratedTokens\n"
+                            "2023-12-31 23:59:59.5000000,374,44\n"
+                            "2024-01-01 00:00:01,396,109\n"
+                            "2024-01-01 00:00:01.250000+00:00,879,55\n");
+    NS_TEST_ASSERT_MSG_EQ(dated.size(), 3, "rows");
+    NS_TEST_EXPECT_MSG_EQ(dated[0].arrival, Time(0), "the first one");
+    NS_TEST_EXPECT_MSG_EQ(dated[1].arrival, MilliSeconds(1500), "the next year");
+    NS_TEST_EXPECT_MSG_EQ(dated[2].arrival, MilliSeconds(1750), "with a zone");
+    NS_TEST_EXPECT_MSG_EQ(dated[2].prompt, 879, "prompt");
+
+    Refuse("", "no line time_s,prompt,output");
+    Refuse("time,a,b\n", "requests.csv:1: 'time,a,b' (allowed: time_s,prompt,output");
+    Refuse(head + "1,2\n", ":2: '1,2' has not three columns");
+    Refuse(head + "1,2,3,4\n", "has not three columns");
+    Refuse(head + "x,2,3\n", ":2: 'x' is not a time");
+    Refuse(head + "-1,2,3\n", "'-1' is not a time");
+    Refuse(head + "1e99,2,3\n", "'1e99' is not a time (allowed: 0 to 1e+06 s)");
+    Refuse(head + "2,2,3\n1,2,3\n", ":3: '1' is before the request of the previous row");
+    Refuse(head + "1,0,3\n", ":2: '0' tokens (allowed: 1 to 10000000)");
+    Refuse(head + "1,2,10000001\n", "'10000001' tokens");
+    Refuse(head + "1,2,3.5\n", "'3.5' tokens");
+    Refuse("TIMESTAMP,ContextTokens,GeneratedTokens\n2023-02-30 00:00:00,1,1\n",
+           ":2: '2023-02-30 00:00:00' is no date");
+    ExpectPart(GetRefusal([] { ReadRequests("/nowhere/requests.csv"); }), "cannot read");
+}
+
+const Suite g_suite(
+    "serving",
+    Duration::QUICK,
+    {{"keys and values have the published sizes, and go to each GPU once", TestKeyValue},
+     {"times of one request equal closed forms", RunTest<OneRequestTestCase>},
+     {"batches have the requests that fit, and the times of the roofline", TestBatch},
+     {"every byte of keys and values arrives once, every token is made once", TestConservation},
+     {"waits are those of a queue with Poisson arrivals; overload is reported", TestQueue},
+     {"random requests can be repeated; percentiles, objectives and no requests", TestRequest},
+     {"requests wait for memory, or are refused if they never fit", TestMemory},
+     {"files of requests are read, or refused with their line", TestTrace}});
+
+} // namespace serving_test

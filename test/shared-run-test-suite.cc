@@ -5,11 +5,11 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/host-allocator.h"
 #include "ns3/job-file.h"
 #include "ns3/shared-run.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-run.h"
 #include "ns3/training-time-resolution.h"
@@ -21,17 +21,12 @@
 #include <string>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-shared-run-tests Tests of jobs that share a cluster
- */
+namespace shared_run_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 /// Hosts of ranks.
 using Hosts = std::vector<uint32_t>;
@@ -62,315 +57,237 @@ GetTimes(const SharedJobResult& job)
     return times;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-shared-run-tests
- * Which hosts a job gets.
- */
-class HostAllocatorTestCase : public TestCase
+void
+Expect(const Hosts& actual, const Hosts& expected, const std::string& what)
 {
-  public:
-    HostAllocatorTestCase()
-        : TestCase("placements: packed, spread, random, list; hosts are taken once")
-    {
-    }
+    NS_TEST_EXPECT_MSG_EQ(actual, expected, what);
+}
 
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        const TopologyGraph tree =
-            BuildTopology("fat-tree:k=4", 16, DataRate("100Gbps"), NanoSeconds(500));
-        HostAllocator allocator(tree, 16, 1);
-        const Hosts list{9, 0, 3};
-        Expect(allocator.Take("list", 3, list), list, "as given");
-        Expect(allocator.Take("list", 2, {1, 3}), {}, "host 3 is taken");
-        Expect(allocator.Take("packed", 4, {}), {1, 2, 4, 5}, "lowest free ones");
-        // Two hosts under each switch: 6 and 7, 8, 10 and 11, 12 and 13, 14 and 15 are free.
-        Expect(allocator.Take("spread", 6, {}), {6, 7, 8, 10, 12, 14}, "one under each first");
-        Expect(allocator.Take("packed", 4, {}), {}, "three are free");
-        const Hosts last = allocator.Take("random", 3, {});
-        NS_TEST_EXPECT_MSG_EQ(
-            (std::set<uint32_t>(last.begin(), last.end()) == std::set<uint32_t>{11, 13, 15}),
-            true,
-            "all that are left");
-        Expect(allocator.Take("random", 1, {}), {}, "none");
-        allocator.GiveBack(list);
-        Expect(allocator.Take("packed", 3, {}), {0, 3, 9}, "given back");
-    }
-
-    void Expect(const Hosts& actual, const Hosts& expected, const std::string& what)
-    {
-        NS_TEST_EXPECT_MSG_EQ((actual == expected), true, what);
-    }
-};
-
-/**
- * @ingroup distributed-training-shared-run-tests
- * Jobs on disjoint links take the times that they take alone, to the picosecond.
- */
-class DisjointJobsTestCase : public TestCase
+/** Which hosts a job gets. */
+void
+TestHostAllocator()
 {
-  public:
-    DisjointJobsTestCase()
-        : TestCase("jobs on disjoint links: the same times as in clusters of their own")
-    {
-    }
+    UsePicoseconds();
+    const TopologyGraph tree =
+        BuildTopology("fat-tree:k=4", 16, DataRate("100Gbps"), NanoSeconds(500));
+    HostAllocator allocator(tree, 16, 1);
+    const Hosts list{9, 0, 3};
+    Expect(allocator.Take("list", 3, list), list, "as given");
+    Expect(allocator.Take("list", 2, {1, 3}), {}, "host 3 is taken");
+    Expect(allocator.Take("packed", 4, {}), {1, 2, 4, 5}, "lowest free ones");
+    // Two hosts under each switch: 6 and 7, 8, 10 and 11, 12 and 13, 14 and 15 are free.
+    Expect(allocator.Take("spread", 6, {}), {6, 7, 8, 10, 12, 14}, "one under each first");
+    Expect(allocator.Take("packed", 4, {}), {}, "three are free");
+    const Hosts last = allocator.Take("random", 3, {});
+    NS_TEST_EXPECT_MSG_EQ(std::set<uint32_t>(last.begin(), last.end()),
+                          (std::set<uint32_t>{11, 13, 15}),
+                          "all that are left");
+    Expect(allocator.Take("random", 1, {}), {}, "none");
+    allocator.GiveBack(list);
+    Expect(allocator.Take("packed", 3, {}), {0, 3, 9}, "given back");
+}
 
-  private:
-    void DoRun() override
+/** Jobs on disjoint links take the times that they take alone, to the picosecond. */
+void
+TestDisjointJobs()
+{
+    UsePicoseconds();
+    for (const std::string transport : {"rdma", "tcp", "uec"})
     {
-        UsePicoseconds();
-        for (const std::string transport : {"rdma", "tcp", "uec"})
+        SharedRunOptions options;
+        options.cluster.ranks = 7;
+        options.cluster.transport = transport;
+        options.jobs = {MakeJob("a", {0, 1, 2}), MakeJob("b", {}, 4)};
+        options.jobs[0].training.iterations = 1;
+        const SharedRunResult shared = RunShared(options);
+        for (std::size_t i = 0; i < 2; i++)
         {
-            SharedRunOptions options;
-            options.cluster.ranks = 7;
-            options.cluster.transport = transport;
-            options.jobs = {MakeJob("a", {0, 1, 2}), MakeJob("b", {}, 4)};
-            options.jobs[0].training.iterations = 1;
-            const SharedRunResult shared = RunShared(options);
-            for (std::size_t i = 0; i < 2; i++)
-            {
-                const SharedJob& job = options.jobs[i];
-                TrainingRunOptions own;
-                own.cluster.ranks = job.training.cluster.ranks;
-                own.cluster.transport = transport;
-                own.warmup = 0;
-                own.iterations = job.training.iterations;
-                std::vector<double> times;
-                TrainingRun run(own);
-                run.OnIteration(
-                    [&](const IterationRecord& record) { times.push_back(record.iterationTimeS); });
-                run.Run();
-                NS_TEST_EXPECT_MSG_EQ((GetTimes(shared.jobs[i]) == times),
-                                      true,
-                                      "job " << job.name << " over " << transport);
-                NS_TEST_EXPECT_MSG_EQ(times.size(), job.training.iterations, "iterations");
-            }
-            NS_TEST_EXPECT_MSG_EQ((shared.jobs[1].hosts == Hosts{3, 4, 5, 6}),
-                                  true,
-                                  "the hosts that are left");
+            const SharedJob& job = options.jobs[i];
+            TrainingRunOptions own;
+            own.cluster.ranks = job.training.cluster.ranks;
+            own.cluster.transport = transport;
+            own.warmup = 0;
+            own.iterations = job.training.iterations;
+            std::vector<double> times;
+            TrainingRun run(own);
+            run.OnIteration(
+                [&](const IterationRecord& record) { times.push_back(record.iterationTimeS); });
+            run.Run();
+            NS_TEST_EXPECT_MSG_EQ(GetTimes(shared.jobs[i]),
+                                  times,
+                                  "job " << job.name << " over " << transport);
+            NS_TEST_EXPECT_MSG_EQ(times.size(), job.training.iterations, "iterations");
         }
+        NS_TEST_EXPECT_MSG_EQ(shared.jobs[1].hosts, (Hosts{3, 4, 5, 6}), "the hosts that are left");
     }
-};
+}
 
-/**
- * @ingroup distributed-training-shared-run-tests
- * Jobs of any kind take the times that training-job measures, to the picosecond.
- */
-class KindsOfJobsTestCase : public TestCase
+/** Compares a job on the first hosts of a cluster, beside another one, with training-job. */
+void
+Compare(const std::string& what,
+        uint32_t ranks,
+        const std::function<void(TrainingRunOptions&)>& change)
 {
-  public:
-    KindsOfJobsTestCase()
-        : TestCase("transformers, traces, stragglers, jitter and priorities: times of a job alone")
-    {
-    }
+    SharedRunOptions options;
+    options.cluster.ranks = 11;
+    options.jobs = {MakeJob(what, {}, ranks), MakeJob("other", {9, 10})};
+    change(options.jobs[0].training);
+    TrainingRunOptions own;
+    own.cluster.ranks = ranks;
+    own.warmup = 0;
+    own.iterations = options.jobs[0].training.iterations;
+    change(own);
+    std::vector<double> times;
+    TrainingRun run(own);
+    run.OnIteration([&](const IterationRecord& record) { times.push_back(record.iterationTimeS); });
+    run.Run();
+    const SharedRunResult shared = RunShared(options);
+    NS_TEST_EXPECT_MSG_EQ(times.size(), own.iterations, what);
+    NS_TEST_EXPECT_MSG_EQ(GetTimes(shared.jobs[0]), times, what);
+}
 
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        const std::string model = CreateTempDirFilename("config.json");
-        std::ofstream(model) << R"({"num_hidden_layers": 4, "hidden_size": 64,
+/** Jobs of any kind take the times that training-job measures, to the picosecond. */
+void
+TestKindsOfJobs()
+{
+    UsePicoseconds();
+    const std::string model = CreateTempDirFilename("config.json");
+    std::ofstream(model) << R"({"num_hidden_layers": 4, "hidden_size": 64,
             "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 256,
             "max_position_embeddings": 32})";
-        const std::string trace = CreateTempDirFilename("trace.goal");
-        std::ofstream(trace)
-            << "num_ranks 2\nrank 0 {\nl1: calc 5000\nl2: send 900000b to 1 tag 1\n"
-               "l2 requires l1\n}\nrank 1 {\nl1: recv 900000b from 0 tag 1\n}\n";
-        Compare("stragglers and jitter", 3, [](TrainingRunOptions& training) {
-            training.stragglers = {"1:1.5"};
-            training.computeJitter = "normal:cv=0.2";
-        });
-        Compare("a slow rank", 1, [](TrainingRunOptions& training) {
-            training.stragglers = {"0:2"};
-        });
-        Compare("layers by priority", 3, [](TrainingRunOptions& training) {
-            training.gradientPriority = "layer";
-        });
-        Compare("a transformer", 8, [&](TrainingRunOptions& training) {
-            training.model.model = model;
-            training.model.parallel.tensor = 2;
-            training.model.parallel.pipeline = 2;
-            training.model.parallel.zero = 1;
-        });
-        Compare("a trace", 2, [&](TrainingRunOptions& training) { training.workload = trace; });
-        SharedRunOptions open;
-        open.cluster.ranks = 4;
-        open.jobs = {MakeJob("trace", {}, 0)};
-        open.jobs[0].training.workload = trace;
-        NS_TEST_EXPECT_MSG_EQ((RunShared(open).jobs[0].hosts == Hosts{0, 1}),
-                              true,
-                              "as many hosts as the trace has ranks");
-    }
+    const std::string trace = CreateTempDirFilename("trace.goal");
+    std::ofstream(trace) << "num_ranks 2\nrank 0 {\nl1: calc 5000\nl2: send 900000b to 1 tag 1\n"
+                            "l2 requires l1\n}\nrank 1 {\nl1: recv 900000b from 0 tag 1\n}\n";
+    Compare("stragglers and jitter", 3, [](TrainingRunOptions& training) {
+        training.stragglers = {"1:1.5"};
+        training.computeJitter = "normal:cv=0.2";
+    });
+    Compare("a slow rank", 1, [](TrainingRunOptions& training) { training.stragglers = {"0:2"}; });
+    Compare("layers by priority", 3, [](TrainingRunOptions& training) {
+        training.gradientPriority = "layer";
+    });
+    Compare("a transformer", 8, [&](TrainingRunOptions& training) {
+        training.model.model = model;
+        training.model.parallel.tensor = 2;
+        training.model.parallel.pipeline = 2;
+        training.model.parallel.zero = 1;
+    });
+    Compare("a trace", 2, [&](TrainingRunOptions& training) { training.workload = trace; });
+    SharedRunOptions open;
+    open.cluster.ranks = 4;
+    open.jobs = {MakeJob("trace", {}, 0)};
+    open.jobs[0].training.workload = trace;
+    NS_TEST_EXPECT_MSG_EQ(RunShared(open).jobs[0].hosts,
+                          (Hosts{0, 1}),
+                          "as many hosts as the trace has ranks");
+}
 
-    /** Compares a job on the first hosts of a cluster, beside another one, with training-job. */
-    void Compare(const std::string& what,
-                 uint32_t ranks,
-                 const std::function<void(TrainingRunOptions&)>& change)
-    {
-        SharedRunOptions options;
-        options.cluster.ranks = 11;
-        options.jobs = {MakeJob(what, {}, ranks), MakeJob("other", {9, 10})};
-        change(options.jobs[0].training);
-        TrainingRunOptions own;
-        own.cluster.ranks = ranks;
-        own.warmup = 0;
-        own.iterations = options.jobs[0].training.iterations;
-        change(own);
-        std::vector<double> times;
-        TrainingRun run(own);
-        run.OnIteration(
-            [&](const IterationRecord& record) { times.push_back(record.iterationTimeS); });
-        run.Run();
-        const SharedRunResult shared = RunShared(options);
-        NS_TEST_EXPECT_MSG_EQ(times.size(), own.iterations, what);
-        NS_TEST_EXPECT_MSG_EQ((GetTimes(shared.jobs[0]) == times), true, what);
-    }
-};
-
-/**
- * @ingroup distributed-training-shared-run-tests
- * Two jobs that share a link: each has half of it; with strict priority one has all of it.
- */
-class JobsOnOneLinkTestCase : public TestCase
+/** Two jobs that share a link: each has half of it; with strict priority one has all of it. */
+void
+TestJobsOnOneLink()
 {
-  public:
-    JobsOnOneLinkTestCase()
-        : TestCase("jobs that share a link: slowdown 2; with strict priority 1 and 2")
+    UsePicoseconds();
+    SharedRunOptions options;
+    options.cluster.ranks = 4;
+    options.cluster.topology = "two-switch:links=1";
+    options.cluster.congestionControl = "none";
+    // Each job sends through the link all the time, in both directions.
+    options.jobs = {MakeJob("a", {0, 2}), MakeJob("b", {1, 3})};
+    for (SharedJob& job : options.jobs)
     {
+        job.training.computeScale = 0;
     }
-
-  private:
-    void DoRun() override
+    const SharedRunResult shared = RunShared(options);
+    const double alone = RunAlone(options, 0, {0, 2}).jobs[0].GetIterationTime();
+    // Two ranks send all 25557032 gradients of 4 bytes once, in packets of 4096 bytes.
+    const double goodput = PacketSize::OfRdma(4096).GetGoodput();
+    const double bound = 25557032 * 4.0 * 8 / 100e9 / goodput;
+    NS_TEST_EXPECT_MSG_EQ_TOL(alone / bound, 1, 0.01, "alone at full rate");
+    for (const SharedJobResult& job : shared.jobs)
     {
-        UsePicoseconds();
-        SharedRunOptions options;
-        options.cluster.ranks = 4;
-        options.cluster.topology = "two-switch:links=1";
-        options.cluster.congestionControl = "none";
-        // Each job sends through the link all the time, in both directions.
-        options.jobs = {MakeJob("a", {0, 2}), MakeJob("b", {1, 3})};
-        for (SharedJob& job : options.jobs)
-        {
-            job.training.computeScale = 0;
-        }
-        const SharedRunResult shared = RunShared(options);
-        const double alone = RunAlone(options, 0, {0, 2}).jobs[0].GetIterationTime();
-        // Two ranks send all 25557032 gradients of 4 bytes once, in packets of 4096 bytes.
-        const double goodput = PacketSize::OfRdma(4096).GetGoodput();
-        const double bound = 25557032 * 4.0 * 8 / 100e9 / goodput;
-        NS_TEST_EXPECT_MSG_EQ_TOL(alone / bound, 1, 0.01, "alone at full rate");
-        for (const SharedJobResult& job : shared.jobs)
-        {
-            NS_TEST_EXPECT_MSG_EQ_TOL(job.GetIterationTime() / alone, 2, 0.02, "half of the link");
-        }
-        options.jobs[0].priority = 5;
-        for (const std::string device : {"SwitchDevice", "HostDevice"})
-        {
-            options.cluster.attributes["ns3::training::" + device + "::LosslessClasses"] = "40";
-            options.cluster.attributes["ns3::training::" + device + "::StrictPriorities"] = "224";
-        }
-        const SharedRunResult strict = RunShared(options);
-        NS_TEST_EXPECT_MSG_EQ_TOL(strict.jobs[0].GetIterationTime() / alone, 1, 0.02, "first");
-        NS_TEST_EXPECT_MSG_EQ_TOL(strict.jobs[1].endS / (4 * alone), 1, 0.02, "then the other");
-        // After a job on the hosts of the first one, which has left its queue pairs to it.
-        SharedJob earlier = MakeJob("earlier", {0, 2});
-        earlier.training.computeScale = 0;
-        options.jobs.insert(options.jobs.begin(), earlier);
-        options.jobs[1].arrival = Seconds(1);
-        options.jobs[2].arrival = Seconds(1);
-        const SharedRunResult later = RunShared(options);
-        NS_TEST_EXPECT_MSG_LT(later.jobs[0].endS, 1, "over before the others");
-        NS_TEST_EXPECT_MSG_EQ_TOL(later.jobs[1].GetIterationTime() / alone, 1, 0.02, "first");
-        options.jobs[0].priority = 5;
-        options.jobs[1].priority = std::nullopt;
-        const SharedRunResult usual = RunShared(options);
-        for (const uint32_t job : {1, 2})
-        {
-            NS_TEST_EXPECT_MSG_EQ_TOL(usual.jobs[job].GetIterationTime() / alone,
-                                      2,
-                                      0.02,
-                                      "both have the usual class");
-        }
+        NS_TEST_EXPECT_MSG_EQ_TOL(job.GetIterationTime() / alone, 2, 0.02, "half of the link");
     }
-};
+    options.jobs[0].priority = 5;
+    for (const std::string device : {"SwitchDevice", "HostDevice"})
+    {
+        options.cluster.attributes["ns3::training::" + device + "::LosslessClasses"] = "40";
+        options.cluster.attributes["ns3::training::" + device + "::StrictPriorities"] = "224";
+    }
+    const SharedRunResult strict = RunShared(options);
+    NS_TEST_EXPECT_MSG_EQ_TOL(strict.jobs[0].GetIterationTime() / alone, 1, 0.02, "first");
+    NS_TEST_EXPECT_MSG_EQ_TOL(strict.jobs[1].endS / (4 * alone), 1, 0.02, "then the other");
+    // After a job on the hosts of the first one, which has left its queue pairs to it.
+    SharedJob earlier = MakeJob("earlier", {0, 2});
+    earlier.training.computeScale = 0;
+    options.jobs.insert(options.jobs.begin(), earlier);
+    options.jobs[1].arrival = Seconds(1);
+    options.jobs[2].arrival = Seconds(1);
+    const SharedRunResult later = RunShared(options);
+    NS_TEST_EXPECT_MSG_LT(later.jobs[0].endS, 1, "over before the others");
+    NS_TEST_EXPECT_MSG_EQ_TOL(later.jobs[1].GetIterationTime() / alone, 1, 0.02, "first");
+    options.jobs[0].priority = 5;
+    options.jobs[1].priority = std::nullopt;
+    const SharedRunResult usual = RunShared(options);
+    for (const uint32_t job : {1, 2})
+    {
+        NS_TEST_EXPECT_MSG_EQ_TOL(usual.jobs[job].GetIterationTime() / alone,
+                                  2,
+                                  0.02,
+                                  "both have the usual class");
+    }
+}
 
-/**
- * @ingroup distributed-training-shared-run-tests
- * Jobs that wait for hosts.
- */
-class JobQueueTestCase : public TestCase
+void
+TestJobQueue()
 {
-  public:
-    JobQueueTestCase()
-        : TestCase("jobs wait for hosts, in order of arrival or with backfill")
+    UsePicoseconds();
+    SharedRunOptions options;
+    options.cluster.ranks = 4;
+    options.jobs = {MakeJob("first", {}, 3),
+                    MakeJob("large", {}, 4),
+                    MakeJob("small", {}, 1),
+                    MakeJob("late", {3, 2})};
+    options.jobs[1].arrival = MicroSeconds(1);
+    options.jobs[2].arrival = MicroSeconds(2);
+    options.jobs[3].arrival = Seconds(1);
+    const auto fifo = RunShared(options).jobs;
+    NS_TEST_EXPECT_MSG_EQ(fifo[0].startS, 0, "finds hosts");
+    NS_TEST_EXPECT_MSG_EQ(fifo[1].startS, fifo[0].endS, "waits for hosts");
+    NS_TEST_EXPECT_MSG_EQ(fifo[2].startS, fifo[1].endS, "waits behind the one before it");
+    NS_TEST_EXPECT_MSG_EQ(fifo[2].hosts, Hosts{0}, "the lowest free host");
+    NS_TEST_EXPECT_MSG_EQ(fifo[3].startS, 1, "arrives in an empty cluster");
+    options.backfill = true;
+    const auto backfill = RunShared(options).jobs;
+    NS_TEST_EXPECT_MSG_EQ_TOL(backfill[2].startS, 2e-6, 1e-12, "overtakes");
+    NS_TEST_EXPECT_MSG_EQ(backfill[2].hosts, Hosts{3}, "the host that is left");
+    NS_TEST_EXPECT_MSG_EQ(backfill[1].startS,
+                          std::max(backfill[0].endS, backfill[2].endS),
+                          "waits for all hosts");
+    for (std::size_t i = 0; i < 4; i++)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        SharedRunOptions options;
-        options.cluster.ranks = 4;
-        options.jobs = {MakeJob("first", {}, 3),
-                        MakeJob("large", {}, 4),
-                        MakeJob("small", {}, 1),
-                        MakeJob("late", {3, 2})};
-        options.jobs[1].arrival = MicroSeconds(1);
-        options.jobs[2].arrival = MicroSeconds(2);
-        options.jobs[3].arrival = Seconds(1);
-        const auto fifo = RunShared(options).jobs;
-        NS_TEST_EXPECT_MSG_EQ(fifo[0].startS, 0, "finds hosts");
-        NS_TEST_EXPECT_MSG_EQ(fifo[1].startS, fifo[0].endS, "waits for hosts");
-        NS_TEST_EXPECT_MSG_EQ(fifo[2].startS, fifo[1].endS, "waits behind the one before it");
-        NS_TEST_EXPECT_MSG_EQ((fifo[2].hosts == Hosts{0}), true, "the lowest free host");
-        NS_TEST_EXPECT_MSG_EQ(fifo[3].startS, 1, "arrives in an empty cluster");
-        options.backfill = true;
-        const auto backfill = RunShared(options).jobs;
-        NS_TEST_EXPECT_MSG_EQ_TOL(backfill[2].startS, 2e-6, 1e-12, "overtakes");
-        NS_TEST_EXPECT_MSG_EQ((backfill[2].hosts == Hosts{3}), true, "the host that is left");
-        NS_TEST_EXPECT_MSG_EQ(backfill[1].startS,
-                              std::max(backfill[0].endS, backfill[2].endS),
-                              "waits for all hosts");
-        for (std::size_t i = 0; i < 4; i++)
+        const auto alone = RunAlone(options, i, backfill[i].hosts).jobs[0];
+        for (const auto& job : {fifo[i], backfill[i]})
         {
-            const auto alone = RunAlone(options, i, backfill[i].hosts).jobs[0];
-            for (const auto& job : {fifo[i], backfill[i]})
-            {
-                NS_TEST_EXPECT_MSG_EQ(job.iterations.size(), 2, "all iterations");
-                // Connections of earlier jobs keep the state of their congestion control.
-                NS_TEST_EXPECT_MSG_EQ_TOL(job.GetIterationTime() / alone.GetIterationTime(),
-                                          1,
-                                          1e-4,
-                                          "hosts that others had are as good as new");
-            }
+            NS_TEST_EXPECT_MSG_EQ(job.iterations.size(), 2, "all iterations");
+            // Connections of earlier jobs keep the state of their congestion control.
+            NS_TEST_EXPECT_MSG_EQ_TOL(job.GetIterationTime() / alone.GetIterationTime(),
+                                      1,
+                                      1e-4,
+                                      "hosts that others had are as good as new");
         }
     }
-};
+}
 
-/**
- * @ingroup distributed-training-shared-run-tests
- * Files of jobs, and what a shared cluster refuses.
- */
-class JobFileTestCase : public RefusalTest
+/** Files of jobs, and what a shared cluster refuses. */
+struct JobFileTestCase
 {
-  public:
-    JobFileTestCase()
-        : RefusalTest("files of jobs are read, or refused with their line")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         const auto jobs = Read("[[job]]\nranks = 4\n[[job]]\nname = \"b\"\nworkload = \"vgg16\"\n"
                                "batch = 8\ngpu = \"v100\"\niterations = 7\narrival = \"2ms\"\n"
                                "placement = \"list\"\nhosts = [3, 1]\npriority = 2\n");
-        NS_TEST_ASSERT_MSG_EQ(jobs.size(), 2, m_refusal);
+        NS_TEST_ASSERT_MSG_EQ(jobs.size(), 2, refusal);
         NS_TEST_EXPECT_MSG_EQ(jobs[0].name, "job0", "name");
         NS_TEST_EXPECT_MSG_EQ(jobs[0].training.cluster.ranks, 4, "ranks");
         NS_TEST_EXPECT_MSG_EQ(jobs[0].placement, "packed", "placement");
@@ -380,16 +297,16 @@ class JobFileTestCase : public RefusalTest
         NS_TEST_EXPECT_MSG_EQ(jobs[1].training.gpu, "v100", "GPU");
         NS_TEST_EXPECT_MSG_EQ(jobs[1].training.iterations, 7, "iterations");
         NS_TEST_EXPECT_MSG_EQ(jobs[1].arrival, MilliSeconds(2), "arrival");
-        NS_TEST_EXPECT_MSG_EQ((jobs[1].hosts == Hosts{3, 1}), true, "hosts");
+        NS_TEST_EXPECT_MSG_EQ(jobs[1].hosts, (Hosts{3, 1}), "hosts");
         NS_TEST_EXPECT_MSG_EQ(jobs[1].training.cluster.ranks, 2, "as many as hosts");
         NS_TEST_EXPECT_MSG_EQ(*jobs[1].priority, 2, "class");
         const auto shares = Read("[[job]]\nranks = 4\nslots = 3\n[[job]]\nranks = 1\n"
                                  "slot-weight = 2\nservers = [5, 4]\n");
-        NS_TEST_ASSERT_MSG_EQ(shares.size(), 2, m_refusal);
+        NS_TEST_ASSERT_MSG_EQ(shares.size(), 2, refusal);
         NS_TEST_EXPECT_MSG_EQ(shares[0].slots, 3, "slots");
         NS_TEST_EXPECT_MSG_EQ(shares[0].slotWeight.has_value(), false, "usual weight");
         NS_TEST_EXPECT_MSG_EQ(*shares[1].slotWeight, 2, "weight");
-        NS_TEST_EXPECT_MSG_EQ((shares[1].servers == Hosts{5, 4}), true, "servers");
+        NS_TEST_EXPECT_MSG_EQ(shares[1].servers, (Hosts{5, 4}), "servers");
         ExpectRefusal("[[job]]\nranks = 4\nslots = 3\nslot-weight = 1\n",
                       "jobs.toml:1: slots=3 with slot-weight (allowed: one of them)");
         ExpectRefusal("[[job]]\nranks = 4\nslots = 40000\n", "jobs.toml:3: slots=40000");
@@ -429,7 +346,7 @@ class JobFileTestCase : public RefusalTest
                  "schedule = \"interleaved:v=2\"\nsequence-parallel = true\nexpert-skew = 0.5\n"
                  "straggler = [\"0:1.5\", \"3:2\"]\ncompute-jitter = \"normal:cv=0.1\"\n"
                  "[[job]]\nranks = 2\nstraggler = \"1:3\"\n");
-        NS_TEST_ASSERT_MSG_EQ(jobs.size(), 2, m_refusal);
+        NS_TEST_ASSERT_MSG_EQ(jobs.size(), 2, refusal);
         const ParallelOptions& parallel = jobs[0].training.model.parallel;
         NS_TEST_EXPECT_MSG_EQ(jobs[0].training.cluster.ranks, 16, "those of the model");
         NS_TEST_EXPECT_MSG_EQ(parallel.zero, 1, "ZeRO");
@@ -491,36 +408,28 @@ class JobFileTestCase : public RefusalTest
         const std::string path = CreateTempDirFilename("jobs.toml");
         std::ofstream(path) << content;
         std::vector<SharedJob> jobs;
-        m_refusal = GetRefusal([&] { jobs = ReadJobs(path); });
+        refusal = GetRefusal([&] { jobs = ReadJobs(path); });
         return jobs;
     }
 
     void ExpectRefusal(const std::string& content, const std::string& part)
     {
         Read(content);
-        ExpectPart(m_refusal, part);
+        ExpectPart(refusal, part);
     }
 
-    std::string m_refusal;
+    std::string refusal;
 };
 
-/**
- * @ingroup distributed-training-shared-run-tests
- * The suite.
- */
-class SharedRunTestSuite : public TestSuite
-{
-  public:
-    SharedRunTestSuite()
-        : TestSuite("distributed-training-shared-run", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new HostAllocatorTestCase);
-        AddTestCase(new DisjointJobsTestCase);
-        AddTestCase(new KindsOfJobsTestCase);
-        AddTestCase(new JobsOnOneLinkTestCase);
-        AddTestCase(new JobQueueTestCase);
-        AddTestCase(new JobFileTestCase);
-    }
-};
+const Suite g_suite(
+    "shared-run",
+    Duration::QUICK,
+    {{"placements: packed, spread, random, list; hosts are taken once", TestHostAllocator},
+     {"jobs on disjoint links: the same times as in clusters of their own", TestDisjointJobs},
+     {"transformers, traces, stragglers, jitter and priorities: times of a job alone",
+      TestKindsOfJobs},
+     {"jobs that share a link: slowdown 2; with strict priority 1 and 2", TestJobsOnOneLink},
+     {"jobs wait for hosts, in order of arrival or with backfill", TestJobQueue},
+     {"files of jobs are read, or refused with their line", RunTest<JobFileTestCase>}});
 
-static SharedRunTestSuite g_sharedRunTestSuite; ///< registers the suite
+} // namespace shared_run_test

@@ -5,9 +5,9 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/shared-run.h"
-#include "ns3/test.h"
 #include "ns3/training-run.h"
 #include "ns3/training-time-resolution.h"
 
@@ -16,32 +16,27 @@
 #include <string>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-shared-switches-tests Tests of jobs that share the slots of
- * switches
- */
+namespace shared_switches_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-namespace
-{
+/** switches */
 
 /// Gradients of a rank in an iteration.
 constexpr uint64_t GRADIENTS = 60500;
+
 /// Iterations of a job.
 constexpr uint64_t ITERATIONS = 2;
+
 /// SwitchML without recirculation ports, which jobs on one switch would share.
 const std::string ONE_PASS = "switchml:elements-per-packet=32";
 
 /** Jobs of a small model on the hosts of one switch, with real numbers. */
-class SharedSwitchTest : public RefusalTest
+struct SharedSwitchTest
 {
-  protected:
-    using RefusalTest::RefusalTest;
-
     /** @return a cluster without jobs */
     SharedRunOptions MakeCluster(const std::string& collective, uint64_t hosts)
     {
@@ -73,7 +68,7 @@ class SharedSwitchTest : public RefusalTest
     }
 
     /** Runs jobs, and expects complete and exact sums. @return their results */
-    std::vector<SharedJobResult> Run(const SharedRunOptions& options)
+    std::vector<SharedJobResult> RunJobs(const SharedRunOptions& options)
     {
         const SharedRunResult result = RunShared(options);
         NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", "sums bit by bit");
@@ -126,22 +121,12 @@ class SharedSwitchTest : public RefusalTest
     std::string m_workload;
 };
 
-} // namespace
-
 /**
- * @ingroup distributed-training-shared-switches-tests
  * SwitchML divides the pool of a switch: with its own slots and links a job is as fast as alone.
  */
-class DividedSlotsTestCase : public SharedSwitchTest
+struct DividedSlotsTestCase : SharedSwitchTest
 {
-  public:
-    DividedSlotsTestCase()
-        : SharedSwitchTest("switchml: shares of the pool, and the times of training-job with them")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         Compare({{2, 16, 0}, {3, 16, 0}}, {16, 16});
@@ -168,15 +153,15 @@ class DividedSlotsTestCase : public SharedSwitchTest
                 job.slotWeight = wish.weight;
             }
         }
-        const auto jobs = Run(options);
+        const auto jobs = RunJobs(options);
         for (std::size_t i = 0; i < jobs.size(); i++)
         {
             const InNetworkShare& share = jobs[i].inNetwork->switches;
             NS_TEST_EXPECT_MSG_EQ(share.slots, slots[i], "slots of job " << i);
             const auto alone =
                 TrainAlone(ONE_PASS + ",slots=" + std::to_string(slots[i]), wishes[i].ranks);
-            NS_TEST_EXPECT_MSG_EQ((GetTimes(jobs[i]) == alone),
-                                  true,
+            NS_TEST_EXPECT_MSG_EQ(GetTimes(jobs[i]),
+                                  alone,
                                   "job " << i << " with " << slots[i] << " slots");
             // Two buckets at most of one packet that is not full, and a window of exponents each.
             const uint64_t least = GRADIENTS / 32 * ITERATIONS * wishes[i].ranks;
@@ -192,20 +177,10 @@ class DividedSlotsTestCase : public SharedSwitchTest
     }
 };
 
-/**
- * @ingroup distributed-training-shared-switches-tests
- * A job waits for slots that another one has, and finds none of its numbers there.
- */
-class SlotQueueTestCase : public SharedSwitchTest
+/** A job waits for slots that another one has, and finds none of its numbers there. */
+struct SlotQueueTestCase : SharedSwitchTest
 {
-  public:
-    SlotQueueTestCase()
-        : SharedSwitchTest("switchml: jobs wait for slots, which are free again after a job")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         for (const std::string topology : {"single-switch", "leaf-spine:leaves=2,spines=1"})
@@ -225,39 +200,29 @@ class SlotQueueTestCase : public SharedSwitchTest
                     options.jobs[i].hosts = {i, 4 + i};
                 }
             }
-            const auto jobs = Run(options);
+            const auto jobs = RunJobs(options);
             NS_TEST_EXPECT_MSG_EQ(jobs[0].startS, 0, "all slots are free");
             NS_TEST_EXPECT_MSG_EQ(jobs[1].startS, jobs[0].endS, "waits for slots, not for hosts");
             NS_TEST_EXPECT_MSG_EQ(jobs[2].startS, jobs[1].endS, "waits for them too");
             NS_TEST_EXPECT_MSG_EQ(jobs[3].startS, jobs[2].startS, "has room beside the third");
-            NS_TEST_EXPECT_MSG_EQ((GetTimes(jobs[1]) == GetTimes(jobs[0])),
-                                  true,
+            NS_TEST_EXPECT_MSG_EQ(GetTimes(jobs[1]),
+                                  GetTimes(jobs[0]),
                                   "used slots are as good as new");
         }
     }
 };
 
-/**
- * @ingroup distributed-training-shared-switches-tests
- * ATP: jobs share all slots, and collide.
- */
-class SharedSlotsTestCase : public SharedSwitchTest
+/** ATP: jobs share all slots, and collide. */
+struct SharedSlotsTestCase : SharedSwitchTest
 {
-  public:
-    SharedSlotsTestCase()
-        : SharedSwitchTest("atp: no slowdown with slots for all, every collision right with one")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         auto options = MakeCluster("atp:window=8", 6);
         options.cluster.topology = "single-switch:hosts=8"; // a host for each server
         AddJob(options, 3);
         AddJob(options, 3);
-        const auto free = Run(options);
+        const auto free = RunJobs(options);
         for (std::size_t i = 0; i < 2; i++)
         {
             const InNetworkShare& share = free[i].inNetwork->switches;
@@ -265,10 +230,10 @@ class SharedSlotsTestCase : public SharedSwitchTest
             NS_TEST_EXPECT_MSG_EQ(share.passed, 0, "nothing is sent again");
             NS_TEST_EXPECT_MSG_EQ(share.added, 3 * share.completed, "all sums are the switch's");
             const auto alone = RunAlone(options, i, free[i].hosts).jobs.at(0);
-            NS_TEST_EXPECT_MSG_EQ((GetTimes(free[i]) == GetTimes(alone)), true, "as alone");
+            NS_TEST_EXPECT_MSG_EQ(GetTimes(free[i]), GetTimes(alone), "as alone");
         }
         options.cluster.algorithm = "atp:window=8,slots=1";
-        const auto jobs = Run(options);
+        const auto jobs = RunJobs(options);
         for (std::size_t i = 0; i < 2; i++)
         {
             const SharedSwitchFigures& figures = *jobs[i].inNetwork;
@@ -289,20 +254,10 @@ class SharedSlotsTestCase : public SharedSwitchTest
     }
 };
 
-/**
- * @ingroup distributed-training-shared-switches-tests
- * Losses, on one switch and two levels: sums are right, and every packet is accounted for.
- */
-class SharedLossTestCase : public SharedSwitchTest
+/** Losses, on one switch and two levels: sums are right, and every packet is accounted for. */
+struct SharedLossTestCase : SharedSwitchTest
 {
-  public:
-    SharedLossTestCase()
-        : SharedSwitchTest("switchml and atp: sums of two jobs with 1 % loss on each link")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         for (const std::string topology : {"single-switch:hosts=8", "leaf-spine:leaves=2,spines=1"})
@@ -315,7 +270,7 @@ class SharedLossTestCase : public SharedSwitchTest
                 options.cluster.loss = 0.01;
                 AddJob(options, 3).placement = "spread";
                 AddJob(options, 3).placement = "spread";
-                for (const SharedJobResult& job : Run(options))
+                for (const SharedJobResult& job : RunJobs(options))
                 {
                     NS_TEST_EXPECT_MSG_GT(job.inNetwork->workers.resent, 0, collective);
                 }
@@ -324,20 +279,10 @@ class SharedLossTestCase : public SharedSwitchTest
     }
 };
 
-/**
- * @ingroup distributed-training-shared-switches-tests
- * What jobs that share switches cannot have.
- */
-class SharedRefusalsTestCase : public SharedSwitchTest
+/** What jobs that share switches cannot have. */
+struct SharedRefusalsTestCase : SharedSwitchTest
 {
-  public:
-    SharedRefusalsTestCase()
-        : SharedSwitchTest("what is refused: other systems, too many slots, keys of other systems")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         for (const std::string system : {"sharp", "nvls", "switch-ps"})
@@ -393,22 +338,17 @@ class SharedRefusalsTestCase : public SharedSwitchTest
     }
 };
 
-/**
- * @ingroup distributed-training-shared-switches-tests
- * The suite.
- */
-class SharedSwitchesTestSuite : public TestSuite
-{
-  public:
-    SharedSwitchesTestSuite()
-        : TestSuite("distributed-training-shared-switches", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new DividedSlotsTestCase);
-        AddTestCase(new SlotQueueTestCase);
-        AddTestCase(new SharedSlotsTestCase);
-        AddTestCase(new SharedLossTestCase);
-        AddTestCase(new SharedRefusalsTestCase);
-    }
-};
+const Suite g_suite("shared-switches",
+                    Duration::QUICK,
+                    {{"switchml: shares of the pool, and the times of training-job with them",
+                      RunTest<DividedSlotsTestCase>},
+                     {"switchml: jobs wait for slots, which are free again after a job",
+                      RunTest<SlotQueueTestCase>},
+                     {"atp: no slowdown with slots for all, every collision right with one",
+                      RunTest<SharedSlotsTestCase>},
+                     {"switchml and atp: sums of two jobs with 1 % loss on each link",
+                      RunTest<SharedLossTestCase>},
+                     {"what is refused: other systems, too many slots, keys of other systems",
+                      RunTest<SharedRefusalsTestCase>}});
 
-static SharedSwitchesTestSuite g_sharedSwitchesTestSuite; ///< registers the suite
+} // namespace shared_switches_test

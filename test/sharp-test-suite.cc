@@ -5,12 +5,12 @@
  */
 
 #include "innetwork-test-common.h"
+#include "test-case.h"
 
 #include "ns3/sharp-communicator.h"
 #include "ns3/sharp-helper.h"
 #include "ns3/sharp-program.h"
 #include "ns3/sharp-wire-format.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-program.h"
 #include "ns3/training-time-resolution.h"
@@ -19,12 +19,12 @@
 #include <map>
 #include <tuple>
 
+namespace sharp_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
@@ -48,105 +48,87 @@ HasStreamed(const Trial& trial)
 constexpr uint64_t FEW = 4000;
 constexpr uint64_t MANY = 20000;
 
-} // namespace
+void
+Check(const ClusterOptions& options, const std::string& what)
+{
+    for (const uint64_t count : {FEW + options.ranks, MANY + options.ranks})
+    {
+        Trial trial(options, count, true);
+        const Contributions<SharpProgram, uint8_t, uint32_t, uint32_t, uint32_t> contributions(
+            *trial.cluster);
+        const uint64_t times = 2;
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(times), "", what);
+        NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, what << ": exact");
+        NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
+        NS_TEST_EXPECT_MSG_EQ(HasStreamed(trial), (count > FEW + options.ranks), what);
+        NS_TEST_EXPECT_MSG_EQ(contributions.GetMost(), 1, what << ": each once");
+        if (options.topology == "single-switch")
+        {
+            // 64 numbers per packet, or 512 and a lock.
+            const uint64_t packets = HasStreamed(trial) ? times * ((count + 511) / 512) + 1
+                                                        : times * ((count + 63) / 64);
+            NS_TEST_EXPECT_MSG_EQ(contributions.GetCount(),
+                                  packets * options.ranks,
+                                  what << ": every contribution");
+        }
+        CheckResent(trial, options, what);
+    }
+}
+
+void
+CheckFaults(ClusterOptions options, const std::string& what)
+{
+    for (const double loss : {0.0, 0.001, 0.01, 0.05})
+    {
+        options.loss = loss;
+        options.faults.clear();
+        const std::string text = what + ", loss " + std::to_string(loss);
+        Check(options, text);
+        options.faults = DoubleAndDelay("50us");
+        Check(options, text + ", duplicates, reordering");
+    }
+}
 
 /**
- * @ingroup distributed-training-innetwork-tests
  * Sums of integers are exact under losses, duplicates and reordering; each contribution is added
  * once.
  */
-class SharpExactTest : public InNetworkTest
+void
+TestSharpExact()
 {
-  public:
-    SharpExactTest()
-        : InNetworkTest("integers are exact under loss, duplication and reordering")
+    const Default integers("SharpEndpoint::DataType", "int32");
+    const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us");
+    for (const uint32_t ranks : {2, 3, 8, 16})
     {
+        CheckFaults(MakeOptions(ranks), std::to_string(ranks) + " ranks");
     }
-
-  private:
-    void Check(const ClusterOptions& options, const std::string& what)
+    for (const std::string topology : {"leaf-spine:leaves=3,spines=2",
+                                       "fat-tree:k=4",
+                                       "torus:3x4",
+                                       "rail-optimized:gpus=4,servers=3"})
     {
-        for (const uint64_t count : {FEW + options.ranks, MANY + options.ranks})
-        {
-            Trial trial(options, count, true);
-            const Contributions<SharpProgram, uint8_t, uint32_t, uint32_t, uint32_t> contributions(
-                *trial.cluster);
-            const uint64_t times = 2;
-            NS_TEST_EXPECT_MSG_EQ(trial.Run(times), "", what);
-            NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, what << ": exact");
-            NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
-            NS_TEST_EXPECT_MSG_EQ(HasStreamed(trial), (count > FEW + options.ranks), what);
-            NS_TEST_EXPECT_MSG_EQ(contributions.GetMost(), 1, what << ": each once");
-            if (options.topology == "single-switch")
-            {
-                // 64 numbers per packet, or 512 and a lock.
-                const uint64_t packets = HasStreamed(trial) ? times * ((count + 511) / 512) + 1
-                                                            : times * ((count + 63) / 64);
-                NS_TEST_EXPECT_MSG_EQ(contributions.GetCount(),
-                                      packets * options.ranks,
-                                      what << ": every contribution");
-            }
-            CheckResent(trial, options, what);
-        }
+        CheckFaults(MakeOptions(10, topology), topology);
     }
-
-    void CheckFaults(ClusterOptions options, const std::string& what)
+    ClusterOptions options = MakeOptions(12, "fat-tree:k=4");
+    options.path = "spray";
+    options.loss = 0.01;
+    Check(options, "spray");
     {
-        for (const double loss : {0.0, 0.001, 0.01, 0.05})
-        {
-            options.loss = loss;
-            options.faults.clear();
-            const std::string text = what + ", loss " + std::to_string(loss);
-            Check(options, text);
-            options.faults = DoubleAndDelay("50us");
-            Check(options, text + ", duplicates, reordering");
-        }
+        const Default multicast("SharpProgram::Multicast", "true");
+        CheckFaults(MakeOptions(12, "fat-tree:k=4"), "multicast");
     }
-
-    void DoRun() override
-    {
-        const Default integers("SharpEndpoint::DataType", "int32");
-        const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us");
-        for (const uint32_t ranks : {2, 3, 8, 16})
-        {
-            CheckFaults(MakeOptions(ranks), std::to_string(ranks) + " ranks");
-        }
-        for (const std::string topology : {"leaf-spine:leaves=3,spines=2",
-                                           "fat-tree:k=4",
-                                           "torus:3x4",
-                                           "rail-optimized:gpus=4,servers=3"})
-        {
-            CheckFaults(MakeOptions(10, topology), topology);
-        }
-        ClusterOptions options = MakeOptions(12, "fat-tree:k=4");
-        options.path = "spray";
-        options.loss = 0.01;
-        Check(options, "spray");
-        {
-            const Default multicast("SharpProgram::Multicast", "true");
-            CheckFaults(MakeOptions(12, "fat-tree:k=4"), "multicast");
-        }
-        SetKey(options, "window", 7); // slot numbers wrap around
-        const Default trees("SharpCommunicator::Trees", "3");
-        const Default streams("SharpProgram::Streams", "3");
-        CheckFaults(options, "three trees, small window");
-    }
-};
+    SetKey(options, "window", 7); // slot numbers wrap around
+    const Default trees("SharpCommunicator::Trees", "3");
+    const Default streams("SharpProgram::Streams", "3");
+    CheckFaults(options, "three trees, small window");
+}
 
 /**
- * @ingroup distributed-training-innetwork-tests
  * Sums of floats equal the sum in the tree's order bit by bit under any loss, and stay within the
  * closed-form error bound.
  */
-class SharpFloatTest : public InNetworkTest
+struct SharpFloatTest
 {
-  public:
-    SharpFloatTest()
-        : InNetworkTest("floats of each format: reproducible, within the bound of their error")
-    {
-    }
-
-  private:
     void Check(const std::string& format, const ClusterOptions& options)
     {
         for (const uint64_t count : {uint64_t{1}, uint64_t{65}, FEW, 4 * MANY + 1})
@@ -170,7 +152,7 @@ class SharpFloatTest : public InNetworkTest
         }
     }
 
-    void DoRun() override
+    void Run()
     {
         const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us");
         for (const std::string format : {"float32", "float16", "bfloat16"})
@@ -218,175 +200,144 @@ class SharpFloatTest : public InNetworkTest
     }
 };
 
-/**
- * @ingroup distributed-training-innetwork-tests
- * Reduce, broadcast and barrier.
- */
-class SharpOperationsTest : public TestCase
+void
+CheckOperation(CollectiveOperation operation, const ClusterOptions& options)
 {
-  public:
-    SharpOperationsTest()
-        : TestCase("reduce, broadcast, barrier")
+    for (const uint64_t count : {FEW, MANY})
     {
-    }
-
-  private:
-    void CheckOperation(CollectiveOperation operation, const ClusterOptions& options)
-    {
-        for (const uint64_t count : {FEW, MANY})
-        {
-            Trial trial(options, count, false);
-            trial.operation = operation;
-            const std::string what = ns3::training::GetName(operation) + ", " + options.topology +
-                                     ", loss " + std::to_string(options.loss);
-            NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", what);
-            NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what);
-            const auto& workers = trial.cluster->GetInNetworkCommunicators();
-            NS_TEST_EXPECT_MSG_GT(workers[1]->GetCounters().received, 0, what << ": by the tree");
-            if (operation == CollectiveOperation::REDUCE)
-            {
-                const auto sum = workers[0]->GetSum(trial.inputs);
-                NS_TEST_EXPECT_MSG_EQ((trial.tensors[0]->values == sum), true, what);
-                continue;
-            }
-            for (const auto& tensor : trial.tensors)
-            {
-                NS_TEST_EXPECT_MSG_EQ((tensor->values == trial.inputs[0]), true, what);
-            }
-        }
-    }
-
-    /** Records when a rank leaves a barrier. */
-    static void OnDone(std::vector<Time>* times)
-    {
-        times->push_back(Simulator::Now());
-    }
-
-    void CheckBarrier(const std::string& topology)
-    {
-        const Cluster cluster(MakeOptions(8, topology));
-        std::vector<Time> times;
-        const Time last = MilliSeconds(3);
-        for (uint32_t rank = 0; rank < 8; rank++)
-        {
-            Simulator::Schedule(rank == 5 ? last : MicroSeconds(rank),
-                                &Communicator::Barrier,
-                                cluster.GetCommunicator(rank),
-                                MakeBoundCallback(&SharpOperationsTest::OnDone, &times));
-        }
-        Simulator::Run();
-        NS_TEST_ASSERT_MSG_EQ(times.size(), 8, "all are beyond it");
-        NS_TEST_EXPECT_MSG_GT(times.front(), last, "none before the last has come");
-        NS_TEST_EXPECT_MSG_LT(times.back(), last + MicroSeconds(10), "all soon after");
-        for (const auto& worker : cluster.GetInNetworkCommunicators())
-        {
-            NS_TEST_EXPECT_MSG_EQ(worker->GetCounters().sent, 1, "a packet each");
-            NS_TEST_EXPECT_MSG_EQ(worker->GetCounters().resent, 0, "once");
-        }
-        Simulator::Destroy();
-    }
-
-    void DoRun() override
-    {
-        const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us");
-        for (const std::string topology : {"single-switch", "fat-tree:k=4", "torus:3x3"})
-        {
-            for (const double loss : {0.0, 0.02})
-            {
-                ClusterOptions options = MakeOptions(9, topology);
-                options.loss = loss;
-                CheckOperation(CollectiveOperation::REDUCE, options);
-                CheckOperation(CollectiveOperation::BROADCAST, options);
-            }
-            CheckBarrier(topology);
-        }
-        // Numbers that are added as float16 are broadcast unchanged.
-        const Default type("SharpEndpoint::DataType", "float16");
-        CheckOperation(CollectiveOperation::BROADCAST, MakeOptions(4));
-    }
-};
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * Switches that restart in the middle of a tensor, and workers that fail.
- */
-class SharpFailureTest : public InNetworkTest
-{
-  public:
-    SharpFailureTest()
-        : InNetworkTest("a switch restarts, a worker stops")
-    {
-    }
-
-  private:
-    void CheckRestart(const std::string& topology, CollectiveOperation operation, uint32_t at)
-    {
-        Trial trial(Restart(MakeOptions(4, topology), at, 1), 100000, false);
+        Trial trial(options, count, false);
         trial.operation = operation;
-        const std::string what =
-            ns3::training::GetName(operation) + ", " + topology + ", " + std::to_string(at) + " us";
-        // One of these operations is in progress, or complete at some ranks only.
-        NS_TEST_EXPECT_MSG_EQ(trial.Run(4), "", what);
-        NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 4, what << ": all, for good");
-        NS_TEST_EXPECT_MSG_EQ(FormatFallback(*trial.cluster).empty(), false, what);
-        if (operation == CollectiveOperation::ALL_REDUCE)
+        const std::string what = ns3::training::GetName(operation) + ", " + options.topology +
+                                 ", loss " + std::to_string(options.loss);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", what);
+        NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what);
+        const auto& workers = trial.cluster->GetInNetworkCommunicators();
+        NS_TEST_EXPECT_MSG_GT(workers[1]->GetCounters().received, 0, what << ": by the tree");
+        if (operation == CollectiveOperation::REDUCE)
         {
-            NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, what << ": the tensor is intact");
+            const auto sum = workers[0]->GetSum(trial.inputs);
+            NS_TEST_EXPECT_MSG_EQ(trial.tensors[0]->values, sum, what);
+            continue;
+        }
+        for (const auto& tensor : trial.tensors)
+        {
+            NS_TEST_EXPECT_MSG_EQ(tensor->values, trial.inputs[0], what);
+        }
+    }
+}
+
+/** Records when a rank leaves a barrier. */
+void
+OnDone(std::vector<Time>* times)
+{
+    times->push_back(Simulator::Now());
+}
+
+void
+CheckBarrier(const std::string& topology)
+{
+    const Cluster cluster(MakeOptions(8, topology));
+    std::vector<Time> times;
+    const Time last = MilliSeconds(3);
+    for (uint32_t rank = 0; rank < 8; rank++)
+    {
+        Simulator::Schedule(rank == 5 ? last : MicroSeconds(rank),
+                            &Communicator::Barrier,
+                            cluster.GetCommunicator(rank),
+                            MakeBoundCallback(&OnDone, &times));
+    }
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(times.size(), 8, "all are beyond it");
+    NS_TEST_EXPECT_MSG_GT(times.front(), last, "none before the last has come");
+    NS_TEST_EXPECT_MSG_LT(times.back(), last + MicroSeconds(10), "all soon after");
+    for (const auto& worker : cluster.GetInNetworkCommunicators())
+    {
+        NS_TEST_EXPECT_MSG_EQ(worker->GetCounters().sent, 1, "a packet each");
+        NS_TEST_EXPECT_MSG_EQ(worker->GetCounters().resent, 0, "once");
+    }
+    Simulator::Destroy();
+}
+
+void
+TestSharpOperations()
+{
+    const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us");
+    for (const std::string topology : {"single-switch", "fat-tree:k=4", "torus:3x3"})
+    {
+        for (const double loss : {0.0, 0.02})
+        {
+            ClusterOptions options = MakeOptions(9, topology);
+            options.loss = loss;
+            CheckOperation(CollectiveOperation::REDUCE, options);
+            CheckOperation(CollectiveOperation::BROADCAST, options);
+        }
+        CheckBarrier(topology);
+    }
+    // Numbers that are added as float16 are broadcast unchanged.
+    const Default type("SharpEndpoint::DataType", "float16");
+    CheckOperation(CollectiveOperation::BROADCAST, MakeOptions(4));
+}
+
+void
+CheckRestart(const std::string& topology, CollectiveOperation operation, uint32_t at)
+{
+    Trial trial(Restart(MakeOptions(4, topology), at, 1), 100000, false);
+    trial.operation = operation;
+    const std::string what =
+        ns3::training::GetName(operation) + ", " + topology + ", " + std::to_string(at) + " us";
+    // One of these operations is in progress, or complete at some ranks only.
+    NS_TEST_EXPECT_MSG_EQ(trial.Run(4), "", what);
+    NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 4, what << ": all, for good");
+    NS_TEST_EXPECT_MSG_EQ(FormatFallback(*trial.cluster).empty(), false, what);
+    if (operation == CollectiveOperation::ALL_REDUCE)
+    {
+        NS_TEST_EXPECT_MSG_LT(trial.GetError(), 1e-8, what << ": the tensor is intact");
+        return;
+    }
+    for (std::size_t i = 0; i < trial.inputs[0].size(); i++)
+    {
+        double expected = 0;
+        for (const auto& input : trial.inputs)
+        {
+            const bool isAdded =
+                operation == CollectiveOperation::REDUCE || &input == &trial.inputs[0];
+            expected += isAdded ? input[i] : 0;
+        }
+        const bool isRight = std::abs(trial.tensors[0]->values[i] - expected) < 1e-8;
+        if (!isRight)
+        {
+            NS_TEST_EXPECT_MSG_EQ(isRight, true, what << ": number " << i);
             return;
         }
-        for (std::size_t i = 0; i < trial.inputs[0].size(); i++)
-        {
-            double expected = 0;
-            for (const auto& input : trial.inputs)
-            {
-                const bool isAdded =
-                    operation == CollectiveOperation::REDUCE || &input == &trial.inputs[0];
-                expected += isAdded ? input[i] : 0;
-            }
-            const bool isRight = std::abs(trial.tensors[0]->values[i] - expected) < 1e-8;
-            if (!isRight)
-            {
-                NS_TEST_EXPECT_MSG_EQ(isRight, true, what << ": number " << i);
-                return;
-            }
-        }
     }
+}
 
-    void DoRun() override
-    {
-        const Default failure("InNetworkCommunicator::FailureTimeout", "5ms");
-        const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us");
-        const Default retries("SharpEndpoint::RetryLimit", "3");
-        for (const std::string topology : {"single-switch", "leaf-spine:leaves=2,spines=1"})
-        {
-            for (uint32_t at = 5; at <= 115; at += 10)
-            {
-                CheckRestart(topology, CollectiveOperation::ALL_REDUCE, at);
-            }
-            for (uint32_t at = 15; at <= 120; at += 21)
-            {
-                CheckRestart(topology, CollectiveOperation::REDUCE, at);
-                CheckRestart(topology, CollectiveOperation::BROADCAST, at);
-            }
-        }
-        CheckDeadSwitch(MakeOptions(4), {"connection to its switch of sharp"});
-        CheckDeadWorker(MakeOptions(4));
-    }
-};
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * Some ranks have completed an operation when the network fails: their help for the others.
- */
-class SharpMixedFailureTest : public TestCase
+/** Switches that restart in the middle of a tensor, and workers that fail. */
+void
+TestSharpFailure()
 {
-  public:
-    SharpMixedFailureTest()
-        : TestCase("the network fails when some ranks are done")
+    const Default failure("InNetworkCommunicator::FailureTimeout", "5ms");
+    const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us");
+    const Default retries("SharpEndpoint::RetryLimit", "3");
+    for (const std::string topology : {"single-switch", "leaf-spine:leaves=2,spines=1"})
     {
+        for (uint32_t at = 5; at <= 115; at += 10)
+        {
+            CheckRestart(topology, CollectiveOperation::ALL_REDUCE, at);
+        }
+        for (uint32_t at = 15; at <= 120; at += 21)
+        {
+            CheckRestart(topology, CollectiveOperation::REDUCE, at);
+            CheckRestart(topology, CollectiveOperation::BROADCAST, at);
+        }
     }
+    CheckDeadSwitch(MakeOptions(4), {"connection to its switch of sharp"});
+    CheckDeadWorker(MakeOptions(4));
+}
 
-  private:
+/** Some ranks have completed an operation when the network fails: their help for the others. */
+struct SharpMixedFailureTest
+{
     /** @param cut rank whose link goes down while the results arrive */
     void Check(CollectiveOperation operation, uint32_t cut)
     {
@@ -452,10 +403,10 @@ class SharpMixedFailureTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(trial.GetError(), 0, "the sum");
         trial.cluster->GetCommunicator(2)->Receive(received, 0, Communicator::Done());
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ((received->values == sent->values), true, "what rank 0 has sent");
+        NS_TEST_EXPECT_MSG_EQ(received->values, sent->values, "what rank 0 has sent");
     }
 
-    void DoRun() override
+    void Run()
     {
         const Default failure("InNetworkCommunicator::FailureTimeout", "10ms");
         const Default timeout("SharpEndpoint::RetransmissionTimeout", "100us");
@@ -472,413 +423,373 @@ class SharpMixedFailureTest : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-innetwork-tests
- * Two jobs on the same switches: quotas, trees, and locks of streaming trees.
- */
-class SharpJobsTest : public InNetworkTest
+/** A job that counts the tensors streamed by ranks. */
+struct StreamingJob : Job<SharpCommunicator>
 {
-  public:
-    SharpJobsTest()
-        : InNetworkTest("two jobs share switches: quotas, trees, the lock")
+    StreamingJob()
     {
+        onDone = [this](uint32_t rank) { streamed += workers[rank]->HasStreamed(); };
     }
 
-  private:
-    /** A job that counts the tensors streamed by ranks. */
-    struct StreamingJob : Job<SharpCommunicator>
-    {
-        StreamingJob()
-        {
-            onDone = [this](uint32_t rank) { streamed += workers[rank]->HasStreamed(); };
-        }
+    uint32_t streamed{0};
+};
 
-        uint32_t streamed{0};
-    };
-
-    /**
-     * @param batch attribute LockBatch
-     * @param streams attribute Streams
-     * @return streamed tensors of each job, out of 4 per rank, summed over ranks
-     */
-    std::pair<uint32_t, uint32_t> Run(uint32_t batch, uint32_t streams)
+/**
+ * @param batch attribute LockBatch
+ * @param streams attribute Streams
+ * @return streamed tensors of each job, out of 4 per rank, summed over ranks
+ */
+std::pair<uint32_t, uint32_t>
+Run(uint32_t batch, uint32_t streams)
+{
+    const Default lock("SharpCommunicator::LockBatch", std::to_string(batch));
+    const Default most("SharpProgram::Streams", std::to_string(streams));
+    UsePicoseconds();
+    Fabric fabric = FabricHelper().Install(
+        BuildTopology("leaf-spine:leaves=3,spines=2", 12, DataRate("100Gbps"), MicroSeconds(1)));
+    SharpHelper helper;
+    helper.SetElementsPerPacket(64);
+    helper.SetProgramAttribute("Slots", UintegerValue(100));
+    StreamingJob jobs[2];
+    jobs[0].Add(helper, fabric, {0, 2, 4, 6, 8, 10}, 60);
+    jobs[1].Add(helper, fabric, {1, 3, 5, 7, 9, 11}, 40);
+    ExpectPart(GetRefusal([&]() {
+                   StreamingJob().Add(helper, fabric, {0, 1}, 1);
+               }),
+               "sharp job 2 needs 1 outstanding operations of a switch (allowed: 1 to 0, which "
+               "are left)");
+    for (auto& job : jobs)
     {
-        const Default lock("SharpCommunicator::LockBatch", std::to_string(batch));
-        const Default most("SharpProgram::Streams", std::to_string(streams));
-        UsePicoseconds();
-        Fabric fabric = FabricHelper().Install(BuildTopology("leaf-spine:leaves=3,spines=2",
-                                                             12,
-                                                             DataRate("100Gbps"),
-                                                             MicroSeconds(1)));
-        SharpHelper helper;
-        helper.SetElementsPerPacket(64);
-        helper.SetProgramAttribute("Slots", UintegerValue(100));
-        StreamingJob jobs[2];
-        jobs[0].Add(helper, fabric, {0, 2, 4, 6, 8, 10}, 60);
-        jobs[1].Add(helper, fabric, {1, 3, 5, 7, 9, 11}, 40);
-        ExpectPart(GetRefusal([&]() {
-                       StreamingJob().Add(helper, fabric, {0, 1}, 1);
-                   }),
-                   "sharp job 2 needs 1 outstanding operations of a switch (allowed: 1 to 0, which "
-                   "are left)");
-        for (auto& job : jobs)
-        {
-            for (uint32_t i = 0; i < 4; i++)
-            {
-                job.AllReduce(MANY);
-            }
-        }
-        Simulator::Run();
-        for (const auto& job : jobs)
-        {
-            NS_TEST_EXPECT_MSG_EQ(job.done.size(), 24, "all ranks");
-            NS_TEST_EXPECT_MSG_EQ((job.GetRange() == std::pair(21.0F, 21.0F)),
-                                  true,
-                                  "the sum everywhere");
-        }
-        uint64_t locks = 0;
-        uint64_t denials = 0;
-        uint32_t roots = 0;
-        uint32_t active = 0;
-        for (uint32_t i = 0; i < 5; i++)
-        {
-            const auto program = helper.GetProgram(i);
-            NS_TEST_EXPECT_MSG_NE(program, nullptr, "every switch adds");
-            if (!program)
-            {
-                continue;
-            }
-            const SharpCounters& counters = program->GetCounters();
-            NS_TEST_EXPECT_MSG_EQ(counters.refused + counters.resent, 0, "clean");
-            NS_TEST_EXPECT_MSG_EQ(counters.added, counters.completed * (i < 3 ? 2 : 3), "fan-in");
-            active += program->GetActiveStreams();
-            locks += counters.locks;
-            denials += counters.denials;
-            roots += i >= 3;
-        }
-        NS_TEST_EXPECT_MSG_GT(locks, 0, "locks");
-        // Held at three leaves and a spine by each job that has one.
-        NS_TEST_EXPECT_MSG_EQ(active, (batch == 1 ? 0 : 4 * streams), "locks kept");
-        NS_TEST_EXPECT_MSG_EQ((denials == 0), (streams == 2), "denials");
-        NS_TEST_EXPECT_MSG_EQ(roots, 2, "two spines");
-        Simulator::Destroy();
-        return {jobs[0].streamed, jobs[1].streamed};
-    }
-
-    /** Lower switches release their streaming trees when an upper switch refuses. */
-    void CheckRefusedAbove()
-    {
-        UsePicoseconds();
-        Fabric fabric = FabricHelper().Install(
-            BuildTopology("leaf-spine:leaves=4,spines=1", 8, DataRate("100Gbps"), MicroSeconds(1)));
-        SharpHelper helper;
-        helper.SetElementsPerPacket(64);
-        helper.SetProgramAttribute("Slots", UintegerValue(100));
-        StreamingJob jobs[2];
-        jobs[0].Add(helper, fabric, {0, 1, 2, 3}, 50);
-        jobs[1].Add(helper, fabric, {4, 5, 6, 7}, 50);
-        for (auto& job : jobs)
+        for (uint32_t i = 0; i < 4; i++)
         {
             job.AllReduce(MANY);
         }
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(jobs[0].done.size() + jobs[1].done.size(), 8, "all are done");
-        NS_TEST_EXPECT_MSG_EQ(jobs[0].streamed + jobs[1].streamed, 4, "one job has streamed");
-        uint32_t active = 0;
-        for (uint32_t leaf = 0; leaf < 4; leaf++)
-        {
-            active += helper.GetProgram(leaf)->GetActiveStreams();
-            NS_TEST_EXPECT_MSG_EQ(helper.GetProgram(leaf)->GetCounters().locks, 1, "each gave one");
-        }
-        NS_TEST_EXPECT_MSG_EQ(active, 2, "which the other job's leaves have back");
-        NS_TEST_EXPECT_MSG_EQ(helper.GetProgram(4)->GetActiveStreams(), 1, "at the root");
-        Simulator::Destroy();
     }
-
-    void DoRun() override
+    Simulator::Run();
+    for (const auto& job : jobs)
     {
-        CheckRefusedAbove();
-        // Both fit: all tensors are streamed.
-        NS_TEST_EXPECT_MSG_EQ((Run(0, 2) == std::pair(24U, 24U)), true, "two streaming trees");
-        // The first job at the leaves keeps the locks; the other one never streams.
-        const auto [first, second] = Run(0, 1);
-        NS_TEST_EXPECT_MSG_EQ(first + second, 24, "one job streams");
-        NS_TEST_EXPECT_MSG_EQ(first * second, 0, "the other one does not");
-        // One lock per message: the other job gets a turn when it requests at the right time.
-        const auto [third, fourth] = Run(1, 1);
-        NS_TEST_EXPECT_MSG_GT(third + fourth, 24, "both stream");
+        NS_TEST_EXPECT_MSG_EQ(job.done.size(), 24, "all ranks");
+        NS_TEST_EXPECT_MSG_EQ(job.GetRange(), std::pair(21.0F, 21.0F), "the sum everywhere");
     }
-};
+    uint64_t locks = 0;
+    uint64_t denials = 0;
+    uint32_t roots = 0;
+    uint32_t active = 0;
+    for (uint32_t i = 0; i < 5; i++)
+    {
+        const auto program = helper.GetProgram(i);
+        NS_TEST_EXPECT_MSG_NE(program, nullptr, "every switch adds");
+        if (!program)
+        {
+            continue;
+        }
+        const SharpCounters& counters = program->GetCounters();
+        NS_TEST_EXPECT_MSG_EQ(counters.refused + counters.resent, 0, "clean");
+        NS_TEST_EXPECT_MSG_EQ(counters.added, counters.completed * (i < 3 ? 2 : 3), "fan-in");
+        active += program->GetActiveStreams();
+        locks += counters.locks;
+        denials += counters.denials;
+        roots += i >= 3;
+    }
+    NS_TEST_EXPECT_MSG_GT(locks, 0, "locks");
+    // Held at three leaves and a spine by each job that has one.
+    NS_TEST_EXPECT_MSG_EQ(active, (batch == 1 ? 0 : 4 * streams), "locks kept");
+    NS_TEST_EXPECT_MSG_EQ((denials == 0), (streams == 2), "denials");
+    NS_TEST_EXPECT_MSG_EQ(roots, 2, "two spines");
+    Simulator::Destroy();
+    return {jobs[0].streamed, jobs[1].streamed};
+}
 
-/**
- * @ingroup distributed-training-innetwork-tests
- * Closed forms of the time of an operation.
- */
-class SharpTimeTest : public InNetworkTest
+/** Lower switches release their streaming trees when an upper switch refuses. */
+void
+CheckRefusedAbove()
 {
-  public:
-    SharpTimeTest()
-        : InNetworkTest("times are those of the closed forms")
+    UsePicoseconds();
+    Fabric fabric = FabricHelper().Install(
+        BuildTopology("leaf-spine:leaves=4,spines=1", 8, DataRate("100Gbps"), MicroSeconds(1)));
+    SharpHelper helper;
+    helper.SetElementsPerPacket(64);
+    helper.SetProgramAttribute("Slots", UintegerValue(100));
+    StreamingJob jobs[2];
+    jobs[0].Add(helper, fabric, {0, 1, 2, 3}, 50);
+    jobs[1].Add(helper, fabric, {4, 5, 6, 7}, 50);
+    for (auto& job : jobs)
     {
+        job.AllReduce(MANY);
     }
-
-  private:
-    void CheckSmall()
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(jobs[0].done.size() + jobs[1].done.size(), 8, "all are done");
+    NS_TEST_EXPECT_MSG_EQ(jobs[0].streamed + jobs[1].streamed, 4, "one job has streamed");
+    uint32_t active = 0;
+    for (uint32_t leaf = 0; leaf < 4; leaf++)
     {
-        // Links, adders of each switch upwards, and pipelines of the switches downwards.
-        for (const auto& [topology, links] : {std::pair("single-switch", 1),
-                                              std::pair("leaf-spine:leaves=2,spines=1", 2),
-                                              std::pair("fat-tree:k=4", 3)})
+        active += helper.GetProgram(leaf)->GetActiveStreams();
+        NS_TEST_EXPECT_MSG_EQ(helper.GetProgram(leaf)->GetCounters().locks, 1, "each gave one");
+    }
+    NS_TEST_EXPECT_MSG_EQ(active, 2, "which the other job's leaves have back");
+    NS_TEST_EXPECT_MSG_EQ(helper.GetProgram(4)->GetActiveStreams(), 1, "at the root");
+    Simulator::Destroy();
+}
+
+void
+TestSharpJobs()
+{
+    CheckRefusedAbove();
+    // Both fit: all tensors are streamed.
+    NS_TEST_EXPECT_MSG_EQ(Run(0, 2), std::pair(24U, 24U), "two streaming trees");
+    // The first job at the leaves keeps the locks; the other one never streams.
+    const auto [first, second] = Run(0, 1);
+    NS_TEST_EXPECT_MSG_EQ(first + second, 24, "one job streams");
+    NS_TEST_EXPECT_MSG_EQ(first * second, 0, "the other one does not");
+    // One lock per message: the other job gets a turn when it requests at the right time.
+    const auto [third, fourth] = Run(1, 1);
+    NS_TEST_EXPECT_MSG_GT(third + fourth, 24, "both stream");
+}
+
+void
+CheckSmall()
+{
+    // Links, adders of each switch upwards, and pipelines of the switches downwards.
+    for (const auto& [topology, links] : {std::pair("single-switch", 1),
+                                          std::pair("leaf-spine:leaves=2,spines=1", 2),
+                                          std::pair("fat-tree:k=4", 3)})
+    {
+        const double line = 8e-11 * (GetSharpFrameBytes(8) + 8);
+        const double expected = 2 * links * (500e-9 + line) + (2 * links - 1) * 130e-9;
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(16, topology), 2),
+                                  expected,
+                                  1e-12,
+                                  topology);
+        const Default latency("SharpEndpoint::HostLatency", "1us");
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(16, topology), 2),
+                                  expected + 1e-6,
+                                  1e-12,
+                                  topology << ", with the host");
+    }
+}
+
+/** Multicast results pass the switches downwards without delay. */
+void
+CheckMulticast()
+{
+    const Default multicast("SharpProgram::Multicast", "true");
+    for (const auto& [topology, links] : {std::pair("single-switch", 1),
+                                          std::pair("leaf-spine:leaves=2,spines=1", 2),
+                                          std::pair("fat-tree:k=4", 3)})
+    {
+        const double lines = 8e-11 * (2 * GetSharpFrameBytes(8) + DETH_BYTES + 2 * 8);
+        const double expected = links * (1000e-9 + lines + 130e-9);
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(16, topology), 2),
+                                  expected,
+                                  1e-12,
+                                  topology << ", multicast");
+    }
+}
+
+/** Packets of 256 bytes: limited by the line, or by the quota per round trip. */
+void
+CheckQuota()
+{
+    const Default never("SharpCommunicator::StreamingThreshold", "1000000000");
+    const uint64_t count = 1 << 20;
+    for (const uint64_t window : {1, 4, 16, 512})
+    {
+        ClusterOptions options = MakeOptions(4);
+        SetKey(options, "window", window);
+        const double line = 8e-11 * (GetSharpFrameBytes(256) + 20);
+        // One ACK per 16 packets in each direction.
+        const double shared = line + 8e-11 * (GetSharpAcknowledgeBytes() + 20) / 16;
+        const double roundTrip = 2 * (500e-9 + line - 12 * 8e-11) + 130e-9;
+        const double packets = static_cast<double>(count) / 64;
+        const double expected = packets * std::max(shared, roundTrip / window);
+        NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(options, count) / expected,
+                                  1,
+                                  0.01,
+                                  "window " << window);
+    }
+}
+
+/** T13: streaming at line rate, compared with a ring. */
+void
+CheckStreaming()
+{
+    const uint64_t count = 6 << 20;
+    for (const uint32_t ranks : {2, 4, 8, 16})
+    {
+        for (const std::string topology : {"single-switch", "leaf-spine:leaves=2,spines=1"})
         {
-            const double line = 8e-11 * (GetSharpFrameBytes(8) + 8);
-            const double expected = 2 * links * (500e-9 + line) + (2 * links - 1) * 130e-9;
-            NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(16, topology), 2),
-                                      expected,
-                                      1e-12,
-                                      topology);
-            const Default latency("SharpEndpoint::HostLatency", "1us");
-            NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(16, topology), 2),
-                                      expected + 1e-6,
-                                      1e-12,
-                                      topology << ", with the host");
+            ClusterOptions options = MakeOptions(ranks, topology);
+            const double tree = GetSeconds(options, count);
+            const double shared =
+                GetSharpFrameBytes(2048) + 20 + (GetSharpAcknowledgeBytes() + 20) / 16.0;
+            const double line = 4.0 * count * 8e-11 * shared / 2048;
+            NS_TEST_EXPECT_MSG_EQ_TOL(tree / line, 1, 0.01, ranks << ", " << topology);
+            options.algorithm = "ring";
+            const double ratio = GetSeconds(options, count) / tree;
+            NS_TEST_EXPECT_MSG_EQ_TOL(ratio / (2.0 * (ranks - 1) / ranks),
+                                      1,
+                                      0.05,
+                                      ranks << " ranks, " << topology << ": " << ratio);
         }
     }
+    // Two bytes per number.
+    const Default type("SharpEndpoint::DataType", "bfloat16");
+    NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(4), count) / (2.0 * count * 8e-11),
+                              1.05,
+                              0.01,
+                              "half the bytes");
+}
 
-    /** Multicast results pass the switches downwards without delay. */
-    void CheckMulticast()
+/** Two trees with separate roots double the throughput of a narrow core. */
+void
+CheckTrees()
+{
+    const uint64_t count = 4 << 20;
+    const ClusterOptions options = MakeOptions(8, "leaf-spine:leaves=2,spines=2,uplink=50Gbps");
+    const double one = GetSeconds(options, count);
+    const Default trees("SharpCommunicator::Trees", "2");
+    const Default streams("SharpProgram::Streams", "2");
+    NS_TEST_EXPECT_MSG_EQ_TOL(one / GetSeconds(options, count), 2, 0.02, "two trees");
+}
+
+/** The hosts of a server use a tree of the local switch, at its rate. */
+void
+CheckLocalSwitch()
+{
+    const uint64_t count = 8 << 20;
+    const ClusterOptions options = MakeOptions(8, "rail-optimized:gpus=8,servers=1");
+    const double line = 4.0 * count * 8 / 3600e9;
+    NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(options, count) / line, 1.05, 0.02, "NVLink's rate");
+}
+
+/** T14: 8 bytes among 128 hosts; two latencies are calibrated to the first two figures. */
+void
+CheckLowLatency()
+{
+    const Default host("SharpEndpoint::HostLatency", "683ns");
+    const Default completion("RdmaNic::CompletionLatency", "683ns");
+    const Default adders("SharpProgram::Latency", "640ns");
+    ClusterOptions options = MakeOptions(128, "leaf-spine:leaves=8,spines=4");
+    options.delay = NanoSeconds(50);
+    const double tree = GetSeconds(options, 2);
+    NS_TEST_EXPECT_MSG_EQ_TOL(tree * 1e6, 2.83, 0.02, "published with SHARP");
     {
         const Default multicast("SharpProgram::Multicast", "true");
-        for (const auto& [topology, links] : {std::pair("single-switch", 1),
-                                              std::pair("leaf-spine:leaves=2,spines=1", 2),
-                                              std::pair("fat-tree:k=4", 3)})
-        {
-            const double lines = 8e-11 * (2 * GetSharpFrameBytes(8) + DETH_BYTES + 2 * 8);
-            const double expected = links * (1000e-9 + lines + 130e-9);
-            NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(16, topology), 2),
-                                      expected,
-                                      1e-12,
-                                      topology << ", multicast");
-        }
+        const double gain = 1 - GetSeconds(options, 2) / tree;
+        NS_TEST_EXPECT_MSG_EQ_TOL(gain, 0.23, 0.01, "published: 0.16");
     }
+    options.algorithm = "recursive-doubling";
+    options.congestionControl = "none";
+    Trial trial(options, 2, true, false);
+    NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
+    NS_TEST_EXPECT_MSG_EQ_TOL(trial.GetSeconds() * 1e6, 6.01, 0.02, "published without");
+}
 
-    /** Packets of 256 bytes: limited by the line, or by the quota per round trip. */
-    void CheckQuota()
-    {
-        const Default never("SharpCommunicator::StreamingThreshold", "1000000000");
-        const uint64_t count = 1 << 20;
-        for (const uint64_t window : {1, 4, 16, 512})
-        {
-            ClusterOptions options = MakeOptions(4);
-            SetKey(options, "window", window);
-            const double line = 8e-11 * (GetSharpFrameBytes(256) + 20);
-            // One ACK per 16 packets in each direction.
-            const double shared = line + 8e-11 * (GetSharpAcknowledgeBytes() + 20) / 16;
-            const double roundTrip = 2 * (500e-9 + line - 12 * 8e-11) + 130e-9;
-            const double packets = static_cast<double>(count) / 64;
-            const double expected = packets * std::max(shared, roundTrip / window);
-            NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(options, count) / expected,
-                                      1,
-                                      0.01,
-                                      "window " << window);
-        }
-    }
-
-    /** T13: streaming at line rate, compared with a ring. */
-    void CheckStreaming()
-    {
-        const uint64_t count = 6 << 20;
-        for (const uint32_t ranks : {2, 4, 8, 16})
-        {
-            for (const std::string topology : {"single-switch", "leaf-spine:leaves=2,spines=1"})
-            {
-                ClusterOptions options = MakeOptions(ranks, topology);
-                const double tree = GetSeconds(options, count);
-                const double shared =
-                    GetSharpFrameBytes(2048) + 20 + (GetSharpAcknowledgeBytes() + 20) / 16.0;
-                const double line = 4.0 * count * 8e-11 * shared / 2048;
-                NS_TEST_EXPECT_MSG_EQ_TOL(tree / line, 1, 0.01, ranks << ", " << topology);
-                options.algorithm = "ring";
-                const double ratio = GetSeconds(options, count) / tree;
-                NS_TEST_EXPECT_MSG_EQ_TOL(ratio / (2.0 * (ranks - 1) / ranks),
-                                          1,
-                                          0.05,
-                                          ranks << " ranks, " << topology << ": " << ratio);
-            }
-        }
-        // Two bytes per number.
-        const Default type("SharpEndpoint::DataType", "bfloat16");
-        NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(4), count) / (2.0 * count * 8e-11),
-                                  1.05,
-                                  0.01,
-                                  "half the bytes");
-    }
-
-    /** Two trees with separate roots double the throughput of a narrow core. */
-    void CheckTrees()
-    {
-        const uint64_t count = 4 << 20;
-        const ClusterOptions options = MakeOptions(8, "leaf-spine:leaves=2,spines=2,uplink=50Gbps");
-        const double one = GetSeconds(options, count);
-        const Default trees("SharpCommunicator::Trees", "2");
-        const Default streams("SharpProgram::Streams", "2");
-        NS_TEST_EXPECT_MSG_EQ_TOL(one / GetSeconds(options, count), 2, 0.02, "two trees");
-    }
-
-    /** The hosts of a server use a tree of the local switch, at its rate. */
-    void CheckLocalSwitch()
-    {
-        const uint64_t count = 8 << 20;
-        const ClusterOptions options = MakeOptions(8, "rail-optimized:gpus=8,servers=1");
-        const double line = 4.0 * count * 8 / 3600e9;
-        NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(options, count) / line, 1.05, 0.02, "NVLink's rate");
-    }
-
-    /** T14: 8 bytes among 128 hosts; two latencies are calibrated to the first two figures. */
-    void CheckLowLatency()
-    {
-        const Default host("SharpEndpoint::HostLatency", "683ns");
-        const Default completion("RdmaNic::CompletionLatency", "683ns");
-        const Default adders("SharpProgram::Latency", "640ns");
-        ClusterOptions options = MakeOptions(128, "leaf-spine:leaves=8,spines=4");
-        options.delay = NanoSeconds(50);
-        const double tree = GetSeconds(options, 2);
-        NS_TEST_EXPECT_MSG_EQ_TOL(tree * 1e6, 2.83, 0.02, "published with SHARP");
-        {
-            const Default multicast("SharpProgram::Multicast", "true");
-            const double gain = 1 - GetSeconds(options, 2) / tree;
-            NS_TEST_EXPECT_MSG_EQ_TOL(gain, 0.23, 0.01, "published: 0.16");
-        }
-        options.algorithm = "recursive-doubling";
-        options.congestionControl = "none";
-        Trial trial(options, 2, true, false);
-        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "no failure");
-        NS_TEST_EXPECT_MSG_EQ_TOL(trial.GetSeconds() * 1e6, 6.01, 0.02, "published without");
-    }
-
-    /** @return seconds of a message among 64 ranks, after another one */
-    double GetSecondsOf(uint64_t bytes, bool streams, bool locks)
-    {
-        const Default threshold("SharpCommunicator::StreamingThreshold", streams ? "0" : "1000000");
-        const Default batch("SharpCommunicator::LockBatch", locks ? "1" : "0");
-        ClusterOptions options = MakeOptions(64, "leaf-spine:leaves=4,spines=4");
-        options.delay = NanoSeconds(50);
-        options.rate = DataRate("200Gbps");
-        SetKey(options, "window", 32);
-        Trial trial(options, bytes / sizeof(float), true, false);
-        NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", "no failure");
-        return trial.GetSeconds();
-    }
-
-    /** Size from which streaming is faster: published 4 to 8 KB, 16 KB with the lock. */
-    void CheckCrossover()
-    {
-        const Default host("SharpEndpoint::HostLatency", "683ns");
-        const Default adders("SharpProgram::Latency", "640ns");
-        const auto gains = [this](uint64_t bytes, bool locks) {
-            return GetSecondsOf(bytes, true, locks) < GetSecondsOf(bytes, false, locks);
-        };
-        NS_TEST_EXPECT_MSG_EQ(gains(8192, false), false, "8 KiB");
-        NS_TEST_EXPECT_MSG_EQ(gains(16384, false), true, "16 KiB");
-        NS_TEST_EXPECT_MSG_EQ(gains(16384, true), false, "16 KiB and a lock");
-        NS_TEST_EXPECT_MSG_EQ(gains(32768, true), true, "32 KiB and a lock");
-    }
-
-    void DoRun() override
-    {
-        CheckSmall();
-        CheckLowLatency();
-        CheckCrossover();
-        CheckMulticast();
-        CheckQuota();
-        CheckStreaming();
-        CheckTrees();
-        CheckLocalSwitch();
-    }
-};
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * Named refusals of invalid requests.
- */
-class SharpOptionsTest : public InNetworkTest
+/** @return seconds of a message among 64 ranks, after another one */
+double
+GetSecondsOf(uint64_t bytes, bool streams, bool locks)
 {
-  public:
-    SharpOptionsTest()
-        : InNetworkTest("options that do not fit are refused")
-    {
-    }
+    const Default threshold("SharpCommunicator::StreamingThreshold", streams ? "0" : "1000000");
+    const Default batch("SharpCommunicator::LockBatch", locks ? "1" : "0");
+    ClusterOptions options = MakeOptions(64, "leaf-spine:leaves=4,spines=4");
+    options.delay = NanoSeconds(50);
+    options.rate = DataRate("200Gbps");
+    SetKey(options, "window", 32);
+    Trial trial(options, bytes / sizeof(float), true, false);
+    NS_TEST_EXPECT_MSG_EQ(trial.Run(2), "", "no failure");
+    return trial.GetSeconds();
+}
 
-  private:
-    void DoRun() override
+/** Size from which streaming is faster: published 4 to 8 KB, 16 KB with the lock. */
+void
+CheckCrossover()
+{
+    const Default host("SharpEndpoint::HostLatency", "683ns");
+    const Default adders("SharpProgram::Latency", "640ns");
+    const auto gains = [](uint64_t bytes, bool locks) {
+        return GetSecondsOf(bytes, true, locks) < GetSecondsOf(bytes, false, locks);
+    };
+    NS_TEST_EXPECT_MSG_EQ(gains(8192, false), false, "8 KiB");
+    NS_TEST_EXPECT_MSG_EQ(gains(16384, false), true, "16 KiB");
+    NS_TEST_EXPECT_MSG_EQ(gains(16384, true), false, "16 KiB and a lock");
+    NS_TEST_EXPECT_MSG_EQ(gains(32768, true), true, "32 KiB and a lock");
+}
+
+void
+TestSharpTime()
+{
+    CheckSmall();
+    CheckLowLatency();
+    CheckCrossover();
+    CheckMulticast();
+    CheckQuota();
+    CheckStreaming();
+    CheckTrees();
+    CheckLocalSwitch();
+}
+
+/** Named refusals of invalid requests. */
+void
+TestSharpOptions()
+{
+    ExpectRefusal(MakeOptions(4), "nothing is refused");
+    ExpectRefusal(MakeOptions(1), "nothing is refused");
+    ExpectChoice(MakeOptions(4), "SharpEndpoint::DataType", "float32, int32, float16, bfloat16");
+    ClusterOptions options = MakeOptions(4);
+    SetKey(options, "framing", "rdma");
+    ExpectRefusal(options, "'framing=rdma' (allowed: slots=");
+    options = MakeOptions(4);
+    SetKey(options, "slots", 16);
+    SetKey(options, "window", 17);
+    ExpectRefusal(
+        options,
+        "sharp job 0 needs 17 outstanding operations of a switch (allowed: 1 to 16, which "
+        "are left)");
     {
+        const Default slots("SharpProgram::Slots", "16");
+        options.algorithm = "sharp:window=17";
+        ExpectRefusal(options, "sharp job 0 needs 17 outstanding operations");
+        // Only one of these formats fits into two bytes.
+        const Default payload("SharpProgram::Payload", "2");
+        ExpectRefusal(MakeOptions(4), "ns3::training::SharpProgram::Payload=2 (allowed: from 4");
+        const Default format("SharpEndpoint::DataType", "float16");
         ExpectRefusal(MakeOptions(4), "nothing is refused");
-        ExpectRefusal(MakeOptions(1), "nothing is refused");
-        ExpectChoice(MakeOptions(4),
-                     "SharpEndpoint::DataType",
-                     "float32, int32, float16, bfloat16");
-        ClusterOptions options = MakeOptions(4);
-        SetKey(options, "framing", "rdma");
-        ExpectRefusal(options, "'framing=rdma' (allowed: slots=");
-        options = MakeOptions(4);
-        SetKey(options, "slots", 16);
-        SetKey(options, "window", 17);
-        ExpectRefusal(
-            options,
-            "sharp job 0 needs 17 outstanding operations of a switch (allowed: 1 to 16, which "
-            "are left)");
-        {
-            const Default slots("SharpProgram::Slots", "16");
-            options.algorithm = "sharp:window=17";
-            ExpectRefusal(options, "sharp job 0 needs 17 outstanding operations");
-            // Only one of these formats fits into two bytes.
-            const Default payload("SharpProgram::Payload", "2");
-            ExpectRefusal(MakeOptions(4),
-                          "ns3::training::SharpProgram::Payload=2 (allowed: from 4");
-            const Default format("SharpEndpoint::DataType", "float16");
-            ExpectRefusal(MakeOptions(4), "nothing is refused");
-            Trial trial(MakeOptions(4), 100, false);
-            NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "a number in a packet");
-            NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, "a number in a packet");
-            NS_TEST_EXPECT_MSG_EQ(trial.cluster->GetInNetworkCommunicators()[0]->GetCounters().sent,
-                                  100,
-                                  "a number in a packet");
-        }
-        options = MakeOptions(4);
-        SetKey(options, "elements-per-packet", 2049);
-        ExpectRefusal(options, "sharp packets of 2049 numbers (allowed: up to 2048)");
-        ExpectRefusal(MakeOptions(64), "of register memory of a switch");
-        options = MakeOptions(64);
-        SetKey(options, "slots", 256);
-        ExpectRefusal(options, "nothing is refused");
-        options.ranks = 65;
-        ExpectRefusal(options, "sharp job 0 has 65 children at a switch (allowed: 1 to 64)");
-        const Default trees("SharpCommunicator::Trees", "3");
-        options = MakeOptions(4);
-        SetKey(options, "window", 2);
-        ExpectRefusal(options, "sharp job 0 with a window of 2 (allowed: from 3, its trees)");
-        const Default most("SharpProgram::Trees", "2");
-        ExpectRefusal(MakeOptions(4),
-                      "sharp job 0 needs one more streaming tree of a switch (allowed: 2)");
+        Trial trial(MakeOptions(4), 100, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", "a number in a packet");
+        NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, "a number in a packet");
+        NS_TEST_EXPECT_MSG_EQ(trial.cluster->GetInNetworkCommunicators()[0]->GetCounters().sent,
+                              100,
+                              "a number in a packet");
     }
-};
+    options = MakeOptions(4);
+    SetKey(options, "elements-per-packet", 2049);
+    ExpectRefusal(options, "sharp packets of 2049 numbers (allowed: up to 2048)");
+    ExpectRefusal(MakeOptions(64), "of register memory of a switch");
+    options = MakeOptions(64);
+    SetKey(options, "slots", 256);
+    ExpectRefusal(options, "nothing is refused");
+    options.ranks = 65;
+    ExpectRefusal(options, "sharp job 0 has 65 children at a switch (allowed: 1 to 64)");
+    const Default trees("SharpCommunicator::Trees", "3");
+    options = MakeOptions(4);
+    SetKey(options, "window", 2);
+    ExpectRefusal(options, "sharp job 0 with a window of 2 (allowed: from 3, its trees)");
+    const Default most("SharpProgram::Trees", "2");
+    ExpectRefusal(MakeOptions(4),
+                  "sharp job 0 needs one more streaming tree of a switch (allowed: 2)");
+}
 
-/** @ingroup distributed-training-innetwork-tests Aggregation trees, end to end. */
-class SharpTestSuite : public TestSuite
-{
-  public:
-    SharpTestSuite()
-        : TestSuite("distributed-training-sharp", TestSuite::Type::SYSTEM)
-    {
-        AddTestCase(new SharpExactTest);
-        AddTestCase(new SharpFloatTest);
-        AddTestCase(new SharpOperationsTest);
-        AddTestCase(new SharpFailureTest);
-        AddTestCase(new SharpMixedFailureTest);
-        AddTestCase(new SharpJobsTest);
-        AddTestCase(new SharpTimeTest);
-        AddTestCase(new SharpOptionsTest);
-    }
-};
+const Suite g_suite("sharp",
+                    Duration::QUICK,
+                    {{"integers are exact under loss, duplication and reordering", TestSharpExact},
+                     {"floats of each format: reproducible, within the bound of their error",
+                      RunTest<SharpFloatTest>},
+                     {"reduce, broadcast, barrier", TestSharpOperations},
+                     {"a switch restarts, a worker stops", TestSharpFailure},
+                     {"the network fails when some ranks are done", RunTest<SharpMixedFailureTest>},
+                     {"two jobs share switches: quotas, trees, the lock", TestSharpJobs},
+                     {"times are those of the closed forms", TestSharpTime},
+                     {"options that do not fit are refused", TestSharpOptions}},
+                    TestSuite::Type::SYSTEM);
 
-/// The suite, registered.
-static SharpTestSuite g_sharpTestSuite;
+} // namespace sharp_test

@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/bucket-scheduler.h"
 #include "ns3/config.h"
@@ -16,7 +17,6 @@
 #include "ns3/simulator.h"
 #include "ns3/state-visitor.h"
 #include "ns3/steady-state.h"
-#include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/window-simulator-impl.h"
@@ -28,120 +28,108 @@
 #include <tuple>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-steady-state-tests Tests of steady states that are skipped
- */
+namespace steady_state_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-/**
- * @ingroup distributed-training-steady-state-tests
- * Two visits tell whether a state repeats, and a third one writes it some periods later.
- */
-class StateVisitorTestCase : public TestCase
+/** A state with one member of each kind. */
+struct State
 {
-  public:
-    StateVisitorTestCase()
-        : TestCase("visits of a state")
+    uint64_t same{5};
+    int64_t moving{1100};
+    int64_t past{900};
+    uint64_t count{40};
+    uint32_t psn{0xfffff0};
+
+    void Visit(StateVisitor& visitor)
     {
-    }
-
-  private:
-    /** A state with one member of each kind. */
-    struct State
-    {
-        uint64_t same{5};
-        int64_t moving{1100};
-        int64_t past{900};
-        uint64_t count{40};
-        uint32_t psn{0xfffff0};
-
-        void Visit(StateVisitor& visitor)
-        {
-            visitor.Same(same);
-            visitor.Time(moving);
-            visitor.Time(past);
-            visitor.Count(count, 1000);
-            visitor.Psn(psn);
-        }
-    };
-
-    static StateVisitor Record(State& state, int64_t now)
-    {
-        StateVisitor visitor(now);
-        state.Visit(visitor);
-        return visitor;
-    }
-
-    uint64_t GetPeriods(State next)
-    {
-        State first;
-        return StateVisitor::GetPeriods(Record(first, 1000), Record(next, 1010));
-    }
-
-    void DoRun() override
-    {
-        State next;
-        next.moving = 1110;
-        next.count = 48;
-        next.psn = 0xfffff8;
-        // 48 + 118 * 8 = 992 and 48 + 119 * 8 = 1000
-        NS_TEST_EXPECT_MSG_EQ(GetPeriods(next), 118, "until the count would reach its end");
-
-        State first;
-        const StateVisitor before = Record(first, 1000);
-        const StateVisitor after = Record(next, 1010);
-        StateVisitor write(before, after, 3);
-        next.Visit(write);
-        NS_TEST_EXPECT_MSG_EQ(next.same, 5, "stays");
-        NS_TEST_EXPECT_MSG_EQ(next.moving, 1140, "moves by three periods");
-        NS_TEST_EXPECT_MSG_EQ(next.past, 900, "past");
-        NS_TEST_EXPECT_MSG_EQ(next.count, 72, "grows");
-        NS_TEST_EXPECT_MSG_EQ(next.psn, 0x10, "24 bits");
-
-        const auto change = [](auto member, auto value) {
-            State state;
-            state.moving = 1110;
-            state.*member = value;
-            return state;
-        };
-        NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::same, uint64_t{6})), 0, "another value");
-        NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::moving, int64_t{1111})), 0, "too late");
-        NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::moving, int64_t{1100})), 0, "not past");
-        NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::past, int64_t{910})),
-                              StateVisitor::NONE,
-                              "a past time that moves, and no count grows");
-        NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::count, uint64_t{41})), 958, "by one");
-        NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::count, uint64_t{39})), 0, "backwards");
-
-        const auto getDeadline = [](int64_t movement) {
-            StateVisitor first(1000);
-            StateVisitor second(1010);
-            int64_t time = 900;
-            first.Time(time, 250);
-            time += movement;
-            second.Time(time, 250);
-            return StateVisitor::GetDeadline(first, second);
-        };
-        NS_TEST_EXPECT_MSG_EQ(getDeadline(0), 1150, "a timeout that goes on");
-        NS_TEST_EXPECT_MSG_EQ(getDeadline(10), StateVisitor::NONE, "a timeout that starts again");
-
-        State state;
-        StateVisitor refused(1000);
-        state.Visit(refused);
-        refused.Refuse();
-        NS_TEST_EXPECT_MSG_EQ(StateVisitor::GetPeriods(refused, after), 0, "refused");
-        StateVisitor longer(1010);
-        state.Visit(longer);
-        longer.Same(1);
-        NS_TEST_EXPECT_MSG_EQ(StateVisitor::GetPeriods(before, longer), 0, "one item more");
+        visitor.Same(same);
+        visitor.Time(moving);
+        visitor.Time(past);
+        visitor.Count(count, 1000);
+        visitor.Psn(psn);
     }
 };
 
-/** @ingroup distributed-training-steady-state-tests A cluster and its messages. */
+StateVisitor
+Record(State& state, int64_t now)
+{
+    StateVisitor visitor(now);
+    state.Visit(visitor);
+    return visitor;
+}
+
+uint64_t
+GetPeriods(State next)
+{
+    State first;
+    return StateVisitor::GetPeriods(Record(first, 1000), Record(next, 1010));
+}
+
+/** Two visits tell whether a state repeats, and a third one writes it some periods later. */
+void
+TestStateVisitor()
+{
+    State next;
+    next.moving = 1110;
+    next.count = 48;
+    next.psn = 0xfffff8;
+    // 48 + 118 * 8 = 992 and 48 + 119 * 8 = 1000
+    NS_TEST_EXPECT_MSG_EQ(GetPeriods(next), 118, "until the count would reach its end");
+
+    State first;
+    const StateVisitor before = Record(first, 1000);
+    const StateVisitor after = Record(next, 1010);
+    StateVisitor write(before, after, 3);
+    next.Visit(write);
+    NS_TEST_EXPECT_MSG_EQ(next.same, 5, "stays");
+    NS_TEST_EXPECT_MSG_EQ(next.moving, 1140, "moves by three periods");
+    NS_TEST_EXPECT_MSG_EQ(next.past, 900, "past");
+    NS_TEST_EXPECT_MSG_EQ(next.count, 72, "grows");
+    NS_TEST_EXPECT_MSG_EQ(next.psn, 0x10, "24 bits");
+
+    const auto change = [](auto member, auto value) {
+        State state;
+        state.moving = 1110;
+        state.*member = value;
+        return state;
+    };
+    NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::same, uint64_t{6})), 0, "another value");
+    NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::moving, int64_t{1111})), 0, "too late");
+    NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::moving, int64_t{1100})), 0, "not past");
+    NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::past, int64_t{910})),
+                          StateVisitor::NONE,
+                          "a past time that moves, and no count grows");
+    NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::count, uint64_t{41})), 958, "by one");
+    NS_TEST_EXPECT_MSG_EQ(GetPeriods(change(&State::count, uint64_t{39})), 0, "backwards");
+
+    const auto getDeadline = [](int64_t movement) {
+        StateVisitor first(1000);
+        StateVisitor second(1010);
+        int64_t time = 900;
+        first.Time(time, 250);
+        time += movement;
+        second.Time(time, 250);
+        return StateVisitor::GetDeadline(first, second);
+    };
+    NS_TEST_EXPECT_MSG_EQ(getDeadline(0), 1150, "a timeout that goes on");
+    NS_TEST_EXPECT_MSG_EQ(getDeadline(10), StateVisitor::NONE, "a timeout that starts again");
+
+    State state;
+    StateVisitor refused(1000);
+    state.Visit(refused);
+    refused.Refuse();
+    NS_TEST_EXPECT_MSG_EQ(StateVisitor::GetPeriods(refused, after), 0, "refused");
+    StateVisitor longer(1010);
+    state.Visit(longer);
+    longer.Same(1);
+    NS_TEST_EXPECT_MSG_EQ(StateVisitor::GetPeriods(before, longer), 0, "one item more");
+}
+
+/** A cluster and its messages. */
 struct SteadyCase
 {
     std::string name;       ///< in few words
@@ -150,26 +138,16 @@ struct SteadyCase
 };
 
 /**
- * @ingroup distributed-training-steady-state-tests
  * Random long messages end at the same picosecond whether steady states are skipped or simulated,
  * with ns-3's event loop and with windows of events, and all counters of ports and queue pairs are
  * equal, in between and at the end.
  */
-class SteadyStateTestCase : public TestCase
+struct SteadyStateTestCase
 {
-  public:
-    /** @param steady what is simulated */
-    explicit SteadyStateTestCase(const SteadyCase& steady)
-        : TestCase(steady.name),
-          m_case(steady)
-    {
-    }
-
-  private:
     /// Whatever is compared.
     using Trace = std::vector<std::tuple<int64_t, uint64_t, uint64_t, uint64_t>>;
 
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         BucketScheduler::UseByDefault();
@@ -177,14 +155,14 @@ class SteadyStateTestCase : public TestCase
         for (uint32_t seed = 1; seed <= 4; seed++)
         {
             const Trace simulated = Run("simulate", false, seed);
-            NS_TEST_EXPECT_MSG_EQ(m_skippedHops, 0, "nothing is skipped");
+            NS_TEST_EXPECT_MSG_EQ(skippedHops, 0, "nothing is skipped");
             Compare(Run("skip", false, seed), simulated, "seed " + std::to_string(seed));
-            const uint64_t hops = m_skippedHops;
+            const uint64_t hops = skippedHops;
             Compare(Run("skip", true, seed), simulated, "windows, seed " + std::to_string(seed));
-            NS_TEST_EXPECT_MSG_EQ(m_skippedHops, hops, "windows, and the same is skipped");
+            NS_TEST_EXPECT_MSG_EQ(skippedHops, hops, "windows, and the same is skipped");
             skipped += hops;
         }
-        NS_TEST_EXPECT_MSG_EQ((skipped > 0), m_case.skips, skipped << " packet-hops skipped");
+        NS_TEST_EXPECT_MSG_EQ((skipped > 0), steady.skips, skipped << " packet-hops skipped");
         Config::Reset();
     }
 
@@ -193,8 +171,8 @@ class SteadyStateTestCase : public TestCase
         NS_TEST_ASSERT_MSG_EQ(trace.size(), expected.size(), what << ": as many records");
         for (std::size_t i = 0; i < trace.size(); i++)
         {
-            NS_TEST_EXPECT_MSG_EQ((trace[i] == expected[i]),
-                                  true,
+            NS_TEST_EXPECT_MSG_EQ(trace[i],
+                                  expected[i],
                                   what << ", record " << i << ", at " << std::get<0>(trace[i])
                                        << " and " << std::get<0>(expected[i]) << " ps");
         }
@@ -202,7 +180,7 @@ class SteadyStateTestCase : public TestCase
 
     Trace Run(const std::string& steadyState, bool windows, uint32_t seed)
     {
-        m_trace.clear();
+        sights.clear();
         if (windows)
         {
             Simulator::SetImplementation(CreateObject<WindowSimulatorImpl>());
@@ -212,7 +190,7 @@ class SteadyStateTestCase : public TestCase
             return from + random() % (to - from + 1);
         };
         {
-            ClusterOptions options = m_case.options;
+            ClusterOptions options = steady.options;
             options.steadyState = steadyState;
             Cluster cluster(options);
             const uint32_t ranks = cluster.GetRanks();
@@ -220,7 +198,7 @@ class SteadyStateTestCase : public TestCase
             {
                 cluster.GetTransport(rank)->SetMessageHandler(
                     [this, rank](uint32_t from, uint64_t, uint64_t bytes, Ptr<ByteBuffer>) {
-                        m_trace.push_back({Simulator::Now().GetTimeStep(), from, rank, bytes});
+                        sights.push_back({Simulator::Now().GetTimeStep(), from, rank, bytes});
                     });
             }
             // Each seed has another pattern: a ring, a permutation, pairs, an incast.
@@ -251,10 +229,10 @@ class SteadyStateTestCase : public TestCase
             Simulator::Stop(Seconds(1));
             Simulator::Run();
             Probe(&cluster);
-            m_skippedHops = cluster.GetFabric().skippedHops;
+            skippedHops = cluster.GetFabric().skippedHops;
         }
         Simulator::Destroy();
-        return m_trace;
+        return sights;
     }
 
     void Send(Ptr<MessageTransport> transport, uint32_t to, uint64_t bytes)
@@ -265,7 +243,7 @@ class SteadyStateTestCase : public TestCase
     void Probe(Cluster* cluster)
     {
         const auto add = [this](uint64_t a, uint64_t b, uint64_t c) {
-            m_trace.push_back({Simulator::Now().GetTimeStep(), a, b, c});
+            sights.push_back({Simulator::Now().GetTimeStep(), a, b, c});
         };
         for (const auto& channel : cluster->GetFabric().channels)
         {
@@ -300,34 +278,25 @@ class SteadyStateTestCase : public TestCase
         }
     }
 
-    SteadyCase m_case;
-    Trace m_trace;
-    uint64_t m_skippedHops{0};
+    SteadyCase steady;
+    Trace sights{};
+    uint64_t skippedHops{0};
 };
 
 /**
- * @ingroup distributed-training-steady-state-tests
- *
  * Random networks without congestion: their links have random delays, so that no two frames arrive
  * at a node at the same picosecond, and those between switches are fast. Windows of events together
  * with steady states give what ns-3's event loop with its MapScheduler gives, to the picosecond.
  */
-class RandomSteadyTestCase : public TestCase
+struct RandomSteadyTestCase
 {
-  public:
-    RandomSteadyTestCase()
-        : TestCase("windows and steady states in random networks")
-    {
-    }
-
-  private:
     /// Times and counters.
     using Records = std::vector<std::tuple<int64_t, uint64_t, uint64_t, uint64_t>>;
 
     /** @return a number from `from` to `to` */
     uint64_t Draw(uint64_t from, uint64_t to)
     {
-        return from + m_random() % (to - from + 1);
+        return from + random() % (to - from + 1);
     }
 
     TopologyGraph MakeTopology()
@@ -354,8 +323,8 @@ class RandomSteadyTestCase : public TestCase
 
     Records Run(bool isPlain)
     {
-        m_random.seed(m_seed);
-        m_records.clear();
+        random.seed(seed);
+        observed.clear();
         TypeIdValue before;
         GlobalValue::GetValueByName("SchedulerType", before);
         GlobalValue::Bind(
@@ -370,8 +339,8 @@ class RandomSteadyTestCase : public TestCase
         Simulator::SetImplementation(loop);
         {
             RdmaNetwork network(MakeTopology(), RdmaLineRate::GetTypeId(), [this](RdmaNic& nic) {
-                nic.SetAttribute("Mtu", UintegerValue(m_seed % 2 ? 1001 : 4096));
-                nic.SetAttribute("AckInterval", UintegerValue(1 + m_seed % 17));
+                nic.SetAttribute("Mtu", UintegerValue(seed % 2 ? 1001 : 4096));
+                nic.SetAttribute("AckInterval", UintegerValue(1 + seed % 17));
             });
             std::optional<SteadyState> steady;
             if (!isPlain)
@@ -405,13 +374,13 @@ class RandomSteadyTestCase : public TestCase
             Probe(&network);
             for (const Delivery& delivery : network.deliveries)
             {
-                m_records.push_back({delivery.time, delivery.message.bytes, 0, 0});
+                observed.push_back({delivery.time, delivery.message.bytes, 0, 0});
             }
-            m_skippedHops = network.fabric.skippedHops;
-            m_switches = windows->GetNNodes();
+            skippedHops = network.fabric.skippedHops;
+            switches = windows->GetNNodes();
         }
         GlobalValue::Bind("SchedulerType", before);
-        return m_records;
+        return observed;
     }
 
     static void Post(RdmaQueuePair* queuePair, uint64_t bytes)
@@ -427,34 +396,34 @@ class RandomSteadyTestCase : public TestCase
             {
                 const FabricPort& port = channel->GetPort(end);
                 const PortCounters& counters = port.GetCounters();
-                m_records.push_back({PicosecondsNow(),
-                                     counters.transmittedFrames,
-                                     counters.receivedBytes,
-                                     port.GetQueueBytes(0)});
-                m_records.push_back({port.GetDrainTime(PicosecondsNow()),
-                                     counters.byPriority[0].transmittedBytes,
-                                     counters.peakQueueBytes,
-                                     counters.receivedFrames});
+                observed.push_back({PicosecondsNow(),
+                                    counters.transmittedFrames,
+                                    counters.receivedBytes,
+                                    port.GetQueueBytes(0)});
+                observed.push_back({port.GetDrainTime(PicosecondsNow()),
+                                    counters.byPriority[0].transmittedBytes,
+                                    counters.peakQueueBytes,
+                                    counters.receivedFrames});
             }
         }
     }
 
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         uint32_t skipping = 0;
-        for (m_seed = 1; m_seed <= 12; m_seed++)
+        for (seed = 1; seed <= 12; seed++)
         {
             const Records expected = Run(true);
             const Records records = Run(false);
-            skipping += m_skippedHops > 0 ? 1 : 0;
-            NS_TEST_EXPECT_MSG_GT(m_switches, 0, "switches with windows");
+            skipping += skippedHops > 0 ? 1 : 0;
+            NS_TEST_EXPECT_MSG_GT(switches, 0, "switches with windows");
             NS_TEST_ASSERT_MSG_EQ(records.size(), expected.size(), "as many records");
             for (std::size_t i = 0; i < records.size(); i++)
             {
-                NS_TEST_EXPECT_MSG_EQ((records[i] == expected[i]),
-                                      true,
-                                      "network " << m_seed << ", record " << i << ", at "
+                NS_TEST_EXPECT_MSG_EQ(records[i],
+                                      expected[i],
+                                      "network " << seed << ", record " << i << ", at "
                                                  << std::get<0>(records[i]) << " and "
                                                  << std::get<0>(expected[i]) << " ps");
             }
@@ -462,27 +431,19 @@ class RandomSteadyTestCase : public TestCase
         NS_TEST_EXPECT_MSG_GT(skipping, 6, "networks with steady states");
     }
 
-    uint32_t m_seed{0};
-    std::mt19937_64 m_random;
-    Records m_records;
-    uint64_t m_skippedHops{0};
-    std::size_t m_switches{0};
+    uint32_t seed{0};
+    std::mt19937_64 random;
+    Records observed;
+    uint64_t skippedHops{0};
+    std::size_t switches{0};
 };
 
 /**
- * @ingroup distributed-training-steady-state-tests
  * A lost message is sent again when its timeout is over, beside a steady state that goes on: both
  * messages arrive when they would without one.
  */
-class RetransmissionBesideTestCase : public TestCase
+struct RetransmissionBesideTestCase
 {
-  public:
-    RetransmissionBesideTestCase()
-        : TestCase("a retransmission timeout beside a steady state")
-    {
-    }
-
-  private:
     std::vector<int64_t> Run(bool skips)
     {
         std::vector<int64_t> arrivals;
@@ -515,18 +476,18 @@ class RetransmissionBesideTestCase : public TestCase
             {
                 arrivals.push_back(delivery.time);
             }
-            m_skippedHops = network.fabric.skippedHops;
+            skippedHops = network.fabric.skippedHops;
             NS_TEST_EXPECT_MSG_EQ(network.Get(1, 17).GetCounters().timeouts, 1, "a timeout");
         }
         return arrivals;
     }
 
-    void DoRun() override
+    void Run()
     {
         BucketScheduler::UseByDefault();
         const std::vector<int64_t> expected = Run(false);
         const std::vector<int64_t> arrivals = Run(true);
-        NS_TEST_EXPECT_MSG_GT(m_skippedHops, 10000, "packet-hops skipped");
+        NS_TEST_EXPECT_MSG_GT(skippedHops, 10000, "packet-hops skipped");
         NS_TEST_ASSERT_MSG_EQ(expected.size(), 2, "messages");
         NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 2, "messages");
         NS_TEST_EXPECT_MSG_EQ(arrivals[0], expected[0], "the lost message");
@@ -534,107 +495,91 @@ class RetransmissionBesideTestCase : public TestCase
         Config::Reset();
     }
 
-    uint64_t m_skippedHops{0};
+    uint64_t skippedHops{0};
 };
 
-/**
- * @ingroup distributed-training-steady-state-tests
- * A message of more packets than there are PSNs arrives when the line has sent it.
- */
-class LongMessageTestCase : public TestCase
+/** A message of more packets than there are PSNs arrives when the line has sent it. */
+void
+TestLongMessage()
 {
-  public:
-    LongMessageTestCase()
-        : TestCase("5 GB in packets of 256 bytes")
+    UsePicoseconds();
+    BucketScheduler::UseByDefault();
+    constexpr uint64_t PACKETS = 20000000;
+    constexpr uint64_t PAYLOAD = 256;
+    constexpr uint64_t HEADERS = 82; // Ethernet 18, IP 20, UDP 8, BTH 12, ICRC 4, line 20
+    int64_t arrival = 0;
+    uint64_t skipped = 0;
     {
+        ClusterOptions options;
+        options.ranks = 2;
+        options.mtu = PAYLOAD;
+        Cluster cluster(options);
+        cluster.GetTransport(1)->SetMessageHandler(
+            [&arrival](uint32_t, uint64_t, uint64_t bytes, Ptr<ByteBuffer>) {
+                arrival = bytes == PACKETS * PAYLOAD ? Simulator::Now().GetTimeStep() : -1;
+            });
+        cluster.GetTransport(0)->Send(1, 1, PACKETS * PAYLOAD, nullptr);
+        Simulator::Stop(Seconds(10));
+        Simulator::Run();
+        skipped = cluster.GetFabric().skippedHops;
     }
+    Simulator::Destroy();
+    const double expected = PACKETS * (PAYLOAD + HEADERS) * 80.0; // ps at 100 Gbit/s
+    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(arrival), expected, 3e6, "arrival, ps");
+    NS_TEST_EXPECT_MSG_GT(skipped, 2 * PACKETS - 20000, "packet-hops skipped");
+    Config::Reset();
+}
 
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-        BucketScheduler::UseByDefault();
-        constexpr uint64_t PACKETS = 20000000;
-        constexpr uint64_t PAYLOAD = 256;
-        constexpr uint64_t HEADERS = 82; // Ethernet 18, IP 20, UDP 8, BTH 12, ICRC 4, line 20
-        int64_t arrival = 0;
-        uint64_t skipped = 0;
-        {
-            ClusterOptions options;
-            options.ranks = 2;
-            options.mtu = PAYLOAD;
-            Cluster cluster(options);
-            cluster.GetTransport(1)->SetMessageHandler(
-                [&arrival](uint32_t, uint64_t, uint64_t bytes, Ptr<ByteBuffer>) {
-                    arrival = bytes == PACKETS * PAYLOAD ? Simulator::Now().GetTimeStep() : -1;
-                });
-            cluster.GetTransport(0)->Send(1, 1, PACKETS * PAYLOAD, nullptr);
-            Simulator::Stop(Seconds(10));
-            Simulator::Run();
-            skipped = cluster.GetFabric().skippedHops;
-        }
-        Simulator::Destroy();
-        const double expected = PACKETS * (PAYLOAD + HEADERS) * 80.0; // ps at 100 Gbit/s
-        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(arrival), expected, 3e6, "arrival, ps");
-        NS_TEST_EXPECT_MSG_GT(skipped, 2 * PACKETS - 20000, "packet-hops skipped");
-        Config::Reset();
-    }
-};
-
-/**
- * @ingroup distributed-training-steady-state-tests
- * The suite.
- */
-class SteadyStateTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    SteadyStateTestSuite()
-        : TestSuite("distributed-training-steady-state", TestSuite::Type::SYSTEM)
-    {
-        AddTestCase(new StateVisitorTestCase);
-        AddTestCase(new LongMessageTestCase);
-        AddTestCase(new RetransmissionBesideTestCase);
-        AddTestCase(new RandomSteadyTestCase);
-        const auto add = [this](const std::string& name, bool skips, const auto& change) {
-            SteadyCase steady{name, {}, skips};
-            steady.options.ranks = 6;
-            change(steady.options);
-            AddTestCase(new SteadyStateTestCase(steady));
-        };
-        using Options = ClusterOptions;
-        add("a switch", true, [](Options&) {});
-        add("two ranks", true, [](Options& options) { options.ranks = 2; });
-        add("a fat tree", true, [](Options& options) { options.topology = "fat-tree:k=4"; });
-        add("a torus whose hosts are faster than its links", false, [](Options& options) {
-            options.topology = "torus:3x2";
-        });
-        add("an oversubscribed network", false, [](Options& options) {
-            options.topology = "leaf-spine:leaves=3,hosts-per-leaf=2,spines=1,uplink=40Gbps";
-        });
-        add("without congestion control", true, [](Options& options) {
-            options.congestionControl = "none";
-        });
-        add("small packets", true, [](Options& options) { options.mtu = 1000; });
-        add("an odd rate and a long delay", true, [](Options& options) {
-            options.rate = DataRate("37Gbps");
-            options.delay = NanoSeconds(12345);
-        });
-        add("queue pairs in turns", true, [](Options& options) { options.queuePairs = 3; });
-        add("selective repeat", false, [](Options& options) {
-            options.recovery = "selective-repeat";
-        });
-        add("faults on one link", true, [](Options& options) {
-            options.faults = {"host5-switch0:loss=0.001"};
-        });
-        add("loss", false, [](Options& options) { options.loss = 0.0001; });
-        add("sprayed packets", false, [](Options& options) {
-            options.topology = "fat-tree:k=4";
-            options.path = "spray";
-        });
-        add("rates that change with every acknowledgement", false, [](Options& options) {
-            options.congestionControl = "swift";
-        });
-    }
-};
+    std::vector<Case> cases;
+    cases.push_back({"visits of a state", TestStateVisitor});
+    cases.push_back({"5 GB in packets of 256 bytes", TestLongMessage});
+    cases.push_back(
+        {"a retransmission timeout beside a steady state", RunTest<RetransmissionBesideTestCase>});
+    cases.push_back(
+        {"windows and steady states in random networks", RunTest<RandomSteadyTestCase>});
+    const auto add = [&cases](const std::string& name, bool skips, const auto& change) {
+        SteadyCase steady{name, {}, skips};
+        steady.options.ranks = 6;
+        change(steady.options);
+        cases.push_back({steady.name, [steady] { SteadyStateTestCase{steady}.Run(); }});
+    };
+    using Options = ClusterOptions;
+    add("a switch", true, [](Options&) {});
+    add("two ranks", true, [](Options& options) { options.ranks = 2; });
+    add("a fat tree", true, [](Options& options) { options.topology = "fat-tree:k=4"; });
+    add("a torus whose hosts are faster than its links", false, [](Options& options) {
+        options.topology = "torus:3x2";
+    });
+    add("an oversubscribed network", false, [](Options& options) {
+        options.topology = "leaf-spine:leaves=3,hosts-per-leaf=2,spines=1,uplink=40Gbps";
+    });
+    add("without congestion control", true, [](Options& options) {
+        options.congestionControl = "none";
+    });
+    add("small packets", true, [](Options& options) { options.mtu = 1000; });
+    add("an odd rate and a long delay", true, [](Options& options) {
+        options.rate = DataRate("37Gbps");
+        options.delay = NanoSeconds(12345);
+    });
+    add("queue pairs in turns", true, [](Options& options) { options.queuePairs = 3; });
+    add("selective repeat", false, [](Options& options) { options.recovery = "selective-repeat"; });
+    add("faults on one link", true, [](Options& options) {
+        options.faults = {"host5-switch0:loss=0.001"};
+    });
+    add("loss", false, [](Options& options) { options.loss = 0.0001; });
+    add("sprayed packets", false, [](Options& options) {
+        options.topology = "fat-tree:k=4";
+        options.path = "spray";
+    });
+    add("rates that change with every acknowledgement", false, [](Options& options) {
+        options.congestionControl = "swift";
+    });
+    return cases;
+}
 
-static SteadyStateTestSuite g_steadyStateTestSuite; ///< registers the suite
+const Suite g_suite("steady-state", Duration::QUICK, MakeCases(), TestSuite::Type::SYSTEM);
+
+} // namespace steady_state_test

@@ -6,13 +6,13 @@
 
 #include "switch-program-test-common.h"
 #include "switch-ps-test-common.h"
+#include "test-case.h"
 
 #include "ns3/frame-archive.h"
 #include "ns3/frame-wire-format.h"
 #include "ns3/string.h"
 #include "ns3/switch-ps-program.h"
 #include "ns3/switch-ps-wire-format.h"
-#include "ns3/test.h"
 #include "ns3/training-byte-archive.h"
 #include "ns3/uinteger.h"
 
@@ -23,12 +23,12 @@
 #include <string>
 #include <vector>
 
+namespace switch_ps_program_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 /** Header fields of a worker's packet. */
 struct Request
@@ -182,452 +182,376 @@ Fill(float value)
     return std::vector<float>(Bench::ELEMENTS, value);
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * Every order of arrival makes the same bits, sent once to each worker.
- */
-class SwitchPsSumTest : public TestCase
+/** Every order of arrival makes the same bits, sent once to each worker. */
+void
+TestSwitchPsSum()
 {
-  public:
-    SwitchPsSumTest()
-        : TestCase("any order of arrival makes the same bits")
+    for (uint32_t workers : {1, 2, 3, 5, 16, 64})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (uint32_t workers : {1, 2, 3, 5, 16, 64})
+        Bench bench({workers});
+        std::mt19937 random(workers);
+        std::vector<uint32_t> order(workers);
+        std::iota(order.begin(), order.end(), 0);
+        for (uint32_t step = 0; step < 6; step++)
         {
-            Bench bench({workers});
-            std::mt19937 random(workers);
-            std::vector<uint32_t> order(workers);
-            std::iota(order.begin(), order.end(), 0);
-            for (uint32_t step = 0; step < 6; step++)
+            std::vector<std::vector<float>> parts;
+            for (uint32_t worker = 0; worker < workers; worker++)
             {
-                std::vector<std::vector<float>> parts;
-                for (uint32_t worker = 0; worker < workers; worker++)
-                {
-                    parts.push_back(MakeNumbers(random));
-                }
-                std::shuffle(order.begin(), order.end(), random);
-                for (uint32_t worker : order)
-                {
-                    bench.Push(worker, step, parts[worker]);
-                }
-                const auto expected = AddInOrder(parts);
-                for (uint32_t worker = 0; worker < workers; worker++)
-                {
-                    NS_TEST_ASSERT_MSG_EQ(bench.Count(worker), step + 1, "one sum a step");
-                    NS_TEST_EXPECT_MSG_EQ((bench.Latest(worker) == expected), true, "the sum");
-                    NS_TEST_EXPECT_MSG_EQ(bench.replies[worker].back().header.packet,
-                                          1 + 4 * step,
-                                          "of this packet");
-                }
+                parts.push_back(MakeNumbers(random));
             }
-            const auto& counters = bench.program->GetCounters();
-            NS_TEST_EXPECT_MSG_EQ(counters.multicasts, 6, "sums");
-            NS_TEST_EXPECT_MSG_EQ(counters.added, 6 * workers, "parts");
-            NS_TEST_EXPECT_MSG_EQ(counters.unicasts + counters.steps + counters.stale,
-                                  0,
-                                  "no more");
-            NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+            std::shuffle(order.begin(), order.end(), random);
+            for (uint32_t worker : order)
+            {
+                bench.Push(worker, step, parts[worker]);
+            }
+            const auto expected = AddInOrder(parts);
+            for (uint32_t worker = 0; worker < workers; worker++)
+            {
+                NS_TEST_ASSERT_MSG_EQ(bench.Count(worker), step + 1, "one sum a step");
+                NS_TEST_EXPECT_MSG_EQ(bench.Latest(worker), expected, "the sum");
+                NS_TEST_EXPECT_MSG_EQ(bench.replies[worker].back().header.packet,
+                                      1 + 4 * step,
+                                      "of this packet");
+            }
         }
-    }
-};
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * Single losses, duplicates and late packets of synchronous steps, and a restart.
- */
-class SwitchPsLossTest : public TestCase
-{
-  public:
-    SwitchPsLossTest()
-        : TestCase("a lost push, a lost answer, duplicates, late packets, a restart")
-    {
-    }
-
-  private:
-    void Check(const std::string& optimizer)
-    {
-        const float step = optimizer == "none" ? 1 : -0.1F;
-        Kind kind;
-        kind.optimizer = optimizer;
-        Bench bench(kind);
         const auto& counters = bench.program->GetCounters();
-        // Worker 0's push is lost: retransmissions of worker 1 change nothing.
-        for (int i = 0; i < 3; i++)
-        {
-            bench.Push(1, 0, Fill(32));
-        }
-        NS_TEST_EXPECT_MSG_EQ(bench.Count(1), 0, "no sum yet");
-        NS_TEST_EXPECT_MSG_EQ(counters.repeated, 2, "retransmissions");
-        bench.Push(0, 0, Fill(10));
-        NS_TEST_ASSERT_MSG_EQ(bench.Count(0) * bench.Count(1), 1, "an answer for each");
-        const auto first = Fill(Multiply(step, 42));
-        NS_TEST_EXPECT_MSG_EQ((bench.Latest(1) == first), true, "each part once");
-        // Worker 1 has lost its answer, and gets it alone, without another step.
-        bench.Push(1, 0, Fill(32));
-        NS_TEST_EXPECT_MSG_EQ(bench.Count(0), 1, "worker 0 has had it");
-        NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2, "worker 1 gets it again");
-        NS_TEST_EXPECT_MSG_EQ((bench.Latest(1) == first), true, "unchanged");
-        // It also gets it while worker 0 is a step ahead.
-        bench.Push(0, 1, Fill(100));
-        bench.Push(1, 0, Fill(32));
-        NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 3, "and once more");
-        NS_TEST_EXPECT_MSG_EQ((bench.Latest(1) == first), true, "still unchanged");
-        // Worker 0's duplicate arrives late, and again when the version is used for step 2.
-        bench.Push(0, 0, Fill(10));
-        NS_TEST_EXPECT_MSG_EQ(bench.Count(0), 2, "an answer that it does not need");
-        bench.Push(1, 1, Fill(1));
-        bench.Push(0, 2, Fill(5));
-        bench.Push(0, 0, Fill(10));
-        NS_TEST_EXPECT_MSG_EQ(counters.stale, 1, "now it is of a step that is over");
-        bench.Push(1, 2, Fill(6));
-        NS_TEST_EXPECT_MSG_EQ(counters.multicasts, 3, "one multicast a step");
-        NS_TEST_EXPECT_MSG_EQ(counters.unicasts, 3, "and those that were asked for again");
-        NS_TEST_EXPECT_MSG_EQ(counters.added, 6, "each part once");
-        NS_TEST_EXPECT_MSG_EQ(counters.steps, (optimizer == "none" ? 0 : 3), "steps");
-        if (optimizer == "none")
-        {
-            NS_TEST_EXPECT_MSG_EQ((bench.Latest(1) == Fill(11)), true, "the third sum");
-        }
-    }
-
-    void DoRun() override
-    {
-        Check("none");
-        Check("sgd");
-
-        Bench sums({2});
-        sums.Push(0, 0, Fill(1));
-        sums.device->Restart();
-        sums.Push(1, 0, Fill(1));
-        NS_TEST_EXPECT_MSG_EQ(sums.Count(1), 0, "worker 0's part is lost");
-        sums.Push(0, 0, Fill(1));
-        NS_TEST_ASSERT_MSG_EQ(sums.Count(1), 1, "until it comes again");
-        NS_TEST_EXPECT_MSG_EQ((sums.Latest(1) == Fill(2)), true, "the sum");
-        // After a restart a worker may be a packet ahead of the slot's sum.
-        sums.device->Restart();
-        sums.Push(1, 2, Fill(20));
-        sums.Push(1, 1, Fill(10));
-        sums.Push(0, 1, Fill(10));
-        NS_TEST_EXPECT_MSG_EQ(sums.Count(1), 1, "the part that waits is not replaced");
-        sums.Push(0, 2, Fill(21));
-        NS_TEST_ASSERT_MSG_EQ(sums.Count(1), 2, "a sum");
-        NS_TEST_EXPECT_MSG_EQ((sums.Latest(1) == Fill(41)), true, "of what belongs together");
+        NS_TEST_EXPECT_MSG_EQ(counters.multicasts, 6, "sums");
+        NS_TEST_EXPECT_MSG_EQ(counters.added, 6 * workers, "parts");
+        NS_TEST_EXPECT_MSG_EQ(counters.unicasts + counters.steps + counters.stale, 0, "no more");
         NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
-
-        Kind kind;
-        kind.optimizer = "sgd";
-        Bench weights(kind);
-        weights.Push(0, 0, Fill(1));
-        weights.Push(1, 0, Fill(1));
-        weights.device->Restart();
-        weights.Push(0, 1, Fill(1));
-        weights.Push(1, 1, Fill(1));
-        NS_TEST_EXPECT_MSG_EQ(weights.Count(0), 1, "nobody gets weights that are lost");
-        NS_TEST_EXPECT_MSG_EQ(weights.program->GetCounters().refused, 2, "the pushes are refused");
     }
-};
+}
 
-/**
- * @ingroup distributed-training-innetwork-tests
- * Weights equal those of an optimizer on a host, bit for bit.
- */
-class SwitchPsOptimizerTest : public TestCase
+void
+Check(const std::string& optimizer)
 {
-  public:
-    SwitchPsOptimizerTest()
-        : TestCase("optimizers are exact; a pull gets weights")
+    const float step = optimizer == "none" ? 1 : -0.1F;
+    Kind kind;
+    kind.optimizer = optimizer;
+    Bench bench(kind);
+    const auto& counters = bench.program->GetCounters();
+    // Worker 0's push is lost: retransmissions of worker 1 change nothing.
+    for (int i = 0; i < 3; i++)
     {
+        bench.Push(1, 0, Fill(32));
     }
-
-  private:
-    void DoRun() override
+    NS_TEST_EXPECT_MSG_EQ(bench.Count(1), 0, "no sum yet");
+    NS_TEST_EXPECT_MSG_EQ(counters.repeated, 2, "retransmissions");
+    bench.Push(0, 0, Fill(10));
+    NS_TEST_ASSERT_MSG_EQ(bench.Count(0) * bench.Count(1), 1, "an answer for each");
+    const auto first = Fill(Multiply(step, 42));
+    NS_TEST_EXPECT_MSG_EQ(bench.Latest(1), first, "each part once");
+    // Worker 1 has lost its answer, and gets it alone, without another step.
+    bench.Push(1, 0, Fill(32));
+    NS_TEST_EXPECT_MSG_EQ(bench.Count(0), 1, "worker 0 has had it");
+    NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2, "worker 1 gets it again");
+    NS_TEST_EXPECT_MSG_EQ(bench.Latest(1), first, "unchanged");
+    // It also gets it while worker 0 is a step ahead.
+    bench.Push(0, 1, Fill(100));
+    bench.Push(1, 0, Fill(32));
+    NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 3, "and once more");
+    NS_TEST_EXPECT_MSG_EQ(bench.Latest(1), first, "still unchanged");
+    // Worker 0's duplicate arrives late, and again when the version is used for step 2.
+    bench.Push(0, 0, Fill(10));
+    NS_TEST_EXPECT_MSG_EQ(bench.Count(0), 2, "an answer that it does not need");
+    bench.Push(1, 1, Fill(1));
+    bench.Push(0, 2, Fill(5));
+    bench.Push(0, 0, Fill(10));
+    NS_TEST_EXPECT_MSG_EQ(counters.stale, 1, "now it is of a step that is over");
+    bench.Push(1, 2, Fill(6));
+    NS_TEST_EXPECT_MSG_EQ(counters.multicasts, 3, "one multicast a step");
+    NS_TEST_EXPECT_MSG_EQ(counters.unicasts, 3, "and those that were asked for again");
+    NS_TEST_EXPECT_MSG_EQ(counters.added, 6, "each part once");
+    NS_TEST_EXPECT_MSG_EQ(counters.steps, (optimizer == "none" ? 0 : 3), "steps");
+    if (optimizer == "none")
     {
-        for (const std::string optimizer : {"sgd", "momentum", "adam"})
-        {
-            constexpr uint32_t WORKERS = 3;
-            Kind kind;
-            kind.workers = WORKERS;
-            kind.optimizer = optimizer;
-            Bench bench(kind);
-            std::mt19937 random(1);
-            HostOptimizer host(optimizer, 0.1F, 0.01F);
-            for (uint32_t step = 0; step < 30; step++)
-            {
-                std::vector<std::vector<float>> parts;
-                for (uint32_t worker = 0; worker < WORKERS; worker++)
-                {
-                    parts.push_back(MakeNumbers(random));
-                }
-                for (uint32_t i = 0; i < WORKERS; i++)
-                {
-                    const uint32_t worker = (i + step) % WORKERS;
-                    bench.Push(worker, step, parts[worker]);
-                }
-                const auto expected = host.Step(AddInOrder(parts));
-                NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2 * step + 1, "weights");
-                NS_TEST_EXPECT_MSG_EQ((bench.Latest(1) == expected),
-                                      true,
-                                      optimizer << ", step " << step);
-                Request pull = Bench::MakeRequest(77, 0);
-                pull.header.isPull = true;
-                bench.Send(1, pull, {});
-                NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2 * step + 2, "a pull is answered");
-                const Reply& reply = bench.replies[1].back();
-                NS_TEST_EXPECT_MSG_EQ((reply.values == expected), true, "by the same weights");
-                NS_TEST_EXPECT_MSG_EQ(reply.header.packet, 77, "with its number");
-                NS_TEST_EXPECT_MSG_EQ(reply.header.isPull, true, "as a pull");
-            }
-            // Another key range is untouched.
-            Request pull = Bench::MakeRequest(0, 0);
-            pull.header.isPull = true;
-            pull.header.keyRange = 0;
-            bench.Send(0, pull, {});
-            NS_TEST_EXPECT_MSG_EQ((bench.Latest(0) == Fill(0)), true, "weights begin at 0");
-        }
+        NS_TEST_EXPECT_MSG_EQ(bench.Latest(1), Fill(11), "the third sum");
     }
-};
+}
 
-/**
- * @ingroup distributed-training-innetwork-tests
- * Bounded staleness: a worker is at most s steps ahead, and each gradient counts once, on arrival.
- */
-class SwitchPsStalenessTest : public TestCase
+/** Single losses, duplicates and late packets of synchronous steps, and a restart. */
+void
+TestSwitchPsLoss()
 {
-  public:
-    SwitchPsStalenessTest()
-        : TestCase("bounded staleness: the bound, the weights, duplicates")
-    {
-    }
+    Check("none");
+    Check("sgd");
 
-  private:
-    void CheckBound(uint32_t workers, uint32_t staleness)
-    {
-        Kind kind;
-        kind.workers = workers;
-        kind.optimizer = "sgd";
-        kind.staleness = staleness;
-        Bench bench(kind);
-        const auto& counters = bench.program->GetCounters();
-        // Worker 0 may make s steps while the slowest worker makes none.
-        for (uint32_t step = 0; step < staleness; step++)
-        {
-            bench.Push(0, step, Fill(1));
-            NS_TEST_EXPECT_MSG_EQ(bench.Count(0), step + 1, "answered at once");
-        }
-        bench.Push(0, staleness, Fill(1));
-        bench.Push(0, staleness, Fill(1));
-        NS_TEST_EXPECT_MSG_EQ(bench.Count(0), staleness, "one more is held back");
-        NS_TEST_EXPECT_MSG_EQ(counters.blocked, 1, "once");
-        NS_TEST_EXPECT_MSG_EQ(counters.repeated, 1, "whatever it asks");
-        // The others follow one by one: only the last of them changes the minimum.
-        for (uint32_t worker = 1; worker < workers; worker++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(bench.Count(0), staleness, "still held back");
-            bench.Push(worker, 0, Fill(1));
-            NS_TEST_EXPECT_MSG_EQ(bench.Count(worker), 1, "those behind never wait");
-        }
-        NS_TEST_ASSERT_MSG_EQ(bench.Count(0), staleness + 1, "now it gets its answer");
-        const Reply& reply = bench.replies[0].back();
-        NS_TEST_EXPECT_MSG_EQ(reply.header.packet, 1 + 4 * staleness, "to its latest push");
-        NS_TEST_EXPECT_MSG_EQ(reply.header.clock, 1, "all have made one step");
-        NS_TEST_EXPECT_MSG_EQ((reply.values == bench.Latest(workers - 1)),
-                              true,
-                              "with all that has come");
-        bench.Push(0, staleness + 1, Fill(1));
-        NS_TEST_EXPECT_MSG_EQ(bench.Count(0), staleness + 1, "and is held back again");
-        NS_TEST_EXPECT_MSG_EQ(counters.added, staleness + 1 + workers, "each gradient once");
-        std::vector<uint32_t> clock(workers, 1);
-        clock[0] = staleness + 2;
-        NS_TEST_EXPECT_MSG_EQ((bench.program->GetVectorClock(Bench::JOB, 1) == clock),
-                              true,
-                              "the vector clock");
-        NS_TEST_EXPECT_MSG_EQ(
-            (bench.program->GetVectorClock(Bench::JOB, 4) == std::vector<uint32_t>(workers, 0)),
-            true,
-            "of an untouched key range");
-    }
+    Bench sums({2});
+    sums.Push(0, 0, Fill(1));
+    sums.device->Restart();
+    sums.Push(1, 0, Fill(1));
+    NS_TEST_EXPECT_MSG_EQ(sums.Count(1), 0, "worker 0's part is lost");
+    sums.Push(0, 0, Fill(1));
+    NS_TEST_ASSERT_MSG_EQ(sums.Count(1), 1, "until it comes again");
+    NS_TEST_EXPECT_MSG_EQ(sums.Latest(1), Fill(2), "the sum");
+    // After a restart a worker may be a packet ahead of the slot's sum.
+    sums.device->Restart();
+    sums.Push(1, 2, Fill(20));
+    sums.Push(1, 1, Fill(10));
+    sums.Push(0, 1, Fill(10));
+    NS_TEST_EXPECT_MSG_EQ(sums.Count(1), 1, "the part that waits is not replaced");
+    sums.Push(0, 2, Fill(21));
+    NS_TEST_ASSERT_MSG_EQ(sums.Count(1), 2, "a sum");
+    NS_TEST_EXPECT_MSG_EQ(sums.Latest(1), Fill(41), "of what belongs together");
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
 
-    /** Any order of pushes within the bound: weights and answers equal a host's. */
-    void CheckWeights(uint32_t staleness)
+    Kind kind;
+    kind.optimizer = "sgd";
+    Bench weights(kind);
+    weights.Push(0, 0, Fill(1));
+    weights.Push(1, 0, Fill(1));
+    weights.device->Restart();
+    weights.Push(0, 1, Fill(1));
+    weights.Push(1, 1, Fill(1));
+    NS_TEST_EXPECT_MSG_EQ(weights.Count(0), 1, "nobody gets weights that are lost");
+    NS_TEST_EXPECT_MSG_EQ(weights.program->GetCounters().refused, 2, "the pushes are refused");
+}
+
+/** Weights equal those of an optimizer on a host, bit for bit. */
+void
+TestSwitchPsOptimizer()
+{
+    for (const std::string optimizer : {"sgd", "momentum", "adam"})
     {
-        constexpr uint32_t WORKERS = 4;
+        constexpr uint32_t WORKERS = 3;
         Kind kind;
         kind.workers = WORKERS;
-        kind.optimizer = "adam";
-        kind.staleness = staleness;
+        kind.optimizer = optimizer;
         Bench bench(kind);
-        HostOptimizer host("adam", 0.1F, 0.01F);
-        std::mt19937 random(staleness);
-        std::vector<uint32_t> clocks(WORKERS, 0);
-        std::vector<std::vector<float>> latest(WORKERS);
-        std::vector<bool> blocked(WORKERS, false);
-        std::vector<std::size_t> count(WORKERS, 0);
-        uint32_t lead = 0;
-        for (int i = 0; i < 400; i++)
+        std::mt19937 random(1);
+        HostOptimizer host(optimizer, 0.1F, 0.01F);
+        for (uint32_t step = 0; step < 30; step++)
         {
-            const uint32_t worker = random() % WORKERS;
-            const bool again = random() % 4 == 0 && clocks[worker] > 0;
-            if (blocked[worker] || again)
+            std::vector<std::vector<float>> parts;
+            for (uint32_t worker = 0; worker < WORKERS; worker++)
             {
-                // The worker is blocked, but it may retransmit.
-                bench.Push(worker, clocks[worker] - 1, latest[worker]);
-                count[worker] += !blocked[worker];
-                NS_TEST_EXPECT_MSG_EQ(bench.Count(worker), count[worker], "a lost answer");
-                continue;
+                parts.push_back(MakeNumbers(random));
             }
-            latest[worker] = MakeNumbers(random);
-            const auto weights = host.Step(latest[worker]);
-            bench.Push(worker, clocks[worker]++, latest[worker]);
-            blocked[worker] = true;
-            const uint32_t least = *std::min_element(clocks.begin(), clocks.end());
-            for (uint32_t other = 0; other < WORKERS; other++)
+            for (uint32_t i = 0; i < WORKERS; i++)
             {
-                if (blocked[other] && clocks[other] - least <= staleness)
-                {
-                    blocked[other] = false;
-                    count[other]++;
-                    lead = std::max(lead, clocks[other] - least);
-                    NS_TEST_ASSERT_MSG_EQ(bench.Count(other), count[other], "answered");
-                    NS_TEST_EXPECT_MSG_EQ((bench.Latest(other) == weights), true, "the weights");
-                }
-                NS_TEST_EXPECT_MSG_EQ(bench.Count(other), count[other], "and no other");
+                const uint32_t worker = (i + step) % WORKERS;
+                bench.Push(worker, step, parts[worker]);
             }
+            const auto expected = host.Step(AddInOrder(parts));
+            NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2 * step + 1, "weights");
+            NS_TEST_EXPECT_MSG_EQ(bench.Latest(1), expected, optimizer << ", step " << step);
+            Request pull = Bench::MakeRequest(77, 0);
+            pull.header.isPull = true;
+            bench.Send(1, pull, {});
+            NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2 * step + 2, "a pull is answered");
+            const Reply& reply = bench.replies[1].back();
+            NS_TEST_EXPECT_MSG_EQ(reply.values, expected, "by the same weights");
+            NS_TEST_EXPECT_MSG_EQ(reply.header.packet, 77, "with its number");
+            NS_TEST_EXPECT_MSG_EQ(reply.header.isPull, true, "as a pull");
         }
-        NS_TEST_EXPECT_MSG_EQ(lead, staleness, "the bound was reached");
-        NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().steps,
-                              std::accumulate(clocks.begin(), clocks.end(), 0U),
-                              "a step for each gradient");
-        // A push older than the last one changes nothing and gets no answer.
-        const uint64_t steps = bench.program->GetCounters().steps;
-        const auto ahead =
-            static_cast<uint32_t>(std::max_element(clocks.begin(), clocks.end()) - clocks.begin());
-        bench.Push(ahead, clocks[ahead] - 2, Fill(1));
-        NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().steps, steps, "no step");
-        NS_TEST_EXPECT_MSG_EQ(bench.Count(ahead), count[ahead], "no answer");
-        NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().stale, 1, "it is late");
-        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+        // Another key range is untouched.
+        Request pull = Bench::MakeRequest(0, 0);
+        pull.header.isPull = true;
+        pull.header.keyRange = 0;
+        bench.Send(0, pull, {});
+        NS_TEST_EXPECT_MSG_EQ(bench.Latest(0), Fill(0), "weights begin at 0");
     }
+}
 
-    void DoRun() override
+void
+CheckBound(uint32_t workers, uint32_t staleness)
+{
+    Kind kind;
+    kind.workers = workers;
+    kind.optimizer = "sgd";
+    kind.staleness = staleness;
+    Bench bench(kind);
+    const auto& counters = bench.program->GetCounters();
+    // Worker 0 may make s steps while the slowest worker makes none.
+    for (uint32_t step = 0; step < staleness; step++)
     {
-        for (uint32_t staleness : {1, 2, 5})
+        bench.Push(0, step, Fill(1));
+        NS_TEST_EXPECT_MSG_EQ(bench.Count(0), step + 1, "answered at once");
+    }
+    bench.Push(0, staleness, Fill(1));
+    bench.Push(0, staleness, Fill(1));
+    NS_TEST_EXPECT_MSG_EQ(bench.Count(0), staleness, "one more is held back");
+    NS_TEST_EXPECT_MSG_EQ(counters.blocked, 1, "once");
+    NS_TEST_EXPECT_MSG_EQ(counters.repeated, 1, "whatever it asks");
+    // The others follow one by one: only the last of them changes the minimum.
+    for (uint32_t worker = 1; worker < workers; worker++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(bench.Count(0), staleness, "still held back");
+        bench.Push(worker, 0, Fill(1));
+        NS_TEST_EXPECT_MSG_EQ(bench.Count(worker), 1, "those behind never wait");
+    }
+    NS_TEST_ASSERT_MSG_EQ(bench.Count(0), staleness + 1, "now it gets its answer");
+    const Reply& reply = bench.replies[0].back();
+    NS_TEST_EXPECT_MSG_EQ(reply.header.packet, 1 + 4 * staleness, "to its latest push");
+    NS_TEST_EXPECT_MSG_EQ(reply.header.clock, 1, "all have made one step");
+    NS_TEST_EXPECT_MSG_EQ(reply.values, bench.Latest(workers - 1), "with all that has come");
+    bench.Push(0, staleness + 1, Fill(1));
+    NS_TEST_EXPECT_MSG_EQ(bench.Count(0), staleness + 1, "and is held back again");
+    NS_TEST_EXPECT_MSG_EQ(counters.added, staleness + 1 + workers, "each gradient once");
+    std::vector<uint32_t> clock(workers, 1);
+    clock[0] = staleness + 2;
+    NS_TEST_EXPECT_MSG_EQ(bench.program->GetVectorClock(Bench::JOB, 1), clock, "the vector clock");
+    NS_TEST_EXPECT_MSG_EQ(bench.program->GetVectorClock(Bench::JOB, 4),
+                          std::vector<uint32_t>(workers, 0),
+                          "of an untouched key range");
+}
+
+/** Any order of pushes within the bound: weights and answers equal a host's. */
+void
+CheckWeights(uint32_t staleness)
+{
+    constexpr uint32_t WORKERS = 4;
+    Kind kind;
+    kind.workers = WORKERS;
+    kind.optimizer = "adam";
+    kind.staleness = staleness;
+    Bench bench(kind);
+    HostOptimizer host("adam", 0.1F, 0.01F);
+    std::mt19937 random(staleness);
+    std::vector<uint32_t> clocks(WORKERS, 0);
+    std::vector<std::vector<float>> latest(WORKERS);
+    std::vector<bool> blocked(WORKERS, false);
+    std::vector<std::size_t> count(WORKERS, 0);
+    uint32_t lead = 0;
+    for (int i = 0; i < 400; i++)
+    {
+        const uint32_t worker = random() % WORKERS;
+        const bool again = random() % 4 == 0 && clocks[worker] > 0;
+        if (blocked[worker] || again)
         {
-            for (uint32_t workers : {2, 3, 64})
+            // The worker is blocked, but it may retransmit.
+            bench.Push(worker, clocks[worker] - 1, latest[worker]);
+            count[worker] += !blocked[worker];
+            NS_TEST_EXPECT_MSG_EQ(bench.Count(worker), count[worker], "a lost answer");
+            continue;
+        }
+        latest[worker] = MakeNumbers(random);
+        const auto weights = host.Step(latest[worker]);
+        bench.Push(worker, clocks[worker]++, latest[worker]);
+        blocked[worker] = true;
+        const uint32_t least = *std::min_element(clocks.begin(), clocks.end());
+        for (uint32_t other = 0; other < WORKERS; other++)
+        {
+            if (blocked[other] && clocks[other] - least <= staleness)
             {
-                CheckBound(workers, staleness);
+                blocked[other] = false;
+                count[other]++;
+                lead = std::max(lead, clocks[other] - least);
+                NS_TEST_ASSERT_MSG_EQ(bench.Count(other), count[other], "answered");
+                NS_TEST_EXPECT_MSG_EQ(bench.Latest(other), weights, "the weights");
             }
-            CheckWeights(staleness);
+            NS_TEST_EXPECT_MSG_EQ(bench.Count(other), count[other], "and no other");
         }
     }
-};
+    NS_TEST_EXPECT_MSG_EQ(lead, staleness, "the bound was reached");
+    NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().steps,
+                          std::accumulate(clocks.begin(), clocks.end(), 0U),
+                          "a step for each gradient");
+    // A push older than the last one changes nothing and gets no answer.
+    const uint64_t steps = bench.program->GetCounters().steps;
+    const auto ahead =
+        static_cast<uint32_t>(std::max_element(clocks.begin(), clocks.end()) - clocks.begin());
+    bench.Push(ahead, clocks[ahead] - 2, Fill(1));
+    NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().steps, steps, "no step");
+    NS_TEST_EXPECT_MSG_EQ(bench.Count(ahead), count[ahead], "no answer");
+    NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().stale, 1, "it is late");
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+}
 
 /**
- * @ingroup distributed-training-innetwork-tests
- * Times of lanes and memory, to the picosecond.
+ * Bounded staleness: a worker is at most s steps ahead, and each gradient counts once, on arrival.
  */
-class SwitchPsLatencyTest : public TestCase
+void
+TestSwitchPsStaleness()
 {
-  public:
-    SwitchPsLatencyTest()
-        : TestCase("times of lanes and memory")
+    for (uint32_t staleness : {1, 2, 5})
     {
-    }
-
-  private:
-    /** @return time from the last push at the switch to the answer at its port, ps */
-    int64_t GetTime(const Kind& kind, bool inOrder = true)
-    {
-        Bench bench(kind);
-        const uint32_t last = inOrder ? kind.workers - 1 : 0;
-        for (uint32_t worker = 0; worker < kind.workers; worker++)
+        for (uint32_t workers : {2, 3, 64})
         {
-            if (worker != last)
-            {
-                bench.Push(worker, 0, Fill(1));
-            }
+            CheckBound(workers, staleness);
         }
-        const int64_t start = PicosecondsNow();
-        bench.Push(last, 0, Fill(1));
-        const int64_t line = LineTime(GetSwitchPsFrameBytes(Bench::ELEMENTS) + 8, 100 * GIGA);
-        return bench.replies[last].back().time - start - 2 * (line + 500000);
+        CheckWeights(staleness);
     }
+}
 
-    void DoRun() override
-    {
-        Kind kind;
-        kind.workers = 4;
-        kind.lanes = 1;
-        // 16 numbers at 200 MHz, one lane: 80 ns.
-        NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 80000, "one part is left to be added");
-        NS_TEST_EXPECT_MSG_EQ(GetTime(kind, false), 4 * 80000, "all wait for the first");
-        kind.lanes = 8;
-        kind.latency = NanoSeconds(300);
-        NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000, "eight lanes, and the pass");
-        kind.optimizer = "sgd";
-        // 64 bytes read and written at 100 Gbit/s.
-        NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000 + 2 * 5120, "weights");
-        kind.optimizer = "adam";
-        NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000 + 6 * 5120, "with two means");
-        kind.staleness = 1;
-        NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000 + 6 * 5120, "a step for each");
-    }
-};
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * Required resources, refusals, and unknown packets.
- */
-class SwitchPsResourcesTest : public RefusalTest
+/** @return time from the last push at the switch to the answer at its port, ps */
+int64_t
+GetTime(const Kind& kind, bool inOrder = true)
 {
-  public:
-    SwitchPsResourcesTest()
-        : RefusalTest("resources are refused by name, strange packets dropped")
+    Bench bench(kind);
+    const uint32_t last = inOrder ? kind.workers - 1 : 0;
+    for (uint32_t worker = 0; worker < kind.workers; worker++)
     {
+        if (worker != last)
+        {
+            bench.Push(worker, 0, Fill(1));
+        }
     }
+    const int64_t start = PicosecondsNow();
+    bench.Push(last, 0, Fill(1));
+    const int64_t line = LineTime(GetSwitchPsFrameBytes(Bench::ELEMENTS) + 8, 100 * GIGA);
+    return bench.replies[last].back().time - start - 2 * (line + 500000);
+}
 
-  private:
+void
+TestSwitchPsLatency()
+{
+    Kind kind;
+    kind.workers = 4;
+    kind.lanes = 1;
+    // 16 numbers at 200 MHz, one lane: 80 ns.
+    NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 80000, "one part is left to be added");
+    NS_TEST_EXPECT_MSG_EQ(GetTime(kind, false), 4 * 80000, "all wait for the first");
+    kind.lanes = 8;
+    kind.latency = NanoSeconds(300);
+    NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000, "eight lanes, and the pass");
+    kind.optimizer = "sgd";
+    // 64 bytes read and written at 100 Gbit/s.
+    NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000 + 2 * 5120, "weights");
+    kind.optimizer = "adam";
+    NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000 + 6 * 5120, "with two means");
+    kind.staleness = 1;
+    NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000 + 6 * 5120, "a step for each");
+}
+
+/** Required resources, refusals, and unknown packets. */
+struct SwitchPsResourcesTest
+{
     /** @return the switch's refusal of a program, or empty */
     std::string Add(const Attributes& attributes)
     {
         Attributes all{{"Lanes", "100"}};
         all.insert(all.end(), attributes.begin(), attributes.end());
         const auto program = CreateWith<SwitchPsProgram>(all);
-        m_resources = program->GetResources();
+        resources = program->GetResources();
         return RefuseProgram(program);
     }
 
     void CheckResources()
     {
         NS_TEST_EXPECT_MSG_EQ(Add({}), "", "the defaults fit");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.registerBytes,
+        NS_TEST_EXPECT_MSG_EQ(resources.registerBytes,
                               512U * (2 * (256 + 17) + 15 * 256),
                               "two versions, and the parts of 15 workers");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 0, "no weights");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.floatAdders, 100, "one a lane");
+        NS_TEST_EXPECT_MSG_EQ(resources.externalBytes, 0, "no weights");
+        NS_TEST_EXPECT_MSG_EQ(resources.floatAdders, 100, "one a lane");
         ExpectPart(Add({{"Lanes", "1801"}}), "needs 1801 float adders of a switch");
         ExpectPart(Add({{"Lanes", "1801"}}), "(allowed: 1800)");
         ExpectPart(Add({{"Slots", "4096"}}), "of register memory");
         NS_TEST_EXPECT_MSG_EQ(Add({{"Optimizer", "sgd"}, {"Weights", "6400"}}), "", "fits");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.floatAdders, 300, "and two for the step");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 100 * (256 + 8), "weights and powers");
+        NS_TEST_EXPECT_MSG_EQ(resources.floatAdders, 300, "and two for the step");
+        NS_TEST_EXPECT_MSG_EQ(resources.externalBytes, 100 * (256 + 8), "weights and powers");
         NS_TEST_EXPECT_MSG_EQ(Add({{"Optimizer", "adam"}, {"Weights", "6401"}}), "", "fits");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.floatAdders, 600, "and five for the step");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 101 * (3 * 256 + 8), "whole packets");
+        NS_TEST_EXPECT_MSG_EQ(resources.floatAdders, 600, "and five for the step");
+        NS_TEST_EXPECT_MSG_EQ(resources.externalBytes, 101 * (3 * 256 + 8), "whole packets");
         ExpectPart(Add({{"Optimizer", "adam"}, {"Lanes", "301"}}), "needs 1806 float adders");
         ExpectPart(Add({{"Optimizer", "adam"}, {"Weights", "1000000000"}}), "of external memory");
         NS_TEST_EXPECT_MSG_EQ(
             Add({{"Optimizer", "sgd"}, {"Weights", "64"}, {"Staleness", "1"}, {"Slots", "4096"}}),
             "",
             "no sums to keep");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.registerBytes, 0, "on the chip");
-        NS_TEST_EXPECT_MSG_EQ(m_resources.externalBytes, 256 + 8 + 16 * 8 + 16, "but clocks");
+        NS_TEST_EXPECT_MSG_EQ(resources.registerBytes, 0, "on the chip");
+        NS_TEST_EXPECT_MSG_EQ(resources.externalBytes, 256 + 8 + 16 * 8 + 16, "but clocks");
         ExpectPart(GetRefusal([]() {
                        CreateWith<SwitchPsProgram>({{"Optimizer", "sg"}});
                    }),
@@ -706,30 +630,22 @@ class SwitchPsResourcesTest : public RefusalTest
         NS_TEST_EXPECT_MSG_EQ(sums.program->GetCounters().refused, 1, "there are no weights");
     }
 
-    void DoRun() override
+    void Run()
     {
         CheckResources();
         CheckJobs();
         CheckPackets();
     }
 
-    SwitchProgram::Resources m_resources;
+    SwitchProgram::Resources resources;
 };
 
 /**
- * @ingroup distributed-training-innetwork-tests
  * Vector clocks against a model that scans all workers each time, for random steps of unblocked
  * workers.
  */
-class SwitchPsVectorClocksTest : public TestCase
+struct SwitchPsVectorClocksTest
 {
-  public:
-    SwitchPsVectorClocksTest()
-        : TestCase("vector clocks hold back workers that are too far ahead")
-    {
-    }
-
-  private:
     void Check(uint32_t workers, uint32_t staleness)
     {
         constexpr uint32_t RANGES = 3;
@@ -770,7 +686,7 @@ class SwitchPsVectorClocksTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(clocks.GetSteps(0, 0) + clocks.GetLeast(0), 0, "forgotten");
     }
 
-    void DoRun() override
+    void Run()
     {
         for (uint32_t workers : {1, 2, 7, 64})
         {
@@ -782,155 +698,124 @@ class SwitchPsVectorClocksTest : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-innetwork-tests
- * Lanes and memory serve one packet at a time, each at its rate.
- */
-class SwitchPsLaneTimingTest : public TestCase
+/** Lanes and memory serve one packet at a time, each at its rate. */
+void
+TestSwitchPsLaneTiming()
 {
-  public:
-    SwitchPsLaneTimingTest()
-        : TestCase("times of lanes and memory")
-    {
-    }
+    SwitchPsLaneTiming timing;
+    timing.ConfigureLanes(64, 16, 200); // four clock cycles of 5 ns
+    timing.ConfigureMemory(256, 100000000000);
+    NS_TEST_EXPECT_MSG_EQ(timing.ReserveLanes(1000), 21000, "idle");
+    NS_TEST_EXPECT_MSG_EQ(timing.ReserveLanes(2000), 41000, "behind the first");
+    NS_TEST_EXPECT_MSG_EQ(timing.ReserveLanes(100000), 120000, "idle again");
+    NS_TEST_EXPECT_MSG_EQ(timing.GetLanesFree(), 120000, "until then");
+    NS_TEST_EXPECT_MSG_EQ(timing.ReserveMemory(120000, 2), 120000 + 2 * 20480, "read and written");
+    NS_TEST_EXPECT_MSG_EQ(timing.ReserveMemory(0, 1), 120000 + 3 * 20480, "behind the first");
+    NS_TEST_EXPECT_MSG_EQ(timing.GetMemoryFree(), 120000 + 3 * 20480, "until then");
+    timing.Reset();
+    NS_TEST_EXPECT_MSG_EQ(timing.ReserveLanes(0), 20000, "free at once");
+    NS_TEST_EXPECT_MSG_EQ(timing.ReserveMemory(0, 1), 20480, "free at once");
+}
 
-  private:
-    void DoRun() override
-    {
-        SwitchPsLaneTiming timing;
-        timing.ConfigureLanes(64, 16, 200); // four clock cycles of 5 ns
-        timing.ConfigureMemory(256, 100000000000);
-        NS_TEST_EXPECT_MSG_EQ(timing.ReserveLanes(1000), 21000, "idle");
-        NS_TEST_EXPECT_MSG_EQ(timing.ReserveLanes(2000), 41000, "behind the first");
-        NS_TEST_EXPECT_MSG_EQ(timing.ReserveLanes(100000), 120000, "idle again");
-        NS_TEST_EXPECT_MSG_EQ(timing.GetLanesFree(), 120000, "until then");
-        NS_TEST_EXPECT_MSG_EQ(timing.ReserveMemory(120000, 2),
-                              120000 + 2 * 20480,
-                              "read and written");
-        NS_TEST_EXPECT_MSG_EQ(timing.ReserveMemory(0, 1), 120000 + 3 * 20480, "behind the first");
-        NS_TEST_EXPECT_MSG_EQ(timing.GetMemoryFree(), 120000 + 3 * 20480, "until then");
-        timing.Reset();
-        NS_TEST_EXPECT_MSG_EQ(timing.ReserveLanes(0), 20000, "free at once");
-        NS_TEST_EXPECT_MSG_EQ(timing.ReserveMemory(0, 1), 20480, "free at once");
-    }
-};
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * Serialization of packets to a file and to another process, in both directions.
- */
-class SwitchPsWireFormatTest : public TestCase
+Frame*
+Make(uint32_t elements, bool isPull)
 {
-  public:
-    SwitchPsWireFormatTest()
-        : TestCase("packets as bytes and back")
-    {
-    }
+    SwitchPsHeader header;
+    header.isPull = isPull;
+    header.job = 5;
+    header.packet = 0xfffffffe;
+    header.keyRange = 0xabcdef01;
+    header.clock = 0x00010203;
+    header.slot = SWITCH_PS_MAX_SLOTS - 1;
+    header.set = 1;
+    Frame* frame = Frame::Make(header);
+    frame->bytes = GetSwitchPsFrameBytes(elements);
+    frame->source = 3;
+    frame->destination = 900;
+    frame->priority = 3;
+    frame->flowHash = 0x1234;
+    frame->payloadBytes = 4 * elements;
+    frame->payload = Create<ByteBuffer>();
+    frame->payload->bytes.resize(4 * elements);
+    std::iota(frame->payload->bytes.begin(), frame->payload->bytes.end(), 1);
+    return frame;
+}
 
-  private:
-    static Frame* Make(uint32_t elements, bool isPull)
-    {
-        SwitchPsHeader header;
-        header.isPull = isPull;
-        header.job = 5;
-        header.packet = 0xfffffffe;
-        header.keyRange = 0xabcdef01;
-        header.clock = 0x00010203;
-        header.slot = SWITCH_PS_MAX_SLOTS - 1;
-        header.set = 1;
-        Frame* frame = Frame::Make(header);
-        frame->bytes = GetSwitchPsFrameBytes(elements);
-        frame->source = 3;
-        frame->destination = 900;
-        frame->priority = 3;
-        frame->flowHash = 0x1234;
-        frame->payloadBytes = 4 * elements;
-        frame->payload = Create<ByteBuffer>();
-        frame->payload->bytes.resize(4 * elements);
-        std::iota(frame->payload->bytes.begin(), frame->payload->bytes.end(), 1);
-        return frame;
-    }
+void
+Compare(const Frame& frame, const Frame& copy)
+{
+    const auto& a = frame.As<SwitchPsHeader>();
+    const auto& b = copy.As<SwitchPsHeader>();
+    NS_TEST_EXPECT_MSG_EQ((copy.Is<SwitchPsHeader>() && b.isPull == a.isPull), true, "kind");
+    NS_TEST_EXPECT_MSG_EQ(copy.bytes, frame.bytes, "size");
+    NS_TEST_EXPECT_MSG_EQ(copy.source, 3, "source");
+    NS_TEST_EXPECT_MSG_EQ(copy.destination, 900, "destination");
+    NS_TEST_EXPECT_MSG_EQ(+b.job, 5, "job");
+    NS_TEST_EXPECT_MSG_EQ(b.packet, 0xfffffffe, "packet");
+    NS_TEST_EXPECT_MSG_EQ(b.keyRange, 0xabcdef01, "key range");
+    NS_TEST_EXPECT_MSG_EQ(b.clock, 0x00010203, "clock");
+    NS_TEST_EXPECT_MSG_EQ(b.slot, SWITCH_PS_MAX_SLOTS - 1, "slot");
+    NS_TEST_EXPECT_MSG_EQ(+b.set, 1, "version");
+    NS_TEST_EXPECT_MSG_EQ(copy.payload->bytes, frame.payload->bytes, "payload");
+}
 
-    void Compare(const Frame& frame, const Frame& copy)
+/** Serialization of packets to a file and to another process, in both directions. */
+void
+TestSwitchPsWireFormat()
+{
+    UsePicoseconds();
+    for (const bool isPull : {false, true})
     {
-        const auto& a = frame.As<SwitchPsHeader>();
-        const auto& b = copy.As<SwitchPsHeader>();
-        NS_TEST_EXPECT_MSG_EQ((copy.Is<SwitchPsHeader>() && b.isPull == a.isPull), true, "kind");
-        NS_TEST_EXPECT_MSG_EQ(copy.bytes, frame.bytes, "size");
-        NS_TEST_EXPECT_MSG_EQ(copy.source, 3, "source");
-        NS_TEST_EXPECT_MSG_EQ(copy.destination, 900, "destination");
-        NS_TEST_EXPECT_MSG_EQ(+b.job, 5, "job");
-        NS_TEST_EXPECT_MSG_EQ(b.packet, 0xfffffffe, "packet");
-        NS_TEST_EXPECT_MSG_EQ(b.keyRange, 0xabcdef01, "key range");
-        NS_TEST_EXPECT_MSG_EQ(b.clock, 0x00010203, "clock");
-        NS_TEST_EXPECT_MSG_EQ(b.slot, SWITCH_PS_MAX_SLOTS - 1, "slot");
-        NS_TEST_EXPECT_MSG_EQ(+b.set, 1, "version");
-        NS_TEST_EXPECT_MSG_EQ((copy.payload->bytes == frame.payload->bytes), true, "payload");
-    }
-
-    void DoRun() override
-    {
-        UsePicoseconds();
-        for (const bool isPull : {false, true})
+        for (uint32_t elements : {0, 1, 64, 2048})
         {
-            for (uint32_t elements : {0, 1, 64, 2048})
-            {
-                Frame* frame = Make(elements, isPull);
-                const ParsedFrame parsed = FromPacket(*ToPacket(*frame));
-                NS_TEST_ASSERT_MSG_EQ(parsed.error, "", "no error");
-                Compare(*frame, *parsed.frame);
-                ByteWriter writer;
-                WriteFrame(writer, *frame);
-                const std::string bytes = writer.GetText();
-                ByteReader reader(bytes.data(), bytes.size());
-                Frame* copy = ReadFrame(reader);
-                Compare(*frame, *copy);
-                Frame::Free(copy);
-                Frame::Free(parsed.frame);
-                Frame::Free(frame);
-            }
+            Frame* frame = Make(elements, isPull);
+            const ParsedFrame parsed = FromPacket(*ToPacket(*frame));
+            NS_TEST_ASSERT_MSG_EQ(parsed.error, "", "no error");
+            Compare(*frame, *parsed.frame);
+            ByteWriter writer;
+            WriteFrame(writer, *frame);
+            const std::string bytes = writer.GetText();
+            ByteReader reader(bytes.data(), bytes.size());
+            Frame* copy = ReadFrame(reader);
+            Compare(*frame, *copy);
+            Frame::Free(copy);
+            Frame::Free(parsed.frame);
+            Frame::Free(frame);
         }
-        NS_TEST_EXPECT_MSG_EQ(GetSwitchPsFrameBytes(0), 64, "the shortest frame");
-        NS_TEST_EXPECT_MSG_EQ(GetSwitchPsFrameBytes(64), 14 + 20 + 8 + 16 + 256 + 4, "as written");
-        Frame* frame = Make(4, false);
-        const Ptr<Packet> packet = ToPacket(*frame);
-        std::vector<uint8_t> bytes(packet->GetSize());
-        packet->CopyData(bytes.data(), packet->GetSize());
-        for (const auto& [at, error] : std::vector<std::pair<std::size_t, std::string>>{
-                 {39, "UDP length differs from IPv4 length"},
-                 {40, "UDP checksum (allowed: none)"},
-                 {42, "unknown parameter server message type 33"}})
-        {
-            auto damaged = bytes;
-            damaged[at] ^= 0x20;
-            const ParsedFrame parsed =
-                FromPacket(*Create<Packet>(damaged.data(), static_cast<uint32_t>(damaged.size())));
-            NS_TEST_EXPECT_MSG_EQ(parsed.error, error, "byte " << at);
-        }
-        Frame::Free(frame);
-        NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
-        Simulator::Destroy();
     }
-};
-
-/** @ingroup distributed-training-innetwork-tests The switch's side of switch-ps. */
-class SwitchPsProgramTestSuite : public TestSuite
-{
-  public:
-    SwitchPsProgramTestSuite()
-        : TestSuite("distributed-training-switch-ps-program", TestSuite::Type::UNIT)
+    NS_TEST_EXPECT_MSG_EQ(GetSwitchPsFrameBytes(0), 64, "the shortest frame");
+    NS_TEST_EXPECT_MSG_EQ(GetSwitchPsFrameBytes(64), 14 + 20 + 8 + 16 + 256 + 4, "as written");
+    Frame* frame = Make(4, false);
+    const Ptr<Packet> packet = ToPacket(*frame);
+    std::vector<uint8_t> bytes(packet->GetSize());
+    packet->CopyData(bytes.data(), packet->GetSize());
+    for (const auto& [at, error] : std::vector<std::pair<std::size_t, std::string>>{
+             {39, "UDP length differs from IPv4 length"},
+             {40, "UDP checksum (allowed: none)"},
+             {42, "unknown parameter server message type 33"}})
     {
-        AddTestCase(new SwitchPsVectorClocksTest);
-        AddTestCase(new SwitchPsLaneTimingTest);
-        AddTestCase(new SwitchPsSumTest);
-        AddTestCase(new SwitchPsLossTest);
-        AddTestCase(new SwitchPsOptimizerTest);
-        AddTestCase(new SwitchPsStalenessTest);
-        AddTestCase(new SwitchPsLatencyTest);
-        AddTestCase(new SwitchPsResourcesTest);
-        AddTestCase(new SwitchPsWireFormatTest);
+        auto damaged = bytes;
+        damaged[at] ^= 0x20;
+        const ParsedFrame parsed =
+            FromPacket(*Create<Packet>(damaged.data(), static_cast<uint32_t>(damaged.size())));
+        NS_TEST_EXPECT_MSG_EQ(parsed.error, error, "byte " << at);
     }
-};
+    Frame::Free(frame);
+    NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
+    Simulator::Destroy();
+}
 
-/// The suite, registered.
-static SwitchPsProgramTestSuite g_switchPsProgramTestSuite;
+const Suite g_suite(
+    "switch-ps-program",
+    Duration::QUICK,
+    {{"vector clocks hold back workers that are too far ahead", RunTest<SwitchPsVectorClocksTest>},
+     {"times of lanes and memory", TestSwitchPsLaneTiming},
+     {"any order of arrival makes the same bits", TestSwitchPsSum},
+     {"a lost push, a lost answer, duplicates, late packets, a restart", TestSwitchPsLoss},
+     {"optimizers are exact; a pull gets weights", TestSwitchPsOptimizer},
+     {"bounded staleness: the bound, the weights, duplicates", TestSwitchPsStaleness},
+     {"times of lanes and memory", TestSwitchPsLatency},
+     {"resources are refused by name, strange packets dropped", RunTest<SwitchPsResourcesTest>},
+     {"packets as bytes and back", TestSwitchPsWireFormat}});
+
+} // namespace switch_ps_program_test

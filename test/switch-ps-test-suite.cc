@@ -6,13 +6,13 @@
 
 #include "innetwork-test-common.h"
 #include "switch-ps-test-common.h"
+#include "test-case.h"
 
 #include "ns3/reference-sums.h"
 #include "ns3/run-warnings.h"
 #include "ns3/switch-device.h"
 #include "ns3/switch-ps-helper.h"
 #include "ns3/switch-ps-wire-format.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-program.h"
@@ -22,12 +22,12 @@
 #include <map>
 #include <tuple>
 
+namespace switch_ps_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
@@ -197,119 +197,97 @@ class Training
     std::size_t m_ready{0};
 };
 
-} // namespace
+void
+Check(const ClusterOptions& options, uint64_t count, const std::string& what)
+{
+    Trial trial(options, count, false);
+    const Pushes pushes(*trial.cluster, "Push");
+    const uint32_t times = 2;
+    NS_TEST_EXPECT_MSG_EQ(trial.Run(times), "", what);
+    const auto sum = AddInOrder(trial.inputs);
+    for (const auto& tensor : trial.tensors)
+    {
+        NS_TEST_EXPECT_MSG_EQ(tensor->values, sum, what << ": the sum");
+    }
+    NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, what << ": the reference");
+    NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
+    const double bound = trial.cluster->GetInNetworkCommunicators()[0]->GetErrorBound();
+    NS_TEST_EXPECT_MSG_GT(bound, 0, what);
+    NS_TEST_EXPECT_MSG_LT_OR_EQ(trial.GetError(), bound, what);
+    const uint64_t packets = (count + 63) / 64;
+    NS_TEST_EXPECT_MSG_EQ(pushes.GetCount(),
+                          times * packets * options.ranks,
+                          what << ": every gradient");
+    NS_TEST_EXPECT_MSG_EQ(pushes.GetMost(), 1, what << ": once");
+    CheckResent(trial, options, what);
+}
 
 /**
- * @ingroup distributed-training-innetwork-tests
  * Sums equal those of a host that adds in rank order, bit for bit, under losses, duplicates and
  * reordering; each gradient is added once.
  */
-class SwitchPsExactTest : public InNetworkTest
+void
+TestSwitchPsExact()
 {
-  public:
-    SwitchPsExactTest()
-        : InNetworkTest("float32 sums are exact under loss, duplication and reordering")
+    const Default verify("SwitchPsProgram::Verify", "true");
+    const Default timeout("SwitchPsCommunicator::RetransmissionTimeout", "100us");
+    for (uint32_t ranks : {2, 3, 8, 16})
     {
-    }
-
-  private:
-    void Check(const ClusterOptions& options, uint64_t count, const std::string& what)
-    {
-        Trial trial(options, count, false);
-        const Pushes pushes(*trial.cluster, "Push");
-        const uint32_t times = 2;
-        NS_TEST_EXPECT_MSG_EQ(trial.Run(times), "", what);
-        const auto sum = AddInOrder(trial.inputs);
-        for (const auto& tensor : trial.tensors)
+        for (double loss : {0.0, 0.001, 0.01, 0.05})
         {
-            NS_TEST_EXPECT_MSG_EQ((tensor->values == sum), true, what << ": the sum");
-        }
-        NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, what << ": the reference");
-        NS_TEST_EXPECT_MSG_EQ(trial.CountFallenBack(), 0, what << ": by the network");
-        const double bound = trial.cluster->GetInNetworkCommunicators()[0]->GetErrorBound();
-        NS_TEST_EXPECT_MSG_GT(bound, 0, what);
-        NS_TEST_EXPECT_MSG_LT_OR_EQ(trial.GetError(), bound, what);
-        const uint64_t packets = (count + 63) / 64;
-        NS_TEST_EXPECT_MSG_EQ(pushes.GetCount(),
-                              times * packets * options.ranks,
-                              what << ": every gradient");
-        NS_TEST_EXPECT_MSG_EQ(pushes.GetMost(), 1, what << ": once");
-        CheckResent(trial, options, what);
-    }
-
-    void DoRun() override
-    {
-        const Default verify("SwitchPsProgram::Verify", "true");
-        const Default timeout("SwitchPsCommunicator::RetransmissionTimeout", "100us");
-        for (uint32_t ranks : {2, 3, 8, 16})
-        {
-            for (double loss : {0.0, 0.001, 0.01, 0.05})
-            {
-                ClusterOptions options = MakeOptions(ranks);
-                options.loss = loss;
-                SetKey(options, "slots", 64);
-                const std::string what =
-                    std::to_string(ranks) + " ranks, loss " + std::to_string(loss);
-                Check(options, 30000 + ranks, what);
-                options.faults = DoubleAndDelay();
-                Check(options, 10000, what + ", duplicates, reordering");
-            }
-        }
-        for (const std::string topology : {"leaf-spine:leaves=3,spines=2", "fat-tree:k=4"})
-        {
-            ClusterOptions options = MakeOptions(9, topology);
-            options.path = "spray";
-            SetKey(options, "slots", 32);
-            Check(options, 5000, topology);
-            options.loss = 0.01;
-            options.faults = DoubleAndDelay();
-            Check(options, 20000, topology + ", loss, duplicates, reordering");
-        }
-        // One packet per tensor, one number per packet, and NaN or infinity.
-        for (uint64_t elements : {1, 2048})
-        {
-            ClusterOptions options = MakeOptions(3);
-            SetKey(options, "elements-per-packet", elements);
+            ClusterOptions options = MakeOptions(ranks);
+            options.loss = loss;
             SetKey(options, "slots", 64);
-            Trial trial(options, 1000, false);
-            NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", elements);
-            NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, elements);
-        }
-        // Numbers, or sums, beyond float32: results follow float32, and the bound shows it.
-        const float infinity = std::numeric_limits<float>::infinity();
-        const float large = std::ldexp(0.9F, 127);
-        for (const auto& [first, second] :
-             {std::pair(infinity, 1.0F), std::pair(large, large), std::pair(1.0F, 1.0F)})
-        {
-            Trial trial(MakeOptions(3), 100, false);
-            trial.inputs[0][50] = first;
-            trial.inputs[1][50] = second;
-            trial.inputs[2][50] = second;
-            const bool isFinite = first == 1;
-            NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", first);
-            NS_TEST_EXPECT_MSG_EQ(trial.tensors[1]->values[50], first + second + second, first);
-            NS_TEST_EXPECT_MSG_EQ((trial.tensors[1]->values[50] < infinity), isFinite, first);
-            NS_TEST_EXPECT_MSG_EQ(
-                std::isfinite(trial.cluster->GetInNetworkCommunicators()[0]->GetErrorBound()),
-                isFinite,
-                "the bound");
+            const std::string what = std::to_string(ranks) + " ranks, loss " + std::to_string(loss);
+            Check(options, 30000 + ranks, what);
+            options.faults = DoubleAndDelay();
+            Check(options, 10000, what + ", duplicates, reordering");
         }
     }
-};
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * Weights after synchronous steps equal those of an optimizer on a host, bit for bit.
- */
-class SwitchPsWeightsTest : public InNetworkTest
-{
-  public:
-    SwitchPsWeightsTest()
-        : InNetworkTest("training with an optimizer in the switch is exact")
+    for (const std::string topology : {"leaf-spine:leaves=3,spines=2", "fat-tree:k=4"})
     {
+        ClusterOptions options = MakeOptions(9, topology);
+        options.path = "spray";
+        SetKey(options, "slots", 32);
+        Check(options, 5000, topology);
+        options.loss = 0.01;
+        options.faults = DoubleAndDelay();
+        Check(options, 20000, topology + ", loss, duplicates, reordering");
     }
+    // One packet per tensor, one number per packet, and NaN or infinity.
+    for (uint64_t elements : {1, 2048})
+    {
+        ClusterOptions options = MakeOptions(3);
+        SetKey(options, "elements-per-packet", elements);
+        SetKey(options, "slots", 64);
+        Trial trial(options, 1000, false);
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(3), "", elements);
+        NS_TEST_EXPECT_MSG_EQ(trial.IsSumOfNetwork(), true, elements);
+    }
+    // Numbers, or sums, beyond float32: results follow float32, and the bound shows it.
+    const float infinity = std::numeric_limits<float>::infinity();
+    const float large = std::ldexp(0.9F, 127);
+    for (const auto& [first, second] :
+         {std::pair(infinity, 1.0F), std::pair(large, large), std::pair(1.0F, 1.0F)})
+    {
+        Trial trial(MakeOptions(3), 100, false);
+        trial.inputs[0][50] = first;
+        trial.inputs[1][50] = second;
+        trial.inputs[2][50] = second;
+        const bool isFinite = first == 1;
+        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", first);
+        NS_TEST_EXPECT_MSG_EQ(trial.tensors[1]->values[50], first + second + second, first);
+        NS_TEST_EXPECT_MSG_EQ((trial.tensors[1]->values[50] < infinity), isFinite, first);
+        NS_TEST_EXPECT_MSG_EQ(
+            std::isfinite(trial.cluster->GetInNetworkCommunicators()[0]->GetErrorBound()),
+            isFinite,
+            "the bound");
+    }
+}
 
-  private:
+/** Weights after synchronous steps equal those of an optimizer on a host, bit for bit. */
+struct SwitchPsWeightsTest
+{
     void Check(const std::string& optimizer, uint32_t ranks, double loss)
     {
         const Default name("SwitchPsProgram::Optimizer", optimizer);
@@ -338,8 +316,8 @@ class SwitchPsWeightsTest : public InNetworkTest
                 const auto& all = training.results;
                 for (uint32_t rank = 0; rank < ranks; rank++)
                 {
-                    NS_TEST_EXPECT_MSG_EQ((all[rank][4 * step + tensor] == expected),
-                                          true,
+                    NS_TEST_EXPECT_MSG_EQ(all[rank][4 * step + tensor],
+                                          expected,
                                           what << ", step " << step << ", tensor " << tensor);
                 }
             }
@@ -347,8 +325,8 @@ class SwitchPsWeightsTest : public InNetworkTest
             {
                 const auto from = expected.begin() + Training::FIRST_PULLED + rank;
                 const std::vector<float> part(from, from + Training::PULLED);
-                NS_TEST_EXPECT_MSG_EQ((training.weights[rank]->values == part),
-                                      true,
+                NS_TEST_EXPECT_MSG_EQ(training.weights[rank]->values,
+                                      part,
                                       what << ": pulled by rank " << rank);
             }
         }
@@ -402,14 +380,13 @@ class SwitchPsWeightsTest : public InNetworkTest
             {
                 gradients.push_back(training.GetGradient(rank, i / 4, i % 4));
             }
-            NS_TEST_EXPECT_MSG_EQ(
-                (training.GetWorker(0)->GetSum(gradients) == training.results[0][i]),
-                true,
-                what << ": reference");
+            NS_TEST_EXPECT_MSG_EQ(training.GetWorker(0)->GetSum(gradients),
+                                  training.results[0][i],
+                                  what << ": reference");
         }
     }
 
-    void DoRun() override
+    void Run()
     {
         const Default timeout("SwitchPsCommunicator::RetransmissionTimeout", "100us");
         for (const std::string optimizer : {"sgd", "momentum", "adam"})
@@ -434,19 +411,11 @@ class SwitchPsWeightsTest : public InNetworkTest
 };
 
 /**
- * @ingroup distributed-training-innetwork-tests
  * Bounded staleness, end to end: fast workers are ahead by the bound and no more. The weights
  * result from the gradients in the order of arrival.
  */
-class SwitchPsStragglerTest : public InNetworkTest
+struct SwitchPsStragglerTest
 {
-  public:
-    SwitchPsStragglerTest()
-        : InNetworkTest("stragglers, with bounded staleness")
-    {
-    }
-
-  private:
     void Check(uint32_t staleness, double loss)
     {
         const std::string what =
@@ -489,11 +458,11 @@ class SwitchPsStragglerTest : public InNetworkTest
         {
             const auto from = expected.begin() + Training::FIRST_PULLED + rank;
             const std::vector<float> part(from, from + Training::PULLED);
-            NS_TEST_EXPECT_MSG_EQ((training.weights[rank]->values == part), true, what);
+            NS_TEST_EXPECT_MSG_EQ(training.weights[rank]->values, part, what);
         }
     }
 
-    void DoRun() override
+    void Run()
     {
         const Default optimizer("SwitchPsProgram::Optimizer", "momentum");
         const Default timeout("SwitchPsCommunicator::RetransmissionTimeout", "100us");
@@ -513,117 +482,85 @@ class SwitchPsStragglerTest : public InNetworkTest
     }
 };
 
-/**
- * @ingroup distributed-training-innetwork-tests
- * Answers that break an invariant end the run.
- */
-class SwitchPsInvariantTest : public InNetworkTest
+/** Host 1 impersonates the switch. */
+void
+Forge(Ptr<HostDevice> device)
 {
-  public:
-    SwitchPsInvariantTest()
-        : InNetworkTest("an answer without all parts, or beyond the bound, is not used")
-    {
-    }
+    SwitchPsHeader header;
+    header.clock = UINT32_MAX; // implies that the slowest worker has made no step
+    Frame* frame = Frame::Make(header);
+    frame->bytes = GetSwitchPsFrameBytes(64);
+    frame->payloadBytes = 256;
+    frame->payload = Create<ByteBuffer>();
+    frame->payload->bytes.resize(256);
+    frame->source = device->GetEndpoint();
+    frame->destination = 0;
+    device->GetPort().Send(frame);
+}
 
-  private:
-    /** Host 1 impersonates the switch. */
-    static void Forge(Ptr<HostDevice> device)
-    {
-        SwitchPsHeader header;
-        header.clock = UINT32_MAX; // implies that the slowest worker has made no step
-        Frame* frame = Frame::Make(header);
-        frame->bytes = GetSwitchPsFrameBytes(64);
-        frame->payloadBytes = 256;
-        frame->payload = Create<ByteBuffer>();
-        frame->payload->bytes.resize(256);
-        frame->source = device->GetEndpoint();
-        frame->destination = 0;
-        device->GetPort().Send(frame);
-    }
-
-    void Expect(const std::string& part)
-    {
-        Training training(MakeOptions(2), {100}, 2);
-        training.paces[1] = MilliSeconds(1);
-        Simulator::ScheduleWithContext(training.cluster.GetFabric().hosts.Get(1)->GetId(),
-                                       MicroSeconds(100),
-                                       &SwitchPsInvariantTest::Forge,
-                                       training.cluster.GetFabric().devices[1]);
-        ExpectPart(training.Run(), part);
-    }
-
-    void DoRun() override
-    {
-        const std::string answer = "the answer to packet 0 in slot 0 of switch-ps job 0 ";
-        Expect(answer + "does not hold each worker's part once");
-        const Default optimizer("SwitchPsProgram::Optimizer", "sgd");
-        Expect(answer + "does not hold each worker's part once");
-        const Default bound("SwitchPsProgram::Staleness", "1");
-        const Default latency("SwitchPsProgram::PassLatency", "1ms");
-        Expect(answer + "lets rank 0 go 2 steps ahead");
-    }
-};
-
-/**
- * @ingroup distributed-training-innetwork-tests
- * A switch that restarts in the middle of a tensor, and workers that fail.
- */
-class SwitchPsFailureTest : public InNetworkTest
+void
+Expect(const std::string& part)
 {
-  public:
-    SwitchPsFailureTest()
-        : InNetworkTest("a switch restarts, a worker stops")
-    {
-    }
+    Training training(MakeOptions(2), {100}, 2);
+    training.paces[1] = MilliSeconds(1);
+    Simulator::ScheduleWithContext(training.cluster.GetFabric().hosts.Get(1)->GetId(),
+                                   MicroSeconds(100),
+                                   &Forge,
+                                   training.cluster.GetFabric().devices[1]);
+    ExpectPart(training.Run(), part);
+}
 
-  private:
-    void DoRun() override
+/** Answers that break an invariant end the run. */
+void
+TestSwitchPsInvariant()
+{
+    const std::string answer = "the answer to packet 0 in slot 0 of switch-ps job 0 ";
+    Expect(answer + "does not hold each worker's part once");
+    const Default optimizer("SwitchPsProgram::Optimizer", "sgd");
+    Expect(answer + "does not hold each worker's part once");
+    const Default bound("SwitchPsProgram::Staleness", "1");
+    const Default latency("SwitchPsProgram::PassLatency", "1ms");
+    Expect(answer + "lets rank 0 go 2 steps ahead");
+}
+
+/** A switch that restarts in the middle of a tensor, and workers that fail. */
+void
+TestSwitchPsFailure()
+{
+    const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms");
+    const Default verify("SwitchPsProgram::Verify", "true");
+    CheckPoolRestarts({MakeOptions(4)});
+    CheckDeadSwitch(MakeOptions(4),
+                    {"has had no answer to packet", "of switch-ps, nor to any other"});
+    CheckDeadWorker(MakeOptions(4));
+    const Default optimizer("SwitchPsProgram::Optimizer", "adam");
+    for (uint32_t staleness : {0, 2})
     {
-        const Default timeout("InNetworkCommunicator::FailureTimeout", "20ms");
-        const Default verify("SwitchPsProgram::Verify", "true");
-        CheckPoolRestarts({MakeOptions(4)});
-        CheckDeadSwitch(MakeOptions(4),
-                        {"has had no answer to packet", "of switch-ps, nor to any other"});
-        CheckDeadWorker(MakeOptions(4));
-        const Default optimizer("SwitchPsProgram::Optimizer", "adam");
-        for (uint32_t staleness : {0, 2})
+        const Default bound("SwitchPsProgram::Staleness", std::to_string(staleness));
+        for (const std::string fault : {"switch0:restart,from=30us,until=33us",
+                                        "switch0:down,from=30us",
+                                        "host2:down,from=30us"})
         {
-            const Default bound("SwitchPsProgram::Staleness", std::to_string(staleness));
-            for (const std::string fault : {"switch0:restart,from=30us,until=33us",
-                                            "switch0:down,from=30us",
-                                            "host2:down,from=30us"})
-            {
-                ClusterOptions options = MakeOptions(4);
-                options.faults = {fault};
-                Training training(options, {20000}, 10);
-                const std::string text = training.Run();
-                NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
-                ExpectPart(text, "has had no answer to packet");
-                ExpectPart(text, "the hosts cannot go on, as the weights are in the switch");
-                // Workers are ahead of a failed one by the bound, whether its last step has arrived
-                // or not.
-                const auto dead = static_cast<uint32_t>(training.results[2].size());
-                const auto other = static_cast<uint32_t>(training.results[0].size());
-                const bool isAhead = other == dead + staleness || other == dead + 1 + staleness;
-                NS_TEST_EXPECT_MSG_EQ((isAhead || fault[0] != 'h'), true, other << " steps");
-            }
+            ClusterOptions options = MakeOptions(4);
+            options.faults = {fault};
+            Training training(options, {20000}, 10);
+            const std::string text = training.Run();
+            NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MilliSeconds(100), "no hang");
+            ExpectPart(text, "has had no answer to packet");
+            ExpectPart(text, "the hosts cannot go on, as the weights are in the switch");
+            // Workers are ahead of a failed one by the bound, whether its last step has arrived
+            // or not.
+            const auto dead = static_cast<uint32_t>(training.results[2].size());
+            const auto other = static_cast<uint32_t>(training.results[0].size());
+            const bool isAhead = other == dead + staleness || other == dead + 1 + staleness;
+            NS_TEST_EXPECT_MSG_EQ((isAhead || fault[0] != 'h'), true, other << " steps");
         }
     }
-};
+}
 
-/**
- * @ingroup distributed-training-innetwork-tests
- * Two jobs on one switch, each with its part of slots and weights.
- */
-class SwitchPsJobsTest : public InNetworkTest
+/** Two jobs on one switch, each with its part of slots and weights. */
+struct SwitchPsJobsTest
 {
-  public:
-    SwitchPsJobsTest()
-        : InNetworkTest("two jobs share a switch; a third finds no room")
-    {
-    }
-
-  private:
     void Check(const std::string& optimizer, float factor, const std::string& refusal)
     {
         const Default name("SwitchPsProgram::Optimizer", optimizer);
@@ -648,9 +585,7 @@ class SwitchPsJobsTest : public InNetworkTest
         {
             const float expected = factor * static_cast<float>(sum);
             NS_TEST_EXPECT_MSG_EQ(job->done.size(), 3, "all ranks");
-            NS_TEST_EXPECT_MSG_EQ((job->GetRange() == std::pair(expected, expected)),
-                                  true,
-                                  "of its own job");
+            NS_TEST_EXPECT_MSG_EQ(job->GetRange(), std::pair(expected, expected), "of its own job");
         }
         const auto& counters = helper.GetProgram(0)->GetCounters();
         NS_TEST_EXPECT_MSG_EQ(counters.refused + counters.repeated + counters.stale, 0, "clean");
@@ -658,7 +593,7 @@ class SwitchPsJobsTest : public InNetworkTest
         Simulator::Destroy();
     }
 
-    void DoRun() override
+    void Run()
     {
         Check("none", 1, "switch-ps job 2 needs slots 100 to 100");
         Check("sgd", -0.5F, "switch-ps job 2 needs slots 100 to 100");
@@ -675,19 +610,9 @@ class SwitchPsJobsTest : public InNetworkTest
     }
 };
 
-/**
- * @ingroup distributed-training-innetwork-tests
- * Closed forms of the time of an all-reduce: line rate, window, lanes, memory; Itsubo et al.
- */
-class SwitchPsTimeTest : public InNetworkTest
+/** Closed forms of the time of an all-reduce: line rate, window, lanes, memory; Itsubo et al. */
+struct SwitchPsTimeTest
 {
-  public:
-    SwitchPsTimeTest()
-        : InNetworkTest("times are those of the closed forms, within 1 %")
-    {
-    }
-
-  private:
     void Expect(const ClusterOptions& options,
                 uint64_t count,
                 double expected,
@@ -766,7 +691,7 @@ class SwitchPsTimeTest : public InNetworkTest
         NS_TEST_EXPECT_MSG_GT(onHost / inSwitch, 5.8, "almost six times shorter");
     }
 
-    void DoRun() override
+    void Run()
     {
         CheckLines();
         CheckLimits();
@@ -774,130 +699,99 @@ class SwitchPsTimeTest : public InNetworkTest
     }
 };
 
-/**
- * @ingroup distributed-training-innetwork-tests
- * Named refusals of invalid requests.
- */
-class SwitchPsOptionsTest : public InNetworkTest
+/** Named refusals of invalid requests. */
+void
+TestSwitchPsOptions()
 {
-  public:
-    SwitchPsOptionsTest()
-        : InNetworkTest("options that do not fit are refused")
+    ClusterOptions options = MakeOptions(4);
+    NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "the defaults are fine");
+    SetKey(options, "framing", "rdma");
+    ExpectRefusal(options, "'framing=rdma' (allowed: elements-per-packet=1 to 2048, ");
+    options = MakeOptions(4);
+    SetKey(options, "optimizer", "sgd2");
+    ExpectRefusal(options, "SwitchPsProgram::Optimizer='sgd2' (allowed: none, ");
+    ExpectChoice(MakeOptions(4), "SwitchPsProgram::Optimizer", "none, adam, momentum, sgd");
+    options = MakeOptions(65);
+    SetKey(options, "slots", 64);
+    ExpectRefusal(options, "switch-ps job 0 has 65 workers at a switch (allowed: 1 to 64)");
+    options = MakeOptions(64);
+    SetKey(options, "elements-per-packet", 256);
+    ExpectRefusal(options, "of register memory");
+    options = MakeOptions(4);
+    SetKey(options, "slots", 16);
+    SetKey(options, "window", 17);
+    ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
     {
+        const Default slots("SwitchPsProgram::Slots", "16");
+        options.algorithm = "switch-ps:window=17";
+        ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
+        const Default elements("SwitchPsProgram::ElementsPerPacket", "2048");
+        SetKey(options, "slots", 512);
+        ExpectRefusal(options, "of register memory");
     }
+    const Default staleness("SwitchPsProgram::Staleness", "1");
+    ExpectRefusal(MakeOptions(4), "Staleness=1 without an Optimizer (allowed: 0)");
+    const Default optimizer("SwitchPsProgram::Optimizer", "adam");
+    NS_TEST_EXPECT_MSG_EQ(Refuse(MakeOptions(4)), "", "but with one");
+    {
+        const Default adders("SwitchDevice::FloatAdders", "100");
+        // 4 ports of 100 Gbit/s at 200 MHz: 63 lanes, of 6 adders each.
+        ExpectRefusal(MakeOptions(4), "program switch-ps needs 378 float adders of a switch");
+    }
+    {
+        const Default memory("SwitchDevice::ExternalMemory", "100000000");
+        ExpectRefusal(MakeOptions(4), "of external memory");
+    }
+    options = MakeOptions(64);
+    options.rate = DataRate("800Gbps");
+    ExpectRefusal(options, "needs 48000 float adders");
+}
 
-  private:
-    void DoRun() override
+std::string
+Measure(const ClusterOptions& options)
+{
+    Trial trial(options, 1 << 20, true, false);
+    NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", options.algorithm);
+    const auto warnings = GetWarnings(*trial.cluster);
+    return warnings.empty() ? "" : warnings[0];
+}
+
+/** Few slots are reported, with a number that is enough; slow adders are another limit. */
+void
+TestSwitchPsLimit()
+{
+    for (const std::string key : {"slots", "window"})
     {
         ClusterOptions options = MakeOptions(4);
-        NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "the defaults are fine");
-        SetKey(options, "framing", "rdma");
-        ExpectRefusal(options, "'framing=rdma' (allowed: elements-per-packet=1 to 2048, ");
-        options = MakeOptions(4);
-        SetKey(options, "optimizer", "sgd2");
-        ExpectRefusal(options, "SwitchPsProgram::Optimizer='sgd2' (allowed: none, ");
-        ExpectChoice(MakeOptions(4), "SwitchPsProgram::Optimizer", "none, adam, momentum, sgd");
-        options = MakeOptions(65);
-        SetKey(options, "slots", 64);
-        ExpectRefusal(options, "switch-ps job 0 has 65 workers at a switch (allowed: 1 to 64)");
-        options = MakeOptions(64);
-        SetKey(options, "elements-per-packet", 256);
-        ExpectRefusal(options, "of register memory");
-        options = MakeOptions(4);
-        SetKey(options, "slots", 16);
-        SetKey(options, "window", 17);
-        ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
+        NS_TEST_EXPECT_MSG_EQ(Measure(options), "", "the default");
+        SetKey(options, key, 16);
+        std::string warning = Measure(options);
+        ExpectPart(warning, key + "=16 limits switch-ps to ");
+        SetKey(options, "lanes", 1);
+        NS_TEST_EXPECT_MSG_EQ(Measure(options), "", "adders may be the limit");
+        SetKey(options, "lanes", 0);
+        for (uint32_t attempt = 0; attempt < 4 && !warning.empty(); attempt++)
         {
-            const Default slots("SwitchPsProgram::Slots", "16");
-            options.algorithm = "switch-ps:window=17";
-            ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
-            const Default elements("SwitchPsProgram::ElementsPerPacket", "2048");
-            SetKey(options, "slots", 512);
-            ExpectRefusal(options, "of register memory");
+            const std::size_t begin = warning.rfind('=') + 1;
+            SetKey(options, key, warning.substr(begin, warning.find(" or more", begin) - begin));
+            warning = Measure(options);
         }
-        const Default staleness("SwitchPsProgram::Staleness", "1");
-        ExpectRefusal(MakeOptions(4), "Staleness=1 without an Optimizer (allowed: 0)");
-        const Default optimizer("SwitchPsProgram::Optimizer", "adam");
-        NS_TEST_EXPECT_MSG_EQ(Refuse(MakeOptions(4)), "", "but with one");
-        {
-            const Default adders("SwitchDevice::FloatAdders", "100");
-            // 4 ports of 100 Gbit/s at 200 MHz: 63 lanes, of 6 adders each.
-            ExpectRefusal(MakeOptions(4), "program switch-ps needs 378 float adders of a switch");
-        }
-        {
-            const Default memory("SwitchDevice::ExternalMemory", "100000000");
-            ExpectRefusal(MakeOptions(4), "of external memory");
-        }
-        options = MakeOptions(64);
-        options.rate = DataRate("800Gbps");
-        ExpectRefusal(options, "needs 48000 float adders");
+        NS_TEST_EXPECT_MSG_EQ(warning, "", "slots that are enough");
     }
-};
+}
 
-/**
- * @ingroup distributed-training-innetwork-tests
- * Few slots are reported, with a number that is enough; slow adders are another limit.
- */
-class SwitchPsLimitTest : public InNetworkTest
-{
-  public:
-    SwitchPsLimitTest()
-        : InNetworkTest("a warning names slots that limit the rate")
-    {
-    }
+const Suite g_suite(
+    "switch-ps",
+    Duration::QUICK,
+    {{"float32 sums are exact under loss, duplication and reordering", TestSwitchPsExact},
+     {"training with an optimizer in the switch is exact", RunTest<SwitchPsWeightsTest>},
+     {"stragglers, with bounded staleness", RunTest<SwitchPsStragglerTest>},
+     {"an answer without all parts, or beyond the bound, is not used", TestSwitchPsInvariant},
+     {"a switch restarts, a worker stops", TestSwitchPsFailure},
+     {"two jobs share a switch; a third finds no room", RunTest<SwitchPsJobsTest>},
+     {"times are those of the closed forms, within 1 %", RunTest<SwitchPsTimeTest>},
+     {"options that do not fit are refused", TestSwitchPsOptions},
+     {"a warning names slots that limit the rate", TestSwitchPsLimit}},
+    TestSuite::Type::SYSTEM);
 
-  private:
-    std::string Measure(const ClusterOptions& options)
-    {
-        Trial trial(options, 1 << 20, true, false);
-        NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", options.algorithm);
-        const auto warnings = GetWarnings(*trial.cluster);
-        return warnings.empty() ? "" : warnings[0];
-    }
-
-    void DoRun() override
-    {
-        for (const std::string key : {"slots", "window"})
-        {
-            ClusterOptions options = MakeOptions(4);
-            NS_TEST_EXPECT_MSG_EQ(Measure(options), "", "the default");
-            SetKey(options, key, 16);
-            std::string warning = Measure(options);
-            ExpectPart(warning, key + "=16 limits switch-ps to ");
-            SetKey(options, "lanes", 1);
-            NS_TEST_EXPECT_MSG_EQ(Measure(options), "", "adders may be the limit");
-            SetKey(options, "lanes", 0);
-            for (uint32_t attempt = 0; attempt < 4 && !warning.empty(); attempt++)
-            {
-                const std::size_t begin = warning.rfind('=') + 1;
-                SetKey(options,
-                       key,
-                       warning.substr(begin, warning.find(" or more", begin) - begin));
-                warning = Measure(options);
-            }
-            NS_TEST_EXPECT_MSG_EQ(warning, "", "slots that are enough");
-        }
-    }
-};
-
-/** @ingroup distributed-training-innetwork-tests switch-ps, end to end. */
-class SwitchPsTestSuite : public TestSuite
-{
-  public:
-    SwitchPsTestSuite()
-        : TestSuite("distributed-training-switch-ps", TestSuite::Type::SYSTEM)
-    {
-        AddTestCase(new SwitchPsExactTest);
-        AddTestCase(new SwitchPsWeightsTest);
-        AddTestCase(new SwitchPsStragglerTest);
-        AddTestCase(new SwitchPsInvariantTest);
-        AddTestCase(new SwitchPsFailureTest);
-        AddTestCase(new SwitchPsJobsTest);
-        AddTestCase(new SwitchPsTimeTest);
-        AddTestCase(new SwitchPsOptionsTest);
-        AddTestCase(new SwitchPsLimitTest);
-    }
-};
-
-/// The suite, registered.
-static SwitchPsTestSuite g_switchPsTestSuite;
+} // namespace switch_ps_test

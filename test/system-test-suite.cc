@@ -5,6 +5,7 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/cluster-command-line.h"
@@ -17,7 +18,6 @@
 #include "ns3/simulator.h"
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/tcp-transport.h"
-#include "ns3/test.h"
 #include "ns3/training-attribute-list.h"
 #include "ns3/training-job-helper.h"
 #include "ns3/training-job.h"
@@ -33,12 +33,12 @@
 #include <memory>
 #include <tuple>
 
+namespace system_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& transport, const std::string& topology)
@@ -74,356 +74,277 @@ Measure(const ClusterOptions& options,
     return result;
 }
 
-} // namespace
+/** @return transmission time of a frame's payload, s */
+double
+GetFrameSeconds(uint64_t payload)
+{
+    return static_cast<double>(payload) * 80e-12;
+}
+
+/** @return time of one message over two hops at 100 Gbit/s, 500 ns each */
+double
+GetStepSeconds(uint64_t bytes)
+{
+    constexpr uint64_t MTU = 4096;
+    const uint64_t packets = std::max<uint64_t>(1, (bytes + MTU - 1) / MTU);
+    double line = 0;
+    for (uint64_t i = 0; i + 1 < packets; i++)
+    {
+        line += GetDataFrameBytes(i == 0 ? WRITE_FIRST : WRITE_MIDDLE, MTU) + 20;
+    }
+    const uint32_t last =
+        GetDataFrameBytes(packets == 1 ? WRITE_ONLY_IMMEDIATE : WRITE_LAST_IMMEDIATE,
+                          static_cast<uint32_t>(bytes - (packets - 1) * MTU)) +
+        8;
+    // At the switch, the last frame waits until the previous one has left.
+    const uint32_t before =
+        packets == 1 ? last
+                     : GetDataFrameBytes(packets == 2 ? WRITE_FIRST : WRITE_MIDDLE, MTU) + 20;
+    return 1e-6 + (line + before + last) * 80e-12;
+}
 
 /**
- * @ingroup distributed-training-tests
- *
  * A ring all-reduce on one switch takes 2(N-1) steps. Each is the closed form of a message of S/N
  * bytes over two store-and-forward hops.
  */
-class RingTimeTest : public TestCase
+void
+TestRingTime()
 {
-  public:
-    RingTimeTest()
-        : TestCase("ring all-reduce takes its closed form, within 1 %")
+    for (uint32_t ranks : {2, 3, 5, 8, 16})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (uint32_t ranks : {2, 3, 5, 8, 16})
+        for (uint64_t bytes :
+             {1ULL, 100ULL, 4096ULL, 65536ULL, 1048576ULL, 16777216ULL, 268435456ULL})
         {
-            for (uint64_t bytes :
-                 {1ULL, 100ULL, 4096ULL, 65536ULL, 1048576ULL, 16777216ULL, 268435456ULL})
+            if (bytes == 268435456ULL && ranks != 2 && ranks != 16)
             {
-                if (bytes == 268435456ULL && ranks != 2 && ranks != 16)
-                {
-                    continue; // two of the largest size suffice
-                }
-                const ClusterOptions options = MakeOptions(ranks, "rdma", "single-switch");
-                const double time =
-                    Measure(options, CollectiveOperation::ALL_REDUCE, bytes).seconds;
-                const double expected =
-                    2 * (ranks - 1) * GetStepSeconds((bytes + ranks - 1) / ranks);
-                NS_TEST_EXPECT_MSG_EQ_TOL(time / expected,
-                                          1,
-                                          0.01,
-                                          ranks << " ranks, " << bytes << " bytes");
-                // Equals the sum of bandwidth term and step latencies.
-                const double goodput = 12.5e9 * 4096 / (4096 + 82);
-                const double formula =
-                    2.0 * (ranks - 1) / ranks * static_cast<double>(bytes) / goodput +
-                    2 * (ranks - 1) *
-                        (GetStepSeconds(1) +
-                         GetFrameSeconds(std::min<uint64_t>(4096, bytes / ranks)));
-                NS_TEST_EXPECT_MSG_EQ_TOL(time / formula,
-                                          1,
-                                          (bytes >= 16777216 ? 0.01 : 0.08),
-                                          ranks << " ranks, " << bytes << " bytes, formula");
+                continue; // two of the largest size suffice
             }
+            const ClusterOptions options = MakeOptions(ranks, "rdma", "single-switch");
+            const double time = Measure(options, CollectiveOperation::ALL_REDUCE, bytes).seconds;
+            const double expected = 2 * (ranks - 1) * GetStepSeconds((bytes + ranks - 1) / ranks);
+            NS_TEST_EXPECT_MSG_EQ_TOL(time / expected,
+                                      1,
+                                      0.01,
+                                      ranks << " ranks, " << bytes << " bytes");
+            // Equals the sum of bandwidth term and step latencies.
+            const double goodput = 12.5e9 * 4096 / (4096 + 82);
+            const double formula =
+                2.0 * (ranks - 1) / ranks * static_cast<double>(bytes) / goodput +
+                2 * (ranks - 1) *
+                    (GetStepSeconds(1) + GetFrameSeconds(std::min<uint64_t>(4096, bytes / ranks)));
+            NS_TEST_EXPECT_MSG_EQ_TOL(time / formula,
+                                      1,
+                                      (bytes >= 16777216 ? 0.01 : 0.08),
+                                      ranks << " ranks, " << bytes << " bytes, formula");
         }
     }
+}
 
-    /** @return transmission time of a frame's payload, s */
-    static double GetFrameSeconds(uint64_t payload)
+/** One rank, empty vectors, more than 4 GiB: no special cases. */
+void
+TestExtremeSize()
+{
+    for (const std::string transport : {"rdma", "tcp", "uec"})
     {
-        return static_cast<double>(payload) * 80e-12;
-    }
-
-    /** @return time of one message over two hops at 100 Gbit/s, 500 ns each */
-    static double GetStepSeconds(uint64_t bytes)
-    {
-        constexpr uint64_t MTU = 4096;
-        const uint64_t packets = std::max<uint64_t>(1, (bytes + MTU - 1) / MTU);
-        double line = 0;
-        for (uint64_t i = 0; i + 1 < packets; i++)
+        for (uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{5} << 30})
         {
-            line += GetDataFrameBytes(i == 0 ? WRITE_FIRST : WRITE_MIDDLE, MTU) + 20;
+            const auto alone = Measure(MakeOptions(1, transport, "single-switch"),
+                                       CollectiveOperation::ALL_REDUCE,
+                                       bytes);
+            NS_TEST_EXPECT_MSG_EQ(alone.seconds, 0, "one rank has nothing to do");
+            NS_TEST_EXPECT_MSG_EQ(alone.busBandwidth, 0, "and no bandwidth");
         }
-        const uint32_t last =
-            GetDataFrameBytes(packets == 1 ? WRITE_ONLY_IMMEDIATE : WRITE_LAST_IMMEDIATE,
-                              static_cast<uint32_t>(bytes - (packets - 1) * MTU)) +
-            8;
-        // At the switch, the last frame waits until the previous one has left.
-        const uint32_t before =
-            packets == 1 ? last
-                         : GetDataFrameBytes(packets == 2 ? WRITE_FIRST : WRITE_MIDDLE, MTU) + 20;
-        return 1e-6 + (line + before + last) * 80e-12;
+        const auto nothing =
+            Measure(MakeOptions(5, transport, "single-switch"), CollectiveOperation::ALL_REDUCE, 0);
+        NS_TEST_EXPECT_MSG_EQ(nothing.seconds, 0, "0 bytes take no time");
     }
-};
+    // Sizes do not wrap at 32 bits.
+    ClusterOptions options = MakeOptions(2, "rdma", "single-switch");
+    options.mtu = 9000;
+    const uint64_t large = (uint64_t{5} << 30) + 4;
+    const auto broadcast = Measure(options, CollectiveOperation::BROADCAST, large);
+    NS_TEST_EXPECT_MSG_EQ(broadcast.bytes, large, "size");
+    NS_TEST_EXPECT_MSG_EQ_TOL(broadcast.efficiency, 1, 0.01, "time of more than 4 GiB");
+}
 
 /**
- * @ingroup distributed-training-tests
- * One rank, empty vectors, more than 4 GiB: no special cases.
- */
-class ExtremeSizeTest : public TestCase
-{
-  public:
-    ExtremeSizeTest()
-        : TestCase("one rank, 0 bytes, more than 4 GiB")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const std::string transport : {"rdma", "tcp", "uec"})
-        {
-            for (uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{5} << 30})
-            {
-                const auto alone = Measure(MakeOptions(1, transport, "single-switch"),
-                                           CollectiveOperation::ALL_REDUCE,
-                                           bytes);
-                NS_TEST_EXPECT_MSG_EQ(alone.seconds, 0, "one rank has nothing to do");
-                NS_TEST_EXPECT_MSG_EQ(alone.busBandwidth, 0, "and no bandwidth");
-            }
-            const auto nothing = Measure(MakeOptions(5, transport, "single-switch"),
-                                         CollectiveOperation::ALL_REDUCE,
-                                         0);
-            NS_TEST_EXPECT_MSG_EQ(nothing.seconds, 0, "0 bytes take no time");
-        }
-        // Sizes do not wrap at 32 bits.
-        ClusterOptions options = MakeOptions(2, "rdma", "single-switch");
-        options.mtu = 9000;
-        const uint64_t large = (uint64_t{5} << 30) + 4;
-        const auto broadcast = Measure(options, CollectiveOperation::BROADCAST, large);
-        NS_TEST_EXPECT_MSG_EQ(broadcast.bytes, large, "size");
-        NS_TEST_EXPECT_MSG_EQ_TOL(broadcast.efficiency, 1, 0.01, "time of more than 4 GiB");
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
  * Real payload arrives and is added exactly, with both transports, on an intact and a lossy
  * network.
  */
-class RealPayloadTest : public TestCase
+void
+TestRealPayload()
 {
-  public:
-    RealPayloadTest()
-        : TestCase("real payload is exact, with and without loss")
+    for (const std::string transport : {"rdma", "tcp", "uec"})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const std::string transport : {"rdma", "tcp", "uec"})
+        for (uint32_t ranks : {2, 3, 7})
         {
-            for (uint32_t ranks : {2, 3, 7})
+            for (double loss : {0.0, 0.01})
             {
-                for (double loss : {0.0, 0.01})
+                for (CollectiveOperation operation : GetCollectiveOperations())
                 {
-                    for (CollectiveOperation operation : GetCollectiveOperations())
-                    {
-                        ClusterOptions options = MakeOptions(ranks, transport, "single-switch");
-                        options.loss = loss;
-                        const auto result = Measure(options, operation, 100004, true, 2);
-                        NS_TEST_EXPECT_MSG_EQ(result.mismatch,
-                                              "",
-                                              transport << " " << training::GetName(operation));
-                        NS_TEST_EXPECT_MSG_EQ(result.verified, true, "compared");
-                    }
                     ClusterOptions options = MakeOptions(ranks, transport, "single-switch");
-                    options.algorithm = "parameter-server:servers=" + std::to_string(ranks - 1);
                     options.loss = loss;
-                    NS_TEST_EXPECT_MSG_EQ(
-                        Measure(options, CollectiveOperation::ALL_REDUCE, 100004, true).mismatch,
-                        "",
-                        transport << " parameter-server");
+                    const auto result = Measure(options, operation, 100004, true, 2);
+                    NS_TEST_EXPECT_MSG_EQ(result.mismatch,
+                                          "",
+                                          transport << " " << training::GetName(operation));
+                    NS_TEST_EXPECT_MSG_EQ(result.verified, true, "compared");
                 }
+                ClusterOptions options = MakeOptions(ranks, transport, "single-switch");
+                options.algorithm = "parameter-server:servers=" + std::to_string(ranks - 1);
+                options.loss = loss;
+                NS_TEST_EXPECT_MSG_EQ(
+                    Measure(options, CollectiveOperation::ALL_REDUCE, 100004, true).mismatch,
+                    "",
+                    transport << " parameter-server");
             }
         }
     }
-};
+}
+
+/** @return keys without which an algorithm does not run */
+std::string
+GetKeys(const std::string& name)
+{
+    if (name == "per-dimension")
+    {
+        const std::string each = "ring+direct:window=1";
+        return ":splits=2,all-reduce=" + each + ",reduce-scatter=" + each + ",all-gather=" + each +
+               ",all-to-all=" + each;
+    }
+    if (name != "nccl-graph")
+    {
+        return "";
+    }
+    const std::string path = CreateTempDirFilename("graph.xml");
+    std::ofstream(path) << R"(<graphs version="1"><graph id="0" pattern="4" nchannels="2">
+<channel><gpu rank="0"/><gpu rank="1"/></channel><channel><gpu rank="1"/><gpu rank="0"/></channel>
+</graph></graphs>)";
+    return ":file=" + path;
+}
+
+uint32_t
+Check(const std::string& name, CollectiveOperation operation, ClusterOptions options)
+{
+    options.algorithm = name;
+    const std::string what = name + " " + training::GetName(operation) + " " + options.topology;
+    try
+    {
+        const auto result = Measure(options, operation, 4004, true);
+        NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", what);
+        NS_TEST_EXPECT_MSG_EQ(result.verified, true, what << " compared");
+    }
+    catch (const ConfigurationError& error)
+    {
+        Simulator::Destroy();
+        const std::string text = error.what();
+        NS_TEST_EXPECT_MSG_NE(text.find("(allowed: "), std::string::npos, text);
+        return 0;
+    }
+    return 1;
+}
 
 /**
- * @ingroup distributed-training-tests
  * Real payload arrives and is added exactly with every algorithm and operation and both transports.
  * Algorithms that do not support the ranks or the network are refused before the run.
  */
-class EveryAlgorithmTest : public TestCase
+void
+TestEveryAlgorithm()
 {
-  public:
-    EveryAlgorithmTest()
-        : TestCase("real payload is exact with every algorithm")
+    for (const auto& [name, algorithm] : Registry<CollectiveAlgorithm>::All())
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const auto& [name, algorithm] : Registry<CollectiveAlgorithm>::All())
+        const std::string spelled = name + GetKeys(name);
+        uint32_t runs = 0;
+        for (CollectiveOperation operation : algorithm.operations)
         {
-            const std::string spelled = name + GetKeys(name);
-            uint32_t runs = 0;
-            for (CollectiveOperation operation : algorithm.operations)
+            for (const std::string transport : {"rdma", "tcp", "uec"})
             {
-                for (const std::string transport : {"rdma", "tcp", "uec"})
+                runs += Check(spelled, operation, MakeOptions(6, transport, "single-switch"));
+                runs += Check(spelled, operation, MakeOptions(8, transport, "torus:2x4"));
+                runs += Check(spelled, operation, MakeOptions(8, transport, "bigraph:m=2,n=4"));
+            }
+        }
+        NS_TEST_EXPECT_MSG_GT(runs, 0, name << " runs nowhere");
+    }
+}
+
+/** Every sent frame and byte is received, lost or dropped; none is left over. */
+void
+TestConservation()
+{
+    for (const std::string transport : {"rdma", "tcp", "uec"})
+    {
+        ClusterOptions options = MakeOptions(8, transport, "fat-tree:k=4");
+        options.loss = 0.002;
+        {
+            const Cluster cluster(options);
+            GuardedRun run(cluster);
+            MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 1 << 20, false, 1);
+            Simulator::Stop(Seconds(3)); // frames in flight arrive
+            Simulator::Run();
+            const auto& fabric = cluster.GetFabric();
+            uint64_t lost = 0;
+            for (uint32_t link = 0; link < fabric.channels.size(); link++)
+            {
+                for (uint32_t end = 0; end < 2; end++)
                 {
-                    runs += Check(spelled, operation, MakeOptions(6, transport, "single-switch"));
-                    runs += Check(spelled, operation, MakeOptions(8, transport, "torus:2x4"));
-                    runs += Check(spelled, operation, MakeOptions(8, transport, "bigraph:m=2,n=4"));
+                    const auto& from = fabric.channels[link]->GetPort(end).GetCounters();
+                    const auto& to = fabric.channels[link]->GetPort(1 - end).GetCounters();
+                    NS_TEST_EXPECT_MSG_EQ(from.transmittedFrames,
+                                          to.receivedFrames + from.lostFrames,
+                                          "frames on link " << link);
+                    NS_TEST_EXPECT_MSG_EQ(from.transmittedBytes,
+                                          to.receivedBytes + from.lostBytes,
+                                          "bytes on link " << link);
+                    lost += from.lostFrames;
                 }
             }
-            NS_TEST_EXPECT_MSG_GT(runs, 0, name << " runs nowhere");
-        }
-    }
-
-    /** @return keys without which an algorithm does not run */
-    std::string GetKeys(const std::string& name)
-    {
-        if (name == "per-dimension")
-        {
-            const std::string each = "ring+direct:window=1";
-            return ":splits=2,all-reduce=" + each + ",reduce-scatter=" + each +
-                   ",all-gather=" + each + ",all-to-all=" + each;
-        }
-        if (name != "nccl-graph")
-        {
-            return "";
-        }
-        const std::string path = CreateTempDirFilename("graph.xml");
-        std::ofstream(path) << R"(<graphs version="1"><graph id="0" pattern="4" nchannels="2">
-<channel><gpu rank="0"/><gpu rank="1"/></channel><channel><gpu rank="1"/><gpu rank="0"/></channel>
-</graph></graphs>)";
-        return ":file=" + path;
-    }
-
-    uint32_t Check(const std::string& name, CollectiveOperation operation, ClusterOptions options)
-    {
-        options.algorithm = name;
-        const std::string what = name + " " + training::GetName(operation) + " " + options.topology;
-        try
-        {
-            const auto result = Measure(options, operation, 4004, true);
-            NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", what);
-            NS_TEST_EXPECT_MSG_EQ(result.verified, true, what << " compared");
-        }
-        catch (const ConfigurationError& error)
-        {
-            Simulator::Destroy();
-            const std::string text = error.what();
-            NS_TEST_EXPECT_MSG_NE(text.find("(allowed: "), std::string::npos, text);
-            return 0;
-        }
-        return 1;
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * Every sent frame and byte is received, lost or dropped; none is left over.
- */
-class ConservationTest : public TestCase
-{
-  public:
-    ConservationTest()
-        : TestCase("every frame and byte is accounted for")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const std::string transport : {"rdma", "tcp", "uec"})
-        {
-            ClusterOptions options = MakeOptions(8, transport, "fat-tree:k=4");
-            options.loss = 0.002;
+            NS_TEST_EXPECT_MSG_GT(lost, 0, "the test needs losses");
+            for (const auto& device : fabric.devicesOfSwitches)
             {
-                const Cluster cluster(options);
-                GuardedRun run(cluster);
-                MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 1 << 20, false, 1);
-                Simulator::Stop(Seconds(3)); // frames in flight arrive
-                Simulator::Run();
-                const auto& fabric = cluster.GetFabric();
-                uint64_t lost = 0;
-                for (uint32_t link = 0; link < fabric.channels.size(); link++)
+                uint64_t in = 0;
+                uint64_t out = 0;
+                for (uint16_t i = 0; i < device->GetNPorts(); i++)
                 {
-                    for (uint32_t end = 0; end < 2; end++)
-                    {
-                        const auto& from = fabric.channels[link]->GetPort(end).GetCounters();
-                        const auto& to = fabric.channels[link]->GetPort(1 - end).GetCounters();
-                        NS_TEST_EXPECT_MSG_EQ(from.transmittedFrames,
-                                              to.receivedFrames + from.lostFrames,
-                                              "frames on link " << link);
-                        NS_TEST_EXPECT_MSG_EQ(from.transmittedBytes,
-                                              to.receivedBytes + from.lostBytes,
-                                              "bytes on link " << link);
-                        lost += from.lostFrames;
-                    }
+                    const auto& counters = device->GetPort(i).GetCounters();
+                    in += counters.receivedFrames - counters.pausesReceived;
+                    out +=
+                        counters.transmittedFrames - counters.pausesSent + counters.droppedFrames;
                 }
-                NS_TEST_EXPECT_MSG_GT(lost, 0, "the test needs losses");
-                for (const auto& device : fabric.devicesOfSwitches)
-                {
-                    uint64_t in = 0;
-                    uint64_t out = 0;
-                    for (uint16_t i = 0; i < device->GetNPorts(); i++)
-                    {
-                        const auto& counters = device->GetPort(i).GetCounters();
-                        in += counters.receivedFrames - counters.pausesReceived;
-                        out += counters.transmittedFrames - counters.pausesSent +
-                               counters.droppedFrames;
-                    }
-                    NS_TEST_EXPECT_MSG_EQ(in, out, "frames through a switch");
-                    NS_TEST_EXPECT_MSG_EQ(device->GetBuffer().GetUsed(), 0, "buffer is empty");
-                }
-                NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "no frame is left over");
+                NS_TEST_EXPECT_MSG_EQ(in, out, "frames through a switch");
+                NS_TEST_EXPECT_MSG_EQ(device->GetBuffer().GetUsed(), 0, "buffer is empty");
             }
-            Simulator::Destroy();
+            NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "no frame is left over");
         }
+        Simulator::Destroy();
     }
-};
+}
 
-/**
- * @ingroup distributed-training-tests
- * TCP fills an idle link, and recovers from incast.
- */
-class TcpSpeedTest : public TestCase
+/** TCP fills an idle link, and recovers from incast. */
+void
+TestTcpSpeed()
 {
-  public:
-    TcpSpeedTest()
-        : TestCase("TCP reaches 90 % of 100 Gbps, and many-to-one does not collapse")
-    {
-    }
+    // Two ranks: a broadcast is one long flow; the path crosses five switches.
+    ClusterOptions options = MakeOptions(2, "tcp", "leaf-spine:leaves=2,spines=1");
+    const auto flow = Measure(options, CollectiveOperation::BROADCAST, 128 << 20, false, 2);
+    NS_TEST_EXPECT_MSG_GT(flow.busBandwidth, 0.9 * 12.5, "payload of a long flow, GB/s");
 
-  private:
-    void DoRun() override
-    {
-        // Two ranks: a broadcast is one long flow; the path crosses five switches.
-        ClusterOptions options = MakeOptions(2, "tcp", "leaf-spine:leaves=2,spines=1");
-        const auto flow = Measure(options, CollectiveOperation::BROADCAST, 128 << 20, false, 2);
-        NS_TEST_EXPECT_MSG_GT(flow.busBandwidth, 0.9 * 12.5, "payload of a long flow, GB/s");
+    // 15 to 1 and back: the server's link receives 15 vectors, then sends 15.
+    options = MakeOptions(16, "tcp", "single-switch");
+    options.algorithm = "parameter-server";
+    const auto incast = Measure(options, CollectiveOperation::ALL_REDUCE, 4 << 20, false, 2);
+    const double ideal = 2 * 15 * (4 << 20) / 12.5e9;
+    NS_TEST_EXPECT_MSG_LT(incast.seconds, 2 * ideal, "many to one");
+    // With a buffer slightly larger than the headroom, senders are paused most of the time.
+    options.buffer = 1200 << 10;
+    const auto shallow = Measure(options, CollectiveOperation::ALL_REDUCE, 4 << 20, false, 2);
+    NS_TEST_EXPECT_MSG_LT(shallow.seconds, 20 * ideal, "many to one, shallow buffer");
+}
 
-        // 15 to 1 and back: the server's link receives 15 vectors, then sends 15.
-        options = MakeOptions(16, "tcp", "single-switch");
-        options.algorithm = "parameter-server";
-        const auto incast = Measure(options, CollectiveOperation::ALL_REDUCE, 4 << 20, false, 2);
-        const double ideal = 2 * 15 * (4 << 20) / 12.5e9;
-        NS_TEST_EXPECT_MSG_LT(incast.seconds, 2 * ideal, "many to one");
-        // With a buffer slightly larger than the headroom, senders are paused most of the time.
-        options.buffer = 1200 << 10;
-        const auto shallow = Measure(options, CollectiveOperation::ALL_REDUCE, 4 << 20, false, 2);
-        NS_TEST_EXPECT_MSG_LT(shallow.seconds, 20 * ideal, "many to one, shallow buffer");
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * TCP and RDMA on the same links: both make progress, and neither starves.
- */
-class SharedLinkTest : public TestCase
+/** TCP and RDMA on the same links: both make progress, and neither starves. */
+struct SharedLinkTest
 {
-  public:
-    SharedLinkTest()
-        : TestCase("TCP and RDMA share a link")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         const Cluster cluster(MakeOptions(2, "tcp", "single-switch"));
         const auto& fabric = cluster.GetFabric();
@@ -437,8 +358,8 @@ class SharedLinkTest : public TestCase
             transport->SetNics({nic});
             transport->SetMessageHandler(
                 [this](uint32_t, uint64_t, uint64_t bytes, Ptr<ByteBuffer>) {
-                    m_rdmaBytes += bytes;
-                    m_rdmaDone = Simulator::Now().GetSeconds();
+                    rdmaBytes += bytes;
+                    rdmaDone = Simulator::Now().GetSeconds();
                 });
             transports.push_back(transport);
         }
@@ -451,181 +372,139 @@ class SharedLinkTest : public TestCase
         Simulator::Run();
         Simulator::Destroy();
         const double alone = BYTES / 12.5e9;
-        NS_TEST_EXPECT_MSG_EQ(m_rdmaBytes, BYTES, "RDMA message");
+        NS_TEST_EXPECT_MSG_EQ(rdmaBytes, BYTES, "RDMA message");
         // Each has at least half of the link while both send, so neither takes 2.3 times its time.
         NS_TEST_EXPECT_MSG_LT(tcp.seconds, 2.3 * alone, "TCP beside RDMA");
-        NS_TEST_EXPECT_MSG_LT(m_rdmaDone, 2.3 * alone, "RDMA beside TCP");
-        NS_TEST_EXPECT_MSG_GT(std::max(tcp.seconds, m_rdmaDone), 1.9 * alone, "they do share");
+        NS_TEST_EXPECT_MSG_LT(rdmaDone, 2.3 * alone, "RDMA beside TCP");
+        NS_TEST_EXPECT_MSG_GT(std::max(tcp.seconds, rdmaDone), 1.9 * alone, "they do share");
     }
 
-    uint64_t m_rdmaBytes{0};
-    double m_rdmaDone{0};
+    uint64_t rdmaBytes{0};
+    double rdmaDone{0};
 };
 
-/**
- * @ingroup distributed-training-tests
- * Equal seeds give equal results to the last picosecond; another seed gives different ones.
- */
-class DeterminismTest : public TestCase
+/** Equal seeds give equal results to the last picosecond; another seed gives different ones. */
+void
+TestDeterminism()
 {
-  public:
-    DeterminismTest()
-        : TestCase("equal seeds give equal results")
+    for (const std::string transport : {"rdma", "tcp", "uec"})
     {
+        ClusterOptions options = MakeOptions(8, transport, "fat-tree:k=4");
+        options.loss = 0.001;
+        const double first = Measure(options, CollectiveOperation::ALL_REDUCE, 1 << 20).seconds;
+        const double second = Measure(options, CollectiveOperation::ALL_REDUCE, 1 << 20).seconds;
+        RngSeedManager::SetRun(2);
+        const double third = Measure(options, CollectiveOperation::ALL_REDUCE, 1 << 20).seconds;
+        RngSeedManager::SetRun(1);
+        NS_TEST_EXPECT_MSG_EQ(first, second, transport << ": the same seed");
+        NS_TEST_EXPECT_MSG_NE(first, third, transport << ": another run number");
     }
+}
 
-  private:
-    void DoRun() override
-    {
-        for (const std::string transport : {"rdma", "tcp", "uec"})
-        {
-            ClusterOptions options = MakeOptions(8, transport, "fat-tree:k=4");
-            options.loss = 0.001;
-            const double first = Measure(options, CollectiveOperation::ALL_REDUCE, 1 << 20).seconds;
-            const double second =
-                Measure(options, CollectiveOperation::ALL_REDUCE, 1 << 20).seconds;
-            RngSeedManager::SetRun(2);
-            const double third = Measure(options, CollectiveOperation::ALL_REDUCE, 1 << 20).seconds;
-            RngSeedManager::SetRun(1);
-            NS_TEST_EXPECT_MSG_EQ(first, second, transport << ": the same seed");
-            NS_TEST_EXPECT_MSG_NE(first, third, transport << ": another run number");
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * A link that drops everything ends the run with the waiting ranks and what they wait for.
- */
-class DeadLinkTest : public TestCase
+/** A link that drops everything ends the run with the waiting ranks and what they wait for. */
+void
+TestDeadLink()
 {
-  public:
-    DeadLinkTest()
-        : TestCase("100 % loss stops the run and names who waits")
+    for (const std::string transport : {"rdma", "tcp", "uec"})
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const std::string transport : {"rdma", "tcp", "uec"})
-        {
-            ClusterOptions options = MakeOptions(3, transport, "single-switch");
-            options.loss = 1;
-            std::string text;
-            try
-            {
-                const Cluster cluster(options);
-                GuardedRun run(cluster);
-                MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 3000, false, 1);
-            }
-            catch (const SimulationStuck& stuck)
-            {
-                text = stuck.what();
-            }
-            Simulator::Destroy();
-            for (const std::string part : {"rank 1 waits in all-reduce 0 (ring) at step 0",
-                                           "for chunk 2 (1000 bytes) from rank 0",
-                                           "the path from rank 0 to rank 1 failed"})
-            {
-                NS_TEST_EXPECT_MSG_NE(text.find(part),
-                                      std::string::npos,
-                                      transport << ": '" << text << "' lacks '" << part << "'");
-            }
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * A whole job: the times are consistent and between the compute time and the lower bound.
- */
-class WholeJobTest : public TestCase
-{
-  public:
-    WholeJobTest()
-        : TestCase("iterations of a whole job")
-    {
-    }
-
-  private:
-    std::vector<IterationRecord> Train(const ClusterOptions& options,
-                                       const LayeredModel& workload,
-                                       bool overlap,
-                                       bool real)
-    {
-        std::vector<IterationRecord> results;
+        ClusterOptions options = MakeOptions(3, transport, "single-switch");
+        options.loss = 1;
+        std::string text;
+        try
         {
             const Cluster cluster(options);
-            const auto task =
-                std::make_shared<TrainingTask>(MakeDataParallelTask(workload, 1 << 20, overlap));
-            TrainingJobHelper helper;
-            helper.SetAttribute("Iterations", UintegerValue(3));
-            helper.SetAttribute("RealPayload", BooleanValue(real));
-            const auto applications = helper.Install(cluster, task);
-            TrainingJob job(cluster.GetRanks(), 3, 1, task->GetBusBytes(cluster.GetRanks()));
-            for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
-            {
-                job.Observe(DynamicCast<TrainingApplication>(applications.Get(rank)));
-            }
-            double bound = 0;
-            for (const TaskCollective& sum : task->collectives)
-            {
-                bound += cluster.GetLowerBound(sum.operation, sum.bytes);
-            }
-            job.SetLowerBound(bound);
             GuardedRun run(cluster);
-            job.OnRanksFinished([&] { run.End(); });
-            run.Run();
-            results = job.GetResults();
+            MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 3000, false, 1);
+        }
+        catch (const SimulationStuck& stuck)
+        {
+            text = stuck.what();
         }
         Simulator::Destroy();
-        return results;
-    }
-
-    void DoRun() override
-    {
-        UsePicoseconds();
-        LayeredModel workload;
-        workload.name = "three layers";
-        workload.layers = {{"a", 500000, MicroSeconds(50), MicroSeconds(100)},
-                           {"b", 250000, MicroSeconds(20), MicroSeconds(70)},
-                           {"c", 300000, MicroSeconds(30), MicroSeconds(60)}};
-        workload.update = MicroSeconds(10);
-        for (const std::string transport : {"rdma", "tcp", "uec"})
+        for (const std::string part : {"rank 1 waits in all-reduce 0 (ring) at step 0",
+                                       "for chunk 2 (1000 bytes) from rank 0",
+                                       "the path from rank 0 to rank 1 failed"})
         {
-            const ClusterOptions options = MakeOptions(5, transport, "fat-tree:k=4");
-            const auto overlapped = Train(options, workload, true, false);
-            const auto naive = Train(options, workload, false, false);
-            NS_TEST_ASSERT_MSG_EQ(overlapped.size(), 3, "iterations");
-            for (uint32_t i = 0; i < 3; i++)
+            NS_TEST_EXPECT_MSG_NE(text.find(part),
+                                  std::string::npos,
+                                  transport << ": '" << text << "' lacks '" << part << "'");
+        }
+    }
+}
+
+std::vector<IterationRecord>
+Train(const ClusterOptions& options, const LayeredModel& workload, bool overlap, bool real)
+{
+    std::vector<IterationRecord> results;
+    {
+        const Cluster cluster(options);
+        const auto task =
+            std::make_shared<TrainingTask>(MakeDataParallelTask(workload, 1 << 20, overlap));
+        TrainingJobHelper helper;
+        helper.SetAttribute("Iterations", UintegerValue(3));
+        helper.SetAttribute("RealPayload", BooleanValue(real));
+        const auto applications = helper.Install(cluster, task);
+        TrainingJob job(cluster.GetRanks(), 3, 1, task->GetBusBytes(cluster.GetRanks()));
+        for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
+        {
+            job.Observe(DynamicCast<TrainingApplication>(applications.Get(rank)));
+        }
+        double bound = 0;
+        for (const TaskCollective& sum : task->collectives)
+        {
+            bound += cluster.GetLowerBound(sum.operation, sum.bytes);
+        }
+        job.SetLowerBound(bound);
+        GuardedRun run(cluster);
+        job.OnRanksFinished([&] { run.End(); });
+        run.Run();
+        results = job.GetResults();
+    }
+    Simulator::Destroy();
+    return results;
+}
+
+/** A whole job: the times are consistent and between the compute time and the lower bound. */
+void
+TestWholeJob()
+{
+    UsePicoseconds();
+    LayeredModel workload;
+    workload.name = "three layers";
+    workload.layers = {{"a", 500000, MicroSeconds(50), MicroSeconds(100)},
+                       {"b", 250000, MicroSeconds(20), MicroSeconds(70)},
+                       {"c", 300000, MicroSeconds(30), MicroSeconds(60)}};
+    workload.update = MicroSeconds(10);
+    for (const std::string transport : {"rdma", "tcp", "uec"})
+    {
+        const ClusterOptions options = MakeOptions(5, transport, "fat-tree:k=4");
+        const auto overlapped = Train(options, workload, true, false);
+        const auto naive = Train(options, workload, false, false);
+        NS_TEST_ASSERT_MSG_EQ(overlapped.size(), 3, "iterations");
+        for (uint32_t i = 0; i < 3; i++)
+        {
+            const auto& a = overlapped[i];
+            const auto& b = naive[i];
+            NS_TEST_EXPECT_MSG_EQ_TOL(a.computeTimeS, 340e-6, 1e-12, "compute");
+            NS_TEST_EXPECT_MSG_EQ_TOL(a.exposedCommunicationS + a.computeTimeS,
+                                      a.iterationTimeS,
+                                      1e-12,
+                                      "the parts add up");
+            NS_TEST_EXPECT_MSG_LT(a.iterationTimeS, b.iterationTimeS, "overlap helps");
+            NS_TEST_EXPECT_MSG_GT(b.communicationTimeS, b.lowerBoundS, "above the bound");
+            NS_TEST_EXPECT_MSG_EQ_TOL(b.exposedCommunicationS,
+                                      b.communicationTimeS,
+                                      (transport == "rdma" ? 2e-6 : 0.05 * b.communicationTimeS),
+                                      "without overlap nothing is hidden");
+            if (i > 0)
             {
-                const auto& a = overlapped[i];
-                const auto& b = naive[i];
-                NS_TEST_EXPECT_MSG_EQ_TOL(a.computeTimeS, 340e-6, 1e-12, "compute");
-                NS_TEST_EXPECT_MSG_EQ_TOL(a.exposedCommunicationS + a.computeTimeS,
-                                          a.iterationTimeS,
-                                          1e-12,
-                                          "the parts add up");
-                NS_TEST_EXPECT_MSG_LT(a.iterationTimeS, b.iterationTimeS, "overlap helps");
-                NS_TEST_EXPECT_MSG_GT(b.communicationTimeS, b.lowerBoundS, "above the bound");
-                NS_TEST_EXPECT_MSG_EQ_TOL(
-                    b.exposedCommunicationS,
-                    b.communicationTimeS,
-                    (transport == "rdma" ? 2e-6 : 0.05 * b.communicationTimeS),
-                    "without overlap nothing is hidden");
-                if (i > 0)
-                {
-                    NS_TEST_EXPECT_MSG_EQ(a.startS, overlapped[i - 1].endS, "no gap");
-                }
+                NS_TEST_EXPECT_MSG_EQ(a.startS, overlapped[i - 1].endS, "no gap");
             }
         }
-        const ClusterOptions alone = MakeOptions(1, "rdma", "single-switch");
-        NS_TEST_EXPECT_MSG_EQ(Train(alone, workload, true, false)[2].scalingEfficiency,
-                              1,
-                              "one rank");
     }
-};
+    const ClusterOptions alone = MakeOptions(1, "rdma", "single-switch");
+    NS_TEST_EXPECT_MSG_EQ(Train(alone, workload, true, false)[2].scalingEfficiency, 1, "one rank");
+}
 
 /** @return the defaults of all attributes of all types, as strings */
 std::map<std::string, std::string>
@@ -646,18 +525,10 @@ GetDefaults()
 }
 
 /**
- * @ingroup distributed-training-tests
  * Attributes and keys of one cluster have the effect of a default and leave all defaults unchanged.
  */
-class ClusterAttributesTest : public TestCase
+struct ClusterAttributesTest
 {
-  public:
-    ClusterAttributesTest()
-        : TestCase("attributes of one cluster are for its objects alone")
-    {
-    }
-
-  private:
     static double GetSeconds(const ClusterOptions& options)
     {
         return Measure(options, CollectiveOperation::ALL_REDUCE, 200000).seconds;
@@ -673,7 +544,7 @@ class ClusterAttributesTest : public TestCase
         const double changed = GetSeconds(options);
         options.attributes.clear();
         const double after = GetSeconds(options);
-        NS_TEST_EXPECT_MSG_EQ((GetDefaults() == before), true, name << ": defaults are as before");
+        NS_TEST_EXPECT_MSG_EQ(GetDefaults(), before, name << ": defaults are as before");
         double expected = 0;
         {
             AttributeList list;
@@ -696,7 +567,7 @@ class ClusterAttributesTest : public TestCase
         ClusterOptions options = plain;
         options.attributes[name] = value;
         const double seconds = GetSeconds(keyed);
-        NS_TEST_EXPECT_MSG_EQ((GetDefaults() == before), true, name << ": defaults are as before");
+        NS_TEST_EXPECT_MSG_EQ(GetDefaults(), before, name << ": defaults are as before");
         NS_TEST_EXPECT_MSG_EQ(seconds, GetSeconds(options), name << " by a key");
         NS_TEST_EXPECT_MSG_NE(seconds, GetSeconds(plain), name << " has an effect");
         options = keyed;
@@ -838,7 +709,7 @@ class ClusterAttributesTest : public TestCase
         }
     }
 
-    void DoRun() override
+    void Run()
     {
         CheckSystems();
         CheckTransports();
@@ -847,161 +718,136 @@ class ClusterAttributesTest : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-tests
- * Invalid clusters are refused by one line with the allowed values.
- */
-class RefusedClusterTest : public TestCase
+void
+ExpectRefusal(const std::string& expected, const std::vector<std::string>& arguments)
 {
-  public:
-    RefusedClusterTest()
-        : TestCase("refused clusters")
+    std::string text;
+    try
     {
+        ClusterOptions cluster;
+        ProgramOptions options("test", "test");
+        ClusterCommandLine commandLine(cluster); // the options refer to it
+        commandLine.AddTo(options);
+        options.Parse(arguments);
+        Cluster made(cluster);
     }
-
-  private:
-    void ExpectRefusal(const std::string& expected, const std::vector<std::string>& arguments)
+    catch (const ConfigurationError& error)
     {
-        std::string text;
-        try
-        {
-            ClusterOptions cluster;
-            ProgramOptions options("test", "test");
-            ClusterCommandLine commandLine(cluster); // the options refer to it
-            commandLine.AddTo(options);
-            options.Parse(arguments);
-            Cluster made(cluster);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = NameOption(error);
-        }
-        Simulator::Destroy();
-        NS_TEST_EXPECT_MSG_NE(text.find(expected), std::string::npos, "got '" << text << "'");
-        NS_TEST_EXPECT_MSG_NE(text.find("allowed"), std::string::npos, "got '" << text << "'");
-        NS_TEST_EXPECT_MSG_EQ(text.find('\n'), std::string::npos, "one line: '" << text << "'");
+        text = NameOption(error);
     }
+    Simulator::Destroy();
+    NS_TEST_EXPECT_MSG_NE(text.find(expected), std::string::npos, "got '" << text << "'");
+    NS_TEST_EXPECT_MSG_NE(text.find("allowed"), std::string::npos, "got '" << text << "'");
+    NS_TEST_EXPECT_MSG_EQ(text.find('\n'), std::string::npos, "one line: '" << text << "'");
+}
 
-    void DoRun() override
-    {
-        UsePicoseconds();
-        ExpectRefusal("--rank", {"--rank=4"});
-        ExpectRefusal("--ranks=0", {"--ranks=0"});
-        ExpectRefusal("--ranks=-4", {"--ranks=-4"});
-        ExpectRefusal("17 ranks", {"--ranks=17", "--topology=fat-tree:k=4"});
-        ExpectRefusal("--loss=nan", {"--loss=nan"});
-        ExpectRefusal("--loss=1.5", {"--loss=1.5"});
-        ExpectRefusal("--rate=100", {"--rate=100"});
-        ExpectRefusal("--rate=1kbps", {"--rate=1kbps"});
-        ExpectRefusal("--delay=5", {"--delay=5"});
-        ExpectRefusal("--mtu=255 (allowed: auto, or 256 to 9000", {"--mtu=255"});
-        ExpectRefusal("--mtu=0", {"--mtu=0"});
-        ExpectRefusal("--buffer=0", {"--buffer=0"});
-        ExpectRefusal("--mtu=9001", {"--mtu=9001"});
-        ExpectRefusal("--mtu=big", {"--mtu=big"});
-        ExpectRefusal("--buffer=1KiB", {"--buffer=1KiB"});
-        ExpectRefusal("--topology=tours:4x4; did you mean torus?", {"--topology=tours:4x4"});
-        ExpectRefusal("'k=3'", {"--topology=leaf-spine:k=3"});
-        ExpectRefusal("fat-tree:k=5", {"--topology=fat-tree:k=5", "--ranks=2"});
-        ExpectRefusal("--transport=udp", {"--transport=udp"});
-        ExpectRefusal("--congestion-control=cubic (allowed with rdma: ",
-                      {"--congestion-control=cubic"});
-        ExpectRefusal("--congestion-control=dcqcn (allowed with tcp",
-                      {"--transport=tcp", "--congestion-control=dcqcn"});
-        ExpectRefusal("--congestion-control=ns3::Node (",
-                      {"--transport=tcp", "--congestion-control=ns3::Node"});
-        ExpectRefusal("--recovery=selective-repeat with transport tcp (",
-                      {"--transport=tcp", "--recovery=selective-repeat"});
-        ExpectRefusal("--path=schedule with the algorithm ring (", {"--path=schedule"});
-        ExpectRefusal("--fault=host99:down: 'host99' (", {"--fault=host99:down"});
-        ExpectRefusal("--collective=rings; did you mean ring?", {"--collective=rings"});
-        ExpectRefusal("17 parameter servers", {"--collective=parameter-server:servers=17"});
-        ExpectRefusal("--servers=2: written as --collective=parameter-server:servers=2 (",
-                      {"--servers=2"});
-        ExpectRefusal("--slots=64: written as --collective=SYSTEM:slots=64 (", {"--slots=64"});
-        ExpectRefusal("--framing=rdma: written as --collective=SYSTEM:framing=rdma (",
-                      {"--framing=rdma"});
-        ExpectRefusal("--collective=tree: written as --collective=sharp, or double-binary-tree",
-                      {"--collective=tree"});
-        ExpectRefusal("--collective=switchml:slots=0: 'slots=0' (",
-                      {"--collective=switchml:slots=0"});
-        ExpectRefusal("'switchml:message-packets=2': message-packets (allowed with framing=rdma)",
-                      {"--collective=switchml:message-packets=2"});
-        ExpectField("mtu", "mtu 255 (allowed: ", [](ClusterOptions& cluster) {
-            cluster.mtu = 255;
-        });
-        ExpectField("buffer", "buffer 1KiB (allowed: ", [](ClusterOptions& cluster) {
-            cluster.buffer = 1024;
-        });
-        ExpectField("rate", "rate 1kbps (allowed: ", [](ClusterOptions& cluster) {
-            cluster.rate = DataRate(1000);
-        });
-        ExpectField("delay", "delay 101s (allowed: ", [](ClusterOptions& cluster) {
-            cluster.delay = Seconds(101);
-        });
-        ExpectField("loss", "loss 2 (allowed: ", [](ClusterOptions& cluster) { cluster.loss = 2; });
-        ExpectField("congestion control",
-                    "congestion control cubic (",
-                    [](ClusterOptions& cluster) {
-                        cluster.transport = "tcp";
-                        cluster.congestionControl = "cubic";
-                    });
-        ExpectField("recovery", "recovery none with transport tcp (", [](ClusterOptions& cluster) {
-            cluster.transport = "tcp";
-            cluster.recovery = "none";
-        });
-        ExpectField("fault", "fault *:loss: 'loss' (allowed: ", [](ClusterOptions& cluster) {
-            cluster.faults = {"*:loss"};
-        });
-    }
-
-    // An error of the library names the field of ClusterOptions.
-    void ExpectField(const std::string& field,
-                     const std::string& text,
-                     const std::function<void(ClusterOptions&)>& change)
-    {
-        ClusterOptions options;
-        change(options);
-        try
-        {
-            Cluster made(options);
-            NS_TEST_EXPECT_MSG_EQ(field, "", "nothing is refused");
-        }
-        catch (const ConfigurationError& error)
-        {
-            NS_TEST_EXPECT_MSG_EQ(error.GetField(), field, "field");
-            NS_TEST_EXPECT_MSG_EQ(std::string(error.what()).find(text), 0, error.what());
-            NS_TEST_EXPECT_MSG_EQ(std::string(error.what()).find("--"),
-                                  std::string::npos,
-                                  "no option");
-        }
-        Simulator::Destroy();
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * The suite of the whole system.
- */
-class SystemTestSuite : public TestSuite
+// An error of the library names the field of ClusterOptions.
+void
+ExpectField(const std::string& field,
+            const std::string& text,
+            const std::function<void(ClusterOptions&)>& change)
 {
-  public:
-    SystemTestSuite()
-        : TestSuite("distributed-training-system", TestSuite::Type::SYSTEM)
+    ClusterOptions options;
+    change(options);
+    try
     {
-        AddTestCase(new RingTimeTest);
-        AddTestCase(new ExtremeSizeTest);
-        AddTestCase(new RealPayloadTest);
-        AddTestCase(new EveryAlgorithmTest);
-        AddTestCase(new ConservationTest);
-        AddTestCase(new TcpSpeedTest);
-        AddTestCase(new SharedLinkTest);
-        AddTestCase(new DeterminismTest);
-        AddTestCase(new DeadLinkTest);
-        AddTestCase(new WholeJobTest);
-        AddTestCase(new ClusterAttributesTest);
-        AddTestCase(new RefusedClusterTest);
+        Cluster made(options);
+        NS_TEST_EXPECT_MSG_EQ(field, "", "nothing is refused");
     }
-};
+    catch (const ConfigurationError& error)
+    {
+        NS_TEST_EXPECT_MSG_EQ(error.GetField(), field, "field");
+        NS_TEST_EXPECT_MSG_EQ(std::string(error.what()).find(text), 0, error.what());
+        NS_TEST_EXPECT_MSG_EQ(std::string(error.what()).find("--"), std::string::npos, "no option");
+    }
+    Simulator::Destroy();
+}
 
-static SystemTestSuite g_systemTestSuite; ///< registers the suite
+/** Invalid clusters are refused by one line with the allowed values. */
+void
+TestRefusedCluster()
+{
+    UsePicoseconds();
+    ExpectRefusal("--rank", {"--rank=4"});
+    ExpectRefusal("--ranks=0", {"--ranks=0"});
+    ExpectRefusal("--ranks=-4", {"--ranks=-4"});
+    ExpectRefusal("17 ranks", {"--ranks=17", "--topology=fat-tree:k=4"});
+    ExpectRefusal("--loss=nan", {"--loss=nan"});
+    ExpectRefusal("--loss=1.5", {"--loss=1.5"});
+    ExpectRefusal("--rate=100", {"--rate=100"});
+    ExpectRefusal("--rate=1kbps", {"--rate=1kbps"});
+    ExpectRefusal("--delay=5", {"--delay=5"});
+    ExpectRefusal("--mtu=255 (allowed: auto, or 256 to 9000", {"--mtu=255"});
+    ExpectRefusal("--mtu=0", {"--mtu=0"});
+    ExpectRefusal("--buffer=0", {"--buffer=0"});
+    ExpectRefusal("--mtu=9001", {"--mtu=9001"});
+    ExpectRefusal("--mtu=big", {"--mtu=big"});
+    ExpectRefusal("--buffer=1KiB", {"--buffer=1KiB"});
+    ExpectRefusal("--topology=tours:4x4; did you mean torus?", {"--topology=tours:4x4"});
+    ExpectRefusal("'k=3'", {"--topology=leaf-spine:k=3"});
+    ExpectRefusal("fat-tree:k=5", {"--topology=fat-tree:k=5", "--ranks=2"});
+    ExpectRefusal("--transport=udp", {"--transport=udp"});
+    ExpectRefusal("--congestion-control=cubic (allowed with rdma: ",
+                  {"--congestion-control=cubic"});
+    ExpectRefusal("--congestion-control=dcqcn (allowed with tcp",
+                  {"--transport=tcp", "--congestion-control=dcqcn"});
+    ExpectRefusal("--congestion-control=ns3::Node (",
+                  {"--transport=tcp", "--congestion-control=ns3::Node"});
+    ExpectRefusal("--recovery=selective-repeat with transport tcp (",
+                  {"--transport=tcp", "--recovery=selective-repeat"});
+    ExpectRefusal("--path=schedule with the algorithm ring (", {"--path=schedule"});
+    ExpectRefusal("--fault=host99:down: 'host99' (", {"--fault=host99:down"});
+    ExpectRefusal("--collective=rings; did you mean ring?", {"--collective=rings"});
+    ExpectRefusal("17 parameter servers", {"--collective=parameter-server:servers=17"});
+    ExpectRefusal("--servers=2: written as --collective=parameter-server:servers=2 (",
+                  {"--servers=2"});
+    ExpectRefusal("--slots=64: written as --collective=SYSTEM:slots=64 (", {"--slots=64"});
+    ExpectRefusal("--framing=rdma: written as --collective=SYSTEM:framing=rdma (",
+                  {"--framing=rdma"});
+    ExpectRefusal("--collective=tree: written as --collective=sharp, or double-binary-tree",
+                  {"--collective=tree"});
+    ExpectRefusal("--collective=switchml:slots=0: 'slots=0' (", {"--collective=switchml:slots=0"});
+    ExpectRefusal("'switchml:message-packets=2': message-packets (allowed with framing=rdma)",
+                  {"--collective=switchml:message-packets=2"});
+    ExpectField("mtu", "mtu 255 (allowed: ", [](ClusterOptions& cluster) { cluster.mtu = 255; });
+    ExpectField("buffer", "buffer 1KiB (allowed: ", [](ClusterOptions& cluster) {
+        cluster.buffer = 1024;
+    });
+    ExpectField("rate", "rate 1kbps (allowed: ", [](ClusterOptions& cluster) {
+        cluster.rate = DataRate(1000);
+    });
+    ExpectField("delay", "delay 101s (allowed: ", [](ClusterOptions& cluster) {
+        cluster.delay = Seconds(101);
+    });
+    ExpectField("loss", "loss 2 (allowed: ", [](ClusterOptions& cluster) { cluster.loss = 2; });
+    ExpectField("congestion control", "congestion control cubic (", [](ClusterOptions& cluster) {
+        cluster.transport = "tcp";
+        cluster.congestionControl = "cubic";
+    });
+    ExpectField("recovery", "recovery none with transport tcp (", [](ClusterOptions& cluster) {
+        cluster.transport = "tcp";
+        cluster.recovery = "none";
+    });
+    ExpectField("fault", "fault *:loss: 'loss' (allowed: ", [](ClusterOptions& cluster) {
+        cluster.faults = {"*:loss"};
+    });
+}
+
+const Suite g_suite(
+    "system",
+    Duration::QUICK,
+    {{"ring all-reduce takes its closed form, within 1 %", TestRingTime},
+     {"one rank, 0 bytes, more than 4 GiB", TestExtremeSize},
+     {"real payload is exact, with and without loss", TestRealPayload},
+     {"real payload is exact with every algorithm", TestEveryAlgorithm},
+     {"every frame and byte is accounted for", TestConservation},
+     {"TCP reaches 90 % of 100 Gbps, and many-to-one does not collapse", TestTcpSpeed},
+     {"TCP and RDMA share a link", RunTest<SharedLinkTest>},
+     {"equal seeds give equal results", TestDeterminism},
+     {"100 % loss stops the run and names who waits", TestDeadLink},
+     {"iterations of a whole job", TestWholeJob},
+     {"attributes of one cluster are for its objects alone", RunTest<ClusterAttributesTest>},
+     {"refused clusters", TestRefusedCluster}},
+    TestSuite::Type::SYSTEM);
+
+} // namespace system_test

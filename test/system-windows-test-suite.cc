@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/bucket-scheduler.h"
@@ -18,7 +19,6 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/switch-device.h"
-#include "ns3/test.h"
 #include "ns3/training-mix-bits.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/window-simulator-impl.h"
@@ -34,12 +34,12 @@
 #include <utility>
 #include <vector>
 
+namespace system_windows_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 /** How events are executed. */
 enum class EventOrder
@@ -236,46 +236,25 @@ class Observer
     std::map<std::string, Sight> m_sights;
 };
 
-} // namespace
+using Sights = std::map<std::string, std::string>;
 
-/**
- * @ingroup distributed-training-tests
- * Compares what hosts, ports and an observed switch see with several ways to execute events.
- */
-class WindowComparisonTest : public TestCase
+void
+Compare(const Sights& actual, const Sights& expected, const std::string& what)
 {
-  protected:
-    using TestCase::TestCase;
-    using Sights = std::map<std::string, std::string>;
-
-    void Compare(const Sights& actual, const Sights& expected, const std::string& what)
+    NS_TEST_ASSERT_MSG_EQ(actual.size(), expected.size(), what << ": number of observers");
+    for (const auto& [name, text] : expected)
     {
-        NS_TEST_ASSERT_MSG_EQ(actual.size(), expected.size(), what << ": number of observers");
-        for (const auto& [name, text] : expected)
-        {
-            NS_TEST_EXPECT_MSG_EQ(actual.at(name), text, what << ": " << name);
-        }
+        NS_TEST_EXPECT_MSG_EQ(actual.at(name), text, what << ": " << name);
     }
-};
+}
 
 /**
- * @ingroup distributed-training-tests
- *
  * Random networks with RDMA messages, losses, ECN marks, pauses and DCQCN. Delays and rates are
  * such that no two frames arrive at a switch at the same picosecond, so even the order of
  * ns3::MapScheduler is the same.
  */
-class RandomNetworkWindowsTest : public WindowComparisonTest
+struct RandomNetworkWindowsTest
 {
-  public:
-    /** @param seed of the network */
-    explicit RandomNetworkWindowsTest(uint32_t seed)
-        : WindowComparisonTest("random network " + std::to_string(seed)),
-          m_seed(seed)
-    {
-    }
-
-  private:
     TopologyGraph MakeTopology(UniformRandomVariable& random) const
     {
         TopologyGraph graph;
@@ -305,17 +284,17 @@ class RandomNetworkWindowsTest : public WindowComparisonTest
     {
         const ChosenOrder chosen(order);
         const auto random = CreateObject<UniformRandomVariable>();
-        random->SetStream(1000 + m_seed);
+        random->SetStream(1000 + seed);
         RdmaNetwork network(
             MakeTopology(*random),
             RdmaDcqcn::GetTypeId(),
             [this](RdmaNic& nic) {
-                nic.SetAttribute("Mtu", UintegerValue(m_seed % 2 ? 1001 : 4096));
-                nic.SetAttribute("AckInterval", UintegerValue(1 + m_seed % 17));
+                nic.SetAttribute("Mtu", UintegerValue(seed % 2 ? 1001 : 4096));
+                nic.SetAttribute("AckInterval", UintegerValue(1 + seed % 17));
             },
-            m_seed % 3 == 0 ? 0.002 : 0,
+            seed % 3 == 0 ? 0.002 : 0,
             100);
-        Observer observer(network.fabric, tapsHosts, m_seed % 4 == 1);
+        Observer observer(network.fabric, tapsHosts, seed % 4 == 1);
         const uint32_t hosts = network.fabric.hosts.GetN();
         for (uint32_t number = 16; number < 16 + 3 * hosts; number++)
         {
@@ -335,40 +314,36 @@ class RandomNetworkWindowsTest : public WindowComparisonTest
         Simulator::Run();
         observer.Sample(Time(0));
         Simulator::Run();
-        m_nodes = chosen.GetNNodes();
-        m_observed = m_seed % 4 == 1 ? 1 : 0;
-        m_switches = network.fabric.devicesOfSwitches.size();
-        m_hosts = hosts;
+        nodes = chosen.GetNNodes();
+        observed = seed % 4 == 1 ? 1 : 0;
+        switches = network.fabric.devicesOfSwitches.size();
+        hostCount = hosts;
         return observer.GetSights();
     }
 
-    void DoRun() override
+    void Run()
     {
         const Sights expected = Run(EventOrder::NS3_MAP, true);
         Compare(Run(EventOrder::NS3_BUCKET, true), expected, "bucket list");
         Compare(Run(EventOrder::IN_ORDER, true), expected, "in order");
-        NS_TEST_EXPECT_MSG_EQ(m_nodes, 0, "no windows");
+        NS_TEST_EXPECT_MSG_EQ(nodes, 0, "no windows");
         Compare(Run(EventOrder::WINDOWS, true), expected, "windows");
-        NS_TEST_EXPECT_MSG_EQ(m_nodes, m_switches - m_observed, "switches in windows");
+        NS_TEST_EXPECT_MSG_EQ(nodes, switches - observed, "switches in windows");
         const Sights withoutTaps = Run(EventOrder::NS3_MAP, false);
         Compare(Run(EventOrder::WINDOWS, false), withoutTaps, "hosts in windows");
-        NS_TEST_EXPECT_MSG_EQ(m_nodes, m_hosts + m_switches - m_observed, "with hosts");
+        NS_TEST_EXPECT_MSG_EQ(nodes, hostCount + switches - observed, "with hosts");
     }
 
-    uint32_t m_seed;
-    std::size_t m_nodes{0};
-    std::size_t m_observed{0};
-    std::size_t m_switches{0};
-    std::size_t m_hosts{0};
+    uint32_t seed; ///< of the network
+    std::size_t nodes{0};
+    std::size_t observed{0};
+    std::size_t switches{0};
+    std::size_t hostCount{0};
 };
 
-/**
- * @ingroup distributed-training-tests
- * Collectives over all transports, on regular topologies, with simultaneous events.
- */
-class CollectiveWindowsTest : public WindowComparisonTest
+/** Collectives over all transports, on regular topologies, with simultaneous events. */
+struct CollectiveWindowsTest
 {
-  public:
     /** A cluster, and the collective that it runs. */
     struct Scenario
     {
@@ -380,142 +355,125 @@ class CollectiveWindowsTest : public WindowComparisonTest
         bool hostsHaveWindows{true}; // some host, too, if nobody taps its frames
     };
 
-    /** @param scenario the collective */
-    explicit CollectiveWindowsTest(Scenario scenario)
-        : WindowComparisonTest(scenario.name),
-          m_scenario(std::move(scenario))
-    {
-    }
-
-  private:
     Sights Run(EventOrder order, bool tapsHosts)
     {
         const ChosenOrder chosen(order);
         Sights sights;
         {
-            const Cluster cluster(m_scenario.options);
+            const Cluster cluster(scenario.options);
             Observer observer(cluster.GetFabric(), tapsHosts, false);
             GuardedRun run(cluster);
             for (const bool real : {false, true})
             {
-                const auto result = MeasureCollective(cluster,
-                                                      run,
-                                                      m_scenario.operation,
-                                                      m_scenario.bytes,
-                                                      real,
-                                                      7);
+                const auto result =
+                    MeasureCollective(cluster, run, scenario.operation, scenario.bytes, real, 7);
                 observer.Sample(Time(0));
                 sights[real ? "second time" : "first time"] =
                     std::to_string(std::llround(result.seconds * 1e12)) + " ps";
             }
             sights.merge(observer.GetSights());
-            m_nodes = chosen.GetNNodes();
+            nodes = chosen.GetNNodes();
         }
         return sights;
     }
 
-    void DoRun() override
+    void Run()
     {
         const Sights expected = Run(EventOrder::NS3_BUCKET, true);
         Compare(Run(EventOrder::IN_ORDER, true), expected, "in order");
         Compare(Run(EventOrder::WINDOWS, true), expected, "windows");
-        const std::size_t switches = m_nodes;
-        NS_TEST_EXPECT_MSG_EQ((switches > 0), m_scenario.hasWindows, "switches with windows");
+        const std::size_t switches = nodes;
+        NS_TEST_EXPECT_MSG_EQ((switches > 0), scenario.hasWindows, "switches with windows");
         const Sights withoutTaps = Run(EventOrder::NS3_BUCKET, false);
         Compare(Run(EventOrder::WINDOWS, false), withoutTaps, "hosts in windows");
-        NS_TEST_EXPECT_MSG_EQ((m_nodes > switches), m_scenario.hostsHaveWindows, "hosts, too");
+        NS_TEST_EXPECT_MSG_EQ((nodes > switches), scenario.hostsHaveWindows, "hosts, too");
     }
 
-    Scenario m_scenario;
-    std::size_t m_nodes{0};
+    Scenario scenario; ///< the collective
+    std::size_t nodes{0};
 };
 
-/**
- * @ingroup distributed-training-tests
- * The suite of whole simulations with windows.
- */
-class SystemWindowsTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    SystemWindowsTestSuite()
-        : TestSuite("distributed-training-system-windows", TestSuite::Type::UNIT)
+    std::vector<Case> cases;
+    for (uint32_t seed = 1; seed <= 16; seed++)
     {
-        for (uint32_t seed = 1; seed <= 16; seed++)
-        {
-            AddTestCase(new RandomNetworkWindowsTest(seed));
-        }
-        const auto add = [this](const std::string& name,
-                                uint64_t ranks,
-                                const std::string& topology,
-                                const std::function<void(CollectiveWindowsTest::Scenario&)>& set) {
-            CollectiveWindowsTest::Scenario scenario;
-            scenario.name = name;
-            scenario.options.ranks = ranks;
-            scenario.options.topology = topology;
-            set(scenario);
-            AddTestCase(new CollectiveWindowsTest(scenario));
-        };
-        using Scenario = CollectiveWindowsTest::Scenario;
-        add("ring on a fat-tree", 16, "fat-tree:k=4", [](Scenario&) {});
-        add("one rank", 1, "single-switch", [](Scenario&) {});
-        add("three ranks and one byte", 3, "single-switch", [](Scenario& scenario) {
-            scenario.bytes = 1;
-        });
-        add("all-to-all with pauses", 8, "single-switch", [](Scenario& scenario) {
-            scenario.operation = CollectiveOperation::ALL_TO_ALL;
-            scenario.options.buffer = 600000;
-            scenario.options.algorithm = "direct";
-        });
-        add("arrivals of 48 hosts at once", 48, "single-switch", [](Scenario& scenario) {
-            scenario.operation = CollectiveOperation::ALL_TO_ALL;
-            scenario.options.algorithm = "direct";
-            scenario.bytes = 100000;
-        });
-        add("all-to-all with losses", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
-            scenario.operation = CollectiveOperation::ALL_TO_ALL;
-            scenario.options.algorithm = "direct";
-            scenario.options.loss = 0.001;
-            scenario.options.mtu = 1237;
-        });
-        add("TCP", 6, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
-            scenario.options.transport = "tcp";
-            scenario.hostsHaveWindows = false;
-        });
-        add("Ultra Ethernet", 8, "fat-tree:k=4", [](Scenario& scenario) {
-            scenario.options.transport = "uec";
-            scenario.hostsHaveWindows = false;
-        });
-        add("flowlets", 8, "fat-tree:k=4", [](Scenario& scenario) {
-            scenario.options.path = "flowlet";
-            scenario.options.queuePairs = 4;
-        });
-        add("adaptive paths", 8, "fat-tree:k=4", [](Scenario& scenario) {
-            scenario.options.path = "adaptive";
-            scenario.options.queuePairs = 4;
-            scenario.options.recovery = "selective-repeat";
-        });
-        add("torus with datelines", 9, "torus:3x3", [](Scenario& scenario) {
-            scenario.hasWindows = false; // routers are too close to their hosts
-            scenario.hostsHaveWindows = false;
-        });
-        add("NVSwitches", 8, "rail-optimized:servers=2,gpus=4", [](Scenario& scenario) {
-            scenario.hostsHaveWindows = false; // the windows are too short
-        });
-        add("slow NVSwitches",
-            8,
-            "rail-optimized:servers=2,gpus=4,local-delay=120ns",
-            [](Scenario&) {});
-        add("a link is down", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
-            scenario.options.faults = {"switch0-switch2:down,from=10us,until=300us"};
-        });
-        add("a switch restarts", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
-            scenario.options.faults = {"switch2:restart,from=12us,until=20us"};
-        });
-        add("aggregation in the switch", 4, "single-switch", [](Scenario& scenario) {
-            scenario.options.algorithm = "switchml";
-            scenario.hasWindows = false;
-        });
+        cases.push_back({"random network " + std::to_string(seed),
+                         [seed] { RandomNetworkWindowsTest{seed}.Run(); }});
     }
-};
+    const auto add = [&cases](const std::string& name,
+                              uint64_t ranks,
+                              const std::string& topology,
+                              const std::function<void(CollectiveWindowsTest::Scenario&)>& set) {
+        CollectiveWindowsTest::Scenario scenario;
+        scenario.name = name;
+        scenario.options.ranks = ranks;
+        scenario.options.topology = topology;
+        set(scenario);
+        cases.push_back({scenario.name, [scenario] { CollectiveWindowsTest{scenario}.Run(); }});
+    };
+    using Scenario = CollectiveWindowsTest::Scenario;
+    add("ring on a fat-tree", 16, "fat-tree:k=4", [](Scenario&) {});
+    add("one rank", 1, "single-switch", [](Scenario&) {});
+    add("three ranks and one byte", 3, "single-switch", [](Scenario& scenario) {
+        scenario.bytes = 1;
+    });
+    add("all-to-all with pauses", 8, "single-switch", [](Scenario& scenario) {
+        scenario.operation = CollectiveOperation::ALL_TO_ALL;
+        scenario.options.buffer = 600000;
+        scenario.options.algorithm = "direct";
+    });
+    add("arrivals of 48 hosts at once", 48, "single-switch", [](Scenario& scenario) {
+        scenario.operation = CollectiveOperation::ALL_TO_ALL;
+        scenario.options.algorithm = "direct";
+        scenario.bytes = 100000;
+    });
+    add("all-to-all with losses", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
+        scenario.operation = CollectiveOperation::ALL_TO_ALL;
+        scenario.options.algorithm = "direct";
+        scenario.options.loss = 0.001;
+        scenario.options.mtu = 1237;
+    });
+    add("TCP", 6, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
+        scenario.options.transport = "tcp";
+        scenario.hostsHaveWindows = false;
+    });
+    add("Ultra Ethernet", 8, "fat-tree:k=4", [](Scenario& scenario) {
+        scenario.options.transport = "uec";
+        scenario.hostsHaveWindows = false;
+    });
+    add("flowlets", 8, "fat-tree:k=4", [](Scenario& scenario) {
+        scenario.options.path = "flowlet";
+        scenario.options.queuePairs = 4;
+    });
+    add("adaptive paths", 8, "fat-tree:k=4", [](Scenario& scenario) {
+        scenario.options.path = "adaptive";
+        scenario.options.queuePairs = 4;
+        scenario.options.recovery = "selective-repeat";
+    });
+    add("torus with datelines", 9, "torus:3x3", [](Scenario& scenario) {
+        scenario.hasWindows = false; // routers are too close to their hosts
+        scenario.hostsHaveWindows = false;
+    });
+    add("NVSwitches", 8, "rail-optimized:servers=2,gpus=4", [](Scenario& scenario) {
+        scenario.hostsHaveWindows = false; // the windows are too short
+    });
+    add("slow NVSwitches", 8, "rail-optimized:servers=2,gpus=4,local-delay=120ns", [](Scenario&) {
+    });
+    add("a link is down", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
+        scenario.options.faults = {"switch0-switch2:down,from=10us,until=300us"};
+    });
+    add("a switch restarts", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
+        scenario.options.faults = {"switch2:restart,from=12us,until=20us"};
+    });
+    add("aggregation in the switch", 4, "single-switch", [](Scenario& scenario) {
+        scenario.options.algorithm = "switchml";
+        scenario.hasWindows = false;
+    });
+    return cases;
+}
 
-static SystemWindowsTestSuite g_systemWindowsTestSuite; ///< registers the suite
+const Suite g_suite("system-windows", Duration::QUICK, MakeCases());
+
+} // namespace system_windows_test

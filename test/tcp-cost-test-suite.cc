@@ -5,33 +5,28 @@
  */
 
 #include "memory-test-common.h"
+#include "test-case.h"
 
 #include "ns3/collective-measurement.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-cluster.h"
 
 #include <algorithm>
 #include <string>
+
+namespace tcp_cost_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
 /**
- * @ingroup distributed-training-tests
  * What a packet of TCP costs does not depend on the topology: servers with rails, whose fast links
  * make large send buffers, against a switch and a fat-tree.
  */
-class TcpCostTestCase : public TestCase
+struct TcpCostTestCase
 {
-  public:
-    TcpCostTestCase()
-        : TestCase("TCP: events per packet-hop and memory of 16 ranks on rails are as elsewhere")
-    {
-    }
-
-  private:
     /** What a run takes. */
     struct Cost
     {
@@ -41,7 +36,7 @@ class TcpCostTestCase : public TestCase
 
     void Sample(double before)
     {
-        m_most = std::max(m_most, GetHeapBytes() - before);
+        most = std::max(most, GetHeapBytes() - before);
         Simulator::Schedule(MicroSeconds(20), &TcpCostTestCase::Sample, this, before);
     }
 
@@ -56,18 +51,18 @@ class TcpCostTestCase : public TestCase
             options.transport = "tcp";
             const Cluster cluster(options);
             GuardedRun run(cluster);
-            m_most = 0;
+            most = 0;
             Sample(GetHeapBytes());
             MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 8 << 20, false, 1);
             cost.eventsPerHop = static_cast<double>(Simulator::GetEventCount()) /
                                 static_cast<double>(cluster.GetFabric().GetPacketHops());
-            cost.bytes = m_most;
+            cost.bytes = most;
         }
         Simulator::Destroy();
         return cost;
     }
 
-    void DoRun() override
+    void Run()
     {
         const Cost rails = Measure("rail-optimized:gpus=8");
         for (const std::string other : {"single-switch", "fat-tree:k=4"})
@@ -79,22 +74,13 @@ class TcpCostTestCase : public TestCase
         NS_TEST_EXPECT_MSG_LT(rails.bytes, 16 << 20, "heap of all ranks");
     }
 
-    double m_most{0}; // of the present run
+    double most{0}; // of the present run
 };
 
-/**
- * @ingroup distributed-training-tests
- * The suite.
- */
-class TcpCostTestSuite : public TestSuite
-{
-  public:
-    TcpCostTestSuite()
-        : TestSuite("distributed-training-tcp-cost", TestSuite::Type::SYSTEM)
-    {
-        AddTestCase(new TcpCostTestCase());
-    }
-};
+const Suite g_suite("tcp-cost",
+                    Duration::QUICK,
+                    {{"TCP: events per packet-hop and memory of 16 ranks on rails are as elsewhere",
+                      RunTest<TcpCostTestCase>}},
+                    TestSuite::Type::SYSTEM);
 
-/// The suite, registered.
-static TcpCostTestSuite g_tcpCostTestSuite;
+} // namespace tcp_cost_test

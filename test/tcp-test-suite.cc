@@ -5,6 +5,7 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/collective-measurement.h"
 #include "ns3/double.h"
@@ -12,7 +13,6 @@
 #include "ns3/simulator.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-figures.h"
-#include "ns3/test.h"
 #include "ns3/training-run.h"
 #include "ns3/training-time-resolution.h"
 
@@ -21,12 +21,12 @@
 #include <map>
 #include <tuple>
 
+namespace tcp_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 /// IP packet without headers, at the default MTU.
 constexpr uint64_t SEGMENT = 9000 - 40;
@@ -125,297 +125,221 @@ GetControls()
     return names;
 }
 
-} // namespace
-
 /**
- * @ingroup distributed-training-tests
- *
  * A job over every TCP congestion control of ns-3 fills the idle links. Those that hold back by
  * design, as they measure the round trip, still get more than 60 %.
  */
-class EveryControlTest : public TestCase
+void
+TestEveryControl()
 {
-  public:
-    EveryControlTest()
-        : TestCase("a job with every TCP congestion control fills an idle network")
+    const std::map<std::string, double> cautious{{"ns3::TcpBbr", 0.6}, {"ns3::TcpVegas", 0.6}};
+    const auto controls = GetControls();
+    NS_TEST_EXPECT_MSG_GT(controls.size(), 15, "ns-3's");
+    for (const std::string& control : controls)
     {
+        TrainingRunOptions options;
+        options.cluster = MakeOptions(2, control);
+        options.computeScale = 0;
+        options.iterations = 1;
+        const IterationRecord mean = TrainingRun(options).Run().mean;
+        const auto found = cautious.find(control);
+        NS_TEST_EXPECT_MSG_GT(mean.lowerBoundS / mean.communicationTimeS,
+                              (found == cautious.end() ? 0.95 : found->second),
+                              control);
     }
-
-  private:
-    void DoRun() override
-    {
-        const std::map<std::string, double> cautious{{"ns3::TcpBbr", 0.6}, {"ns3::TcpVegas", 0.6}};
-        const auto controls = GetControls();
-        NS_TEST_EXPECT_MSG_GT(controls.size(), 15, "ns-3's");
-        for (const std::string& control : controls)
-        {
-            TrainingRunOptions options;
-            options.cluster = MakeOptions(2, control);
-            options.computeScale = 0;
-            options.iterations = 1;
-            const IterationRecord mean = TrainingRun(options).Run().mean;
-            const auto found = cautious.find(control);
-            NS_TEST_EXPECT_MSG_GT(mean.lowerBoundS / mean.communicationTimeS,
-                                  (found == cautious.end() ? 0.95 : found->second),
-                                  control);
-        }
-    }
-};
+}
 
 /**
- * @ingroup distributed-training-tests
- *
  * Queues of two senders: the buffers', with a control that reacts only to loss; at most as much as
  * their algorithms allow, with Vegas and BBR, which need correct round trips.
  */
-class QueueTest : public TestCase
+void
+TestQueue()
 {
-  public:
-    QueueTest()
-        : TestCase("queues of TCP: buffers, Vegas, BBR, and DCTCP at its own threshold")
+    const auto measure = [](const std::string& control) {
+        ClusterOptions options = MakeOptions(3, control);
+        options.delay = MicroSeconds(10);
+        return SendToFirst(options, 64 << 20);
+    };
+    constexpr uint64_t BUFFER = 4 << 20;
+    constexpr uint64_t PRODUCT = 12500 * 45; // bytes of a bandwidth-delay product, about
+    const Incast reno = measure("ns3::TcpLinuxReno");
+    NS_TEST_EXPECT_MSG_LT(reno.peakQueue, 2 * BUFFER * 9018 / SEGMENT, "at most both buffers");
+    NS_TEST_EXPECT_MSG_GT(reno.peakQueue, 2 * BUFFER - 2 * PRODUCT, "but what is on the way");
+    NS_TEST_EXPECT_MSG_GT(reno.figures.GetLimitedShare(), 0.9, "the buffers limit");
+    // The window of BBR is at most high gain times the product, 2.885, of each sender.
+    const Incast bbr = measure("ns3::TcpBbr");
+    NS_TEST_EXPECT_MSG_LT(bbr.peakQueue, 2 * 2.885 * PRODUCT, "BBR");
+    // Vegas keeps 2 to 4 segments in the queue, and leaves slow start within a round trip.
+    const Incast vegas = measure("ns3::TcpVegas");
+    NS_TEST_EXPECT_MSG_LT(vegas.peakQueue, PRODUCT, "Vegas");
+    const Incast dctcp = measure("ns3::TcpDctcp");
+    NS_TEST_EXPECT_MSG_LT(dctcp.peakQueue, 300000 + 2 * PRODUCT, "DCTCP");
+    for (const Incast& light : {bbr, vegas, dctcp})
     {
+        NS_TEST_EXPECT_MSG_LT(light.figures.GetLimitedShare(), 0.1, "windows limit");
     }
+}
 
-  private:
-    void DoRun() override
+// One host fills the buffers of 20 connections, 80 MiB, and drops nothing before its line.
+void
+CheckHost()
+{
+    constexpr uint64_t BYTES = 8 << 20;
+    constexpr uint32_t PEERS = 20;
     {
-        const auto measure = [](const std::string& control) {
-            ClusterOptions options = MakeOptions(3, control);
-            options.delay = MicroSeconds(10);
-            return SendToFirst(options, 64 << 20);
-        };
-        constexpr uint64_t BUFFER = 4 << 20;
-        constexpr uint64_t PRODUCT = 12500 * 45; // bytes of a bandwidth-delay product, about
-        const Incast reno = measure("ns3::TcpLinuxReno");
-        NS_TEST_EXPECT_MSG_LT(reno.peakQueue, 2 * BUFFER * 9018 / SEGMENT, "at most both buffers");
-        NS_TEST_EXPECT_MSG_GT(reno.peakQueue, 2 * BUFFER - 2 * PRODUCT, "but what is on the way");
-        NS_TEST_EXPECT_MSG_GT(reno.figures.GetLimitedShare(), 0.9, "the buffers limit");
-        // The window of BBR is at most high gain times the product, 2.885, of each sender.
-        const Incast bbr = measure("ns3::TcpBbr");
-        NS_TEST_EXPECT_MSG_LT(bbr.peakQueue, 2 * 2.885 * PRODUCT, "BBR");
-        // Vegas keeps 2 to 4 segments in the queue, and leaves slow start within a round trip.
-        const Incast vegas = measure("ns3::TcpVegas");
-        NS_TEST_EXPECT_MSG_LT(vegas.peakQueue, PRODUCT, "Vegas");
-        const Incast dctcp = measure("ns3::TcpDctcp");
-        NS_TEST_EXPECT_MSG_LT(dctcp.peakQueue, 300000 + 2 * PRODUCT, "DCTCP");
-        for (const Incast& light : {bbr, vegas, dctcp})
+        const Cluster cluster(MakeOptions(PEERS + 1, "ns3::TcpCubic"));
+        uint32_t left = PEERS;
+        for (uint32_t rank = 1; rank <= PEERS; rank++)
         {
-            NS_TEST_EXPECT_MSG_LT(light.figures.GetLimitedShare(), 0.1, "windows limit");
+            cluster.GetTransport(rank)->SetMessageHandler(
+                [&](uint32_t, uint64_t, uint64_t, Ptr<ByteBuffer>) {
+                    if (--left == 0)
+                    {
+                        Simulator::Stop(2 * cluster.GetRoundTrip());
+                    }
+                });
+            cluster.GetTransport(0)->Send(rank, 1, BYTES, nullptr);
         }
+        Simulator::Run();
+        const auto& port = cluster.GetFabric().devices[0]->GetPort();
+        NS_TEST_EXPECT_MSG_EQ(port.GetCounters().transmittedFrames,
+                              PEERS * ((BYTES + 16 + SEGMENT - 1) / SEGMENT + 2),
+                              "frames of the host");
     }
-};
+    Simulator::Destroy();
+}
+
+void
+Check(const ClusterOptions& options, uint64_t bytes, uint64_t segment)
+{
+    const Incast result = SendToFirst(options, bytes);
+    // A message has a header of 16 bytes; the handshake takes two frames of the sender.
+    const uint64_t frames = (bytes + 16 + segment - 1) / segment + 2;
+    NS_TEST_EXPECT_MSG_EQ(result.framesOfLast, frames, options.congestionControl);
+}
+
+/** Without losses every byte is sent once, in full segments. */
+void
+TestSpurious()
+{
+    for (const std::string control : {"ns3::TcpNewReno", "ns3::TcpCubic"})
+    {
+        // Slow start raises the round trip from 2 to 6 ms, as far as the buffers allow.
+        ClusterOptions options = MakeOptions(2, control);
+        options.rate = DataRate("10Gbps");
+        options.delay = MicroSeconds(500);
+        Check(options, 60000000, SEGMENT);
+        options.attributes["ns3::TcpSocketBase::Timestamp"] = "true";
+        Check(options, 60000000, SEGMENT - 12);
+        options = MakeOptions(2, control);
+        Check(options, 60000000, SEGMENT);
+    }
+    CheckHost();
+}
 
 /**
- * @ingroup distributed-training-tests
- * Without losses every byte is sent once, in full segments.
- */
-class SpuriousTest : public TestCase
-{
-  public:
-    SpuriousTest()
-        : TestCase("TCP sends every segment once when nothing is lost")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const std::string control : {"ns3::TcpNewReno", "ns3::TcpCubic"})
-        {
-            // Slow start raises the round trip from 2 to 6 ms, as far as the buffers allow.
-            ClusterOptions options = MakeOptions(2, control);
-            options.rate = DataRate("10Gbps");
-            options.delay = MicroSeconds(500);
-            Check(options, 60000000, SEGMENT);
-            options.attributes["ns3::TcpSocketBase::Timestamp"] = "true";
-            Check(options, 60000000, SEGMENT - 12);
-            options = MakeOptions(2, control);
-            Check(options, 60000000, SEGMENT);
-        }
-        CheckHost();
-    }
-
-    // One host fills the buffers of 20 connections, 80 MiB, and drops nothing before its line.
-    void CheckHost()
-    {
-        constexpr uint64_t BYTES = 8 << 20;
-        constexpr uint32_t PEERS = 20;
-        {
-            const Cluster cluster(MakeOptions(PEERS + 1, "ns3::TcpCubic"));
-            uint32_t left = PEERS;
-            for (uint32_t rank = 1; rank <= PEERS; rank++)
-            {
-                cluster.GetTransport(rank)->SetMessageHandler(
-                    [&](uint32_t, uint64_t, uint64_t, Ptr<ByteBuffer>) {
-                        if (--left == 0)
-                        {
-                            Simulator::Stop(2 * cluster.GetRoundTrip());
-                        }
-                    });
-                cluster.GetTransport(0)->Send(rank, 1, BYTES, nullptr);
-            }
-            Simulator::Run();
-            const auto& port = cluster.GetFabric().devices[0]->GetPort();
-            NS_TEST_EXPECT_MSG_EQ(port.GetCounters().transmittedFrames,
-                                  PEERS * ((BYTES + 16 + SEGMENT - 1) / SEGMENT + 2),
-                                  "frames of the host");
-        }
-        Simulator::Destroy();
-    }
-
-    void Check(const ClusterOptions& options, uint64_t bytes, uint64_t segment)
-    {
-        const Incast result = SendToFirst(options, bytes);
-        // A message has a header of 16 bytes; the handshake takes two frames of the sender.
-        const uint64_t frames = (bytes + 16 + segment - 1) / segment + 2;
-        NS_TEST_EXPECT_MSG_EQ(result.framesOfLast, frames, options.congestionControl);
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- *
  * A send buffer below the bandwidth-delay product gives its size per round trip, and the output
  * names it.
  */
-class BufferTest : public RefusalTest
+void
+TestBuffer()
 {
-  public:
-    BufferTest()
-        : RefusalTest("TCP buffers: rate, report, and sizes that ns-3 does not survive")
-    {
-    }
+    ClusterOptions options = MakeOptions(2, "ns3::TcpCubic");
+    options.delay = MicroSeconds(500);
+    constexpr uint64_t BUFFER = 56 * SEGMENT;
+    options.attributes["ns3::TcpSocket::SndBufSize"] = std::to_string(BUFFER);
+    constexpr uint64_t BYTES = 100 * BUFFER;
+    const Incast result = SendToFirst(options, BYTES);
+    const double roundTrip = 2e-3 + 9038 * 8 / 100e9 * 2; // propagation, one segment
+    NS_TEST_EXPECT_MSG_EQ_TOL(result.seconds / (100 * roundTrip), 1, 0.1, "B / RTT");
+    NS_TEST_EXPECT_MSG_GT(result.figures.GetLimitedShare(), 0.8, "after slow start");
+    NS_TEST_EXPECT_MSG_EQ(result.figures.sendBuffer, BUFFER, "its size");
+    ExpectPart(result.figures.Format(), "the send buffers of TCP (490KiB) limited the rate");
+    NS_TEST_EXPECT_MSG_EQ(TcpFigures().Format(), "", "nothing to say");
 
-  private:
-    void DoRun() override
+    // ns-3 up to 3.40 crashed as soon as the data in flight filled the announced window.
+    options = MakeOptions(2, "ns3::TcpLinuxReno");
+    options.loss = 3e-4;
+    options.attributes["ns3::TcpSocket::RcvBufSize"] = "262144";
+    NS_TEST_EXPECT_MSG_GT(SendToFirst(options, 64 << 20).seconds, 0, "the send buffer follows");
+    for (const std::string size : {"262144", "262148"})
     {
-        ClusterOptions options = MakeOptions(2, "ns3::TcpCubic");
-        options.delay = MicroSeconds(500);
-        constexpr uint64_t BUFFER = 56 * SEGMENT;
-        options.attributes["ns3::TcpSocket::SndBufSize"] = std::to_string(BUFFER);
-        constexpr uint64_t BYTES = 100 * BUFFER;
-        const Incast result = SendToFirst(options, BYTES);
-        const double roundTrip = 2e-3 + 9038 * 8 / 100e9 * 2; // propagation, one segment
-        NS_TEST_EXPECT_MSG_EQ_TOL(result.seconds / (100 * roundTrip), 1, 0.1, "B / RTT");
-        NS_TEST_EXPECT_MSG_GT(result.figures.GetLimitedShare(), 0.8, "after slow start");
-        NS_TEST_EXPECT_MSG_EQ(result.figures.sendBuffer, BUFFER, "its size");
-        ExpectPart(result.figures.Format(), "the send buffers of TCP (490KiB) limited the rate");
-        NS_TEST_EXPECT_MSG_EQ(TcpFigures().Format(), "", "nothing to say");
-
-        // ns-3 up to 3.40 crashed as soon as the data in flight filled the announced window.
-        options = MakeOptions(2, "ns3::TcpLinuxReno");
-        options.loss = 3e-4;
-        options.attributes["ns3::TcpSocket::RcvBufSize"] = "262144";
-        NS_TEST_EXPECT_MSG_GT(SendToFirst(options, 64 << 20).seconds, 0, "the send buffer follows");
-        for (const std::string size : {"262144", "262148"})
-        {
-            options.attributes["ns3::TcpSocket::SndBufSize"] = "262144";
-            options.attributes["ns3::TcpSocket::RcvBufSize"] = size;
-            ExpectPart(GetRefusal([&] { const Cluster cluster(options); }),
-                       "ns3::TcpSocket::RcvBufSize=" + size +
-                           " (allowed: more than ns3::TcpSocket::SndBufSize=262144");
-            Simulator::Destroy();
-        }
+        options.attributes["ns3::TcpSocket::SndBufSize"] = "262144";
+        options.attributes["ns3::TcpSocket::RcvBufSize"] = size;
+        ExpectPart(GetRefusal([&] { const Cluster cluster(options); }),
+                   "ns3::TcpSocket::RcvBufSize=" + size +
+                       " (allowed: more than ns3::TcpSocket::SndBufSize=262144");
+        Simulator::Destroy();
     }
-};
+}
 
 /**
- * @ingroup distributed-training-tests
  * A cluster does not depend on earlier ones of the process: not on their segments, buffers, timers
  * or congestion control.
  */
-class LaterClusterTest : public TestCase
+void
+TestLaterCluster()
 {
-  public:
-    LaterClusterTest()
-        : TestCase("a TCP cluster after another one equals one alone")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint64_t BYTES = 4 << 20;
-        const auto make = [](const std::string& control, uint64_t mtu, const std::string& buffer) {
-            ClusterOptions options = MakeOptions(3, control);
-            options.mtu = mtu;
-            options.rate = DataRate("10Gbps");
-            if (!buffer.empty())
-            {
-                options.attributes["ns3::TcpSocket::SndBufSize"] = buffer;
-            }
-            return options;
-        };
-        const auto measure = [&](const auto&... values) {
-            const Incast result = SendToFirst(make(values...), BYTES);
-            return std::make_tuple(result.seconds,
-                                   result.framesOfLast,
-                                   result.peakQueue,
-                                   result.figures.sendBuffer);
-        };
-        const auto large = measure("ns3::TcpCubic", 9000, "");
-        const auto small = measure("ns3::TcpDctcp", 1500, "");
-        NS_TEST_EXPECT_MSG_GT(std::get<1>(small), 5 * std::get<1>(large), "smaller segments");
-        measure("ns3::TcpVegas", 600, "65536");
-        NS_TEST_EXPECT_MSG_EQ((measure("ns3::TcpCubic", 9000, "") == large), true, "as alone");
-        NS_TEST_EXPECT_MSG_EQ((measure("ns3::TcpDctcp", 1500, "") == small), true, "as alone");
-    }
-};
-
-/**
- * @ingroup distributed-training-tests
- * Copies of frames, of connection requests among them, do not break connections.
- */
-class DuplicatesTest : public TestCase
-{
-  public:
-    DuplicatesTest()
-        : TestCase("TCP survives duplicated connection requests")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (uint32_t run = 1; run <= 5; run++)
+    constexpr uint64_t BYTES = 4 << 20;
+    const auto make = [](const std::string& control, uint64_t mtu, const std::string& buffer) {
+        ClusterOptions options = MakeOptions(3, control);
+        options.mtu = mtu;
+        options.rate = DataRate("10Gbps");
+        if (!buffer.empty())
         {
-            ClusterOptions options = MakeOptions(8, "ns3::TcpCubic");
-            RngSeedManager::SetRun(run);
-            options.topology = "leaf-spine:leaves=4,spines=2";
-            options.algorithm = "direct";
-            options.faults = {"*:duplicate=0.5"};
-            {
-                const Cluster cluster(options);
-                GuardedRun guard(cluster);
-                const auto result = MeasureCollective(cluster,
-                                                      guard,
-                                                      CollectiveOperation::ALL_REDUCE,
-                                                      256 << 10,
-                                                      true,
-                                                      run);
-                NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", "run " << run);
-            }
-            Simulator::Destroy();
+            options.attributes["ns3::TcpSocket::SndBufSize"] = buffer;
         }
-        RngSeedManager::SetRun(1);
+        return options;
+    };
+    const auto measure = [&](const auto&... values) {
+        const Incast result = SendToFirst(make(values...), BYTES);
+        return std::make_tuple(result.seconds,
+                               result.framesOfLast,
+                               result.peakQueue,
+                               result.figures.sendBuffer);
+    };
+    const auto large = measure("ns3::TcpCubic", 9000, "");
+    const auto small = measure("ns3::TcpDctcp", 1500, "");
+    NS_TEST_EXPECT_MSG_GT(std::get<1>(small), 5 * std::get<1>(large), "smaller segments");
+    measure("ns3::TcpVegas", 600, "65536");
+    NS_TEST_EXPECT_MSG_EQ(measure("ns3::TcpCubic", 9000, ""), large, "as alone");
+    NS_TEST_EXPECT_MSG_EQ(measure("ns3::TcpDctcp", 1500, ""), small, "as alone");
+}
+
+/** Copies of frames, of connection requests among them, do not break connections. */
+void
+TestDuplicates()
+{
+    for (uint32_t run = 1; run <= 5; run++)
+    {
+        ClusterOptions options = MakeOptions(8, "ns3::TcpCubic");
+        RngSeedManager::SetRun(run);
+        options.topology = "leaf-spine:leaves=4,spines=2";
+        options.algorithm = "direct";
+        options.faults = {"*:duplicate=0.5"};
+        {
+            const Cluster cluster(options);
+            GuardedRun guard(cluster);
+            const auto result = MeasureCollective(cluster,
+                                                  guard,
+                                                  CollectiveOperation::ALL_REDUCE,
+                                                  256 << 10,
+                                                  true,
+                                                  run);
+            NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", "run " << run);
+        }
+        Simulator::Destroy();
     }
-};
+    RngSeedManager::SetRun(1);
+}
 
 /**
- * @ingroup distributed-training-tests
- *
  * Switches mark at the threshold of the control or system that needs a step, and the notes of the
  * cluster say so.
  */
-class MarkingTest : public RefusalTest
+struct MarkingTest
 {
-  public:
-    MarkingTest()
-        : RefusalTest("marking thresholds of DCTCP over TCP and of ATP, and ATP's server")
-    {
-    }
-
-  private:
     using Curve = std::vector<double>;
 
     void Check(const ClusterOptions& options, const Curve& curve, const std::string& notes)
@@ -429,7 +353,7 @@ class MarkingTest : public RefusalTest
                 cluster.GetFabric().devicesOfSwitches[0]->GetAttribute(name, value);
                 actual.push_back(value.Get());
             }
-            NS_TEST_EXPECT_MSG_EQ((actual == curve), true, options.congestionControl);
+            NS_TEST_EXPECT_MSG_EQ(actual, curve, options.congestionControl);
             std::string all;
             for (const std::string& note : cluster.GetNotes())
             {
@@ -440,7 +364,7 @@ class MarkingTest : public RefusalTest
         Simulator::Destroy();
     }
 
-    void DoRun() override
+    void Run()
     {
         const std::string step = ": switches mark all frames above ";
         const std::string red = ": switches mark from 400 kB on, up to 20 %, all frames above 1600 "
@@ -484,23 +408,15 @@ class MarkingTest : public RefusalTest
     }
 };
 
-/**
- * @ingroup distributed-training-tests
- * The suite of jobs over TCP.
- */
-class TcpTestSuite : public TestSuite
-{
-  public:
-    TcpTestSuite()
-        : TestSuite("distributed-training-tcp", TestSuite::Type::SYSTEM)
-    {
-        AddTestCase(new QueueTest);
-        AddTestCase(new SpuriousTest);
-        AddTestCase(new BufferTest);
-        AddTestCase(new DuplicatesTest);
-        AddTestCase(new MarkingTest);
-        AddTestCase(new EveryControlTest);
-    }
-};
+const Suite g_suite(
+    "tcp",
+    Duration::QUICK,
+    {{"queues of TCP: buffers, Vegas, BBR, and DCTCP at its own threshold", TestQueue},
+     {"TCP sends every segment once when nothing is lost", TestSpurious},
+     {"TCP buffers: rate, report, and sizes that ns-3 does not survive", TestBuffer},
+     {"TCP survives duplicated connection requests", TestDuplicates},
+     {"marking thresholds of DCTCP over TCP and of ATP, and ATP's server", RunTest<MarkingTest>},
+     {"a job with every TCP congestion control fills an idle network", TestEveryControl}},
+    TestSuite::Type::SYSTEM);
 
-static TcpTestSuite g_tcpTestSuite; ///< registers the suite
+} // namespace tcp_test

@@ -88,8 +88,7 @@ def test_suites_and_files_are_chosen_by_name(ns3w, words, suites, files):  # noq
 
 def test_all_suites_and_files_are_found(ns3w):  # noqa: F811
     choice = sys.modules["ns3w_support.test_choice"]
-    sources = "".join(path.read_text() for path in (ROOT / "test").glob("*.cc"))
-    assert len(choice.list_suites(ROOT, ns3w.MODULE)) == len(re.findall(": TestSuite\\(", sources))
+    assert len(choice.list_suites(ROOT, ns3w.MODULE)) == len(list(ROOT.glob("test/*-suite.cc")))
     names = [path.name for path in choice.list_python_tests(ROOT)]
     assert {"test_rooms.py", "test_faults.py", "test_ns3w.py"} <= set(names)
     assert len(names) == len(set(names))  # so that a name means one file
@@ -385,14 +384,68 @@ def test_commands_of_a_users_program(ns3w):  # noqa: F811
         "cxx_standard": 20,
         "definitions": ["NS3_LOG_ENABLE", "NS3_ASSERT_ENABLE"],
         "include_dirs": ["/own", "/ns3"],
-        "libraries": ["/a/libcore.so", "/b/libtraining.so"],
     }
-    compiler, linker = program.get_commands(info, Path("/my code/x.cc"), Path("/out/x-1"))
-    assert {"-std=c++20", "-DNS3_ASSERT_ENABLE", "-idirafter/ns3", "-I/my code"} <= set(compiler)
+    compiler = program.get_compiler(info)
+    assert {"-std=c++20", "-DNS3_ASSERT_ENABLE", "-idirafter/ns3"} <= set(compiler)
     assert "-DNDEBUG" not in compiler
-    assert linker[-4:] == ["/a/libcore.so", "/b/libtraining.so", "-Wl,-rpath,/a", "-Wl,-rpath,/b"]
-    compiler, _ = program.get_commands({**info, "definitions": []}, Path("/x.cc"), Path("/x"))
-    assert "-DNDEBUG" in compiler
+    assert "-DNDEBUG" in program.get_compiler({**info, "definitions": []})
+    libraries = ["/a/libcore.so", "/b/libtraining.so"]
+    linker = program.get_linker(info, Path("/out/x-1"), libraries)
+    assert linker[-4:] == [*libraries, "-Wl,-rpath,/a", "-Wl,-rpath,/b"]
+
+
+def test_libraries_are_those_of_the_headers(tmp_path, ns3w):  # noqa: F811
+    """Of what the compiler has read, in any of the forms in which releases list their headers."""
+    program = sys.modules["ns3w_support.user_program"]
+    texts = {
+        "own/ns3/training-module.h": '#include "ns3/fabric.h"\n',
+        "ns3/ns3/core-module.h": "    #include <ns3/object.h>\n",
+        "ns3/ns3/wifi-module.h": '#include "wifi-phy.h"\n#include "wifi-mac.h"\n',
+        "ns3/ns3/csma-layout-module.h": "#include <ns3/csma-star-helper.h>\n",
+    }
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    folder = f"{tmp_path}/ns3/ns3"
+    info = {
+        "include_dirs": [f"{tmp_path}/own", f"{tmp_path}/ns3"],
+        "libraries": ["/l/libns3.40-core-optimized.so", "/m/libns3.40-training-optimized.so"],
+    }
+    for files, modules in [
+        ([], []),
+        ([f"{folder}/object.h", f"{tmp_path}/own/ns3/fabric.h"], []),
+        (["/my/wifi-phy.h", f"{folder}/config.h", "/usr/include/c++/12/map"], []),
+        ([f"{folder}/wifi-phy.h", f"{folder}/wifi-mac.h"], ["wifi"]),
+        ([f"{folder}/csma-star-helper.h", f"{folder}/wifi-module.h"], ["csma-layout", "wifi"]),
+    ]:
+        expected = [f"/l/libns3.40-{module}-optimized.so" for module in modules]
+        assert program.find_libraries(info, files) == expected
+
+
+@pytest.mark.parametrize(
+    "text, files",
+    [
+        ("all: /a/x.cc\n", ["/a/x.cc"]),
+        ("all: /a/x.cc \\\n  /my\\ code/b.h \\\n /c\\#.h /$$d.h\n", None),
+    ],
+)
+def test_dependencies_are_read(tmp_path, ns3w, text, files):  # noqa: F811
+    path = tmp_path / "x.d"
+    path.write_text(text)
+    found = sys.modules["ns3w_support.user_program"].read_dependencies(path)
+    assert found == (files or ["/a/x.cc", "/my code/b.h", "/c#.h", "/$d.h"])
+
+
+def test_header_of_the_module_is_found_through_files_of_the_user(tmp_path, ns3w):  # noqa: F811
+    includes = sys.modules["ns3w_support.user_program"].includes
+    source = tmp_path / "own.cc"
+    source.write_text('#include "parts/first.h"\n#include <vector>\n')
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts/first.h").write_text('#include "second.h"\n#include "own.cc"\n')
+    assert not includes(source, "ns3/x-module.h")
+    (tmp_path / "parts/second.h").write_text('  #  include "ns3/x-module.h" // all\n')
+    assert includes(source, "ns3/x-module.h")
 
 
 def run_file(folder, *words, **variables):
@@ -450,3 +503,82 @@ def test_compile_errors_are_shown_plainly(tmp_path, old, new, said):
 def test_status_of_a_users_program_is_passed_on(tmp_path):
     (tmp_path / "seven.cc").write_text("int\nmain()\n{\n    return 7;\n}\n")
     assert run_file(tmp_path, "seven.cc").returncode == 7
+
+
+# A statement for each module of ns-3 that doc/own-program.rst names: it needs the module's library.
+STATEMENTS = {
+    "applications": 'BulkSendHelper("ns3::TcpSocketFactory", Address());'
+    'PacketSinkHelper("ns3::TcpSocketFactory", Address()); OnOffHelper("x", Address());',
+    "core": "Simulator::Run();",
+    "csma": "CsmaHelper();",
+    "distributed-training": 'training::BuildTopology("ring", 4, DataRate("1Gbps"), Time("1us"));',
+    "flow-monitor": "FlowMonitorHelper();",
+    "internet": "InternetStackHelper();",
+    "network": "NodeContainer(2);",
+    "point-to-point": "PointToPointHelper();",
+}
+
+
+def read_documented_modules():
+    text = (ROOT / "doc/own-program.rst").read_text(encoding="ascii")
+    named = re.findall('--enable-modules="(.*?)"', text)[0].split(";")
+    return sorted({*named, "core", "internet", "network"})
+
+
+def test_every_documented_module_has_a_statement():
+    assert read_documented_modules() == sorted(STATEMENTS)
+
+
+@needs_build
+@pytest.mark.parametrize("module", STATEMENTS)
+def test_users_program_is_linked_with_a_module(tmp_path, module):
+    """By the module's header in a file of the user's own."""
+    statement = STATEMENTS[module]
+    (tmp_path / "own.h").write_text(f'#include "ns3/{module}-module.h"\n')
+    (tmp_path / "own.cc").write_text(
+        '#include "own.h"\n#include "ns3/core-module.h"\n\nusing namespace ns3;\n\n'
+        f"int\nmain()\n{{\n    {statement}\n    Simulator::Destroy();\n}}\n"
+    )
+    result = run_file(tmp_path, "own.cc")
+    assert result.returncode == 0, result.stderr
+    assert "error" not in result.stderr
+
+
+@needs_build
+def test_users_program_with_everything_is_compiled_once(tmp_path):
+    """With all modules, and the module's header after others; then nothing is left to do."""
+    source = tmp_path / "own.cc"
+    headers = "".join(f'#include "ns3/{module}-module.h"\n' for module in sorted(STATEMENTS))
+    body = "\n".join(STATEMENTS.values())
+    text = f"{headers}using namespace ns3;\nint\nmain()\n{{\n{body}\n    return VALUE;\n}}\n"
+    (tmp_path / "value.h").write_text("#define VALUE 3\n")
+    source.write_text(f'#include "value.h"\n{text}')
+    result = run_file(tmp_path, "own.cc")
+    assert result.returncode == 3, result.stderr
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    compiler = shutil.which("c++")
+    (tools / "c++").write_text(f'#!/bin/sh\necho compiled >&2\nexec {compiler} "$@"\n')
+    (tools / "c++").chmod(0o755)
+    path = {"PATH": f"{tools}:{os.environ['PATH']}"}
+    first, second = run_file(tmp_path, "own.cc"), run_file(tmp_path, "own.cc")
+    assert (first.returncode, second.returncode) == (3, 3)
+    assert "compil" not in first.stderr + second.stderr
+    (tmp_path / "value.h").write_text("#define VALUE 4\n")
+    assert run_file(tmp_path, "own.cc").returncode == 4
+    (tmp_path / "value.h").write_text("#define VALUE 5\n")
+    result = run_file(tmp_path, "own.cc", **path)
+    assert result.returncode == 5
+    assert "compiled" in result.stderr
+
+
+@needs_build
+def test_headers_of_modules_that_are_not_built_are_refused(tmp_path):
+    info = json.loads(Path(BUILD).read_text())
+    if not (Path(BUILD).parent / "src/wifi").is_dir() or info["ns3_version"] == "3.35":
+        pytest.skip("this ns-3 has all its modules")
+    (tmp_path / "own.cc").write_text('#include "ns3/wifi-helper.h"\nint\nmain()\n{\n}\n')
+    result = run_file(tmp_path, "own.cc")
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert "ns3/wifi-helper.h is of ns-3's module wifi; allowed are headers of" in result.stderr
+    assert "applications, bridge" in result.stderr

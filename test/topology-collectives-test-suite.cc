@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/chunk-layout.h"
 #include "ns3/collective-algorithm.h"
 #include "ns3/collective-measurement.h"
@@ -13,7 +15,6 @@
 #include "ns3/schedule-file.h"
 #include "ns3/schedule-verifier.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-report.h"
 #include "ns3/training-configuration-error.h"
@@ -29,16 +30,12 @@
 #include <utility>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-topology-collective-tests Tests of topology-specific algorithms
- */
+namespace topology_collectives_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
@@ -46,10 +43,7 @@ using Operation = CollectiveOperation;
 /// Size of each vector: a multiple of four times every number of chunks here.
 constexpr uint64_t VECTOR_BYTES = 4ULL * 64 * 9 * 25 * 49 * 11;
 
-/**
- * @ingroup distributed-training-topology-collective-tests
- * A topology and the schedule of an algorithm on it.
- */
+/** A topology and the schedule of an algorithm on it. */
 struct Planned
 {
     /**
@@ -101,516 +95,526 @@ struct Planned
     CollectiveSchedule schedule; ///< the schedule
 };
 
-} // namespace
-
-/**
- * @ingroup distributed-training-topology-collective-tests
- * Schedules are correct; their steps and bytes equal the closed forms.
- */
-class TopologySchedulesTestCase : public TestCase
+void
+Check(const std::string& spec, const std::string& algorithm)
 {
-  public:
-    TopologySchedulesTestCase()
-        : TestCase("schedules made for a topology: proofs, steps, bytes")
+    // 2 (N - 1) S is the minimum total of all ranks.
+    for (Operation operation :
+         {Operation::ALL_REDUCE, Operation::REDUCE_SCATTER, Operation::ALL_GATHER})
     {
+        const std::string what = algorithm + " on " + spec + ", " + training::GetName(operation);
+        const Planned planned(spec, algorithm, operation);
+        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule), "", what);
+        const auto sent = planned.GetSent();
+        NS_TEST_EXPECT_MSG_EQ(std::accumulate(sent.begin(), sent.end(), uint64_t{0}),
+                              (operation == Operation::ALL_REDUCE ? 2 : 1) *
+                                  (planned.request.ranks - 1) * VECTOR_BYTES,
+                              what << ": bytes");
     }
-
-  private:
-    void Check(const std::string& spec, const std::string& algorithm)
+    // A different order of ranks, not on all hosts.
+    if (algorithm != "hdrm" && algorithm != "hierarchical")
     {
-        // 2 (N - 1) S is the minimum total of all ranks.
-        for (Operation operation :
-             {Operation::ALL_REDUCE, Operation::REDUCE_SCATTER, Operation::ALL_GATHER})
+        const std::vector<uint32_t> hosts{7, 2, 0, 5, 3, 1, 4};
+        const Planned planned(spec, algorithm, Operation::ALL_REDUCE, hosts);
+        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule), "", algorithm << " on " << spec);
+    }
+}
+
+void
+ExpectSteps(const std::string& spec, const std::string& algorithm, uint32_t steps)
+{
+    NS_TEST_EXPECT_MSG_EQ(Planned(spec, algorithm).schedule.GetSteps(),
+                          steps,
+                          algorithm << " on " << spec << ": steps");
+}
+
+/** Schedules are correct; their steps and bytes equal the closed forms. */
+void
+TestTopologySchedules()
+{
+    for (const std::string spec : {"torus:4x4",
+                                   "torus:3x5",
+                                   "mesh:3x3",
+                                   "torus:2x2x3",
+                                   "ring:8",
+                                   "single-switch:hosts=9",
+                                   "two-switch:hosts-per-switch=4",
+                                   "leaf-spine:leaves=3,spines=2,hosts-per-leaf=4",
+                                   "m-ary-n-tree:m=3,n=2",
+                                   "fat-tree:k=4",
+                                   "bigraph:m=3,n=8",
+                                   "full-mesh:hosts=8",
+                                   "dragonfly:a=2,p=2,h=1",
+                                   "hierarchical-torus:2x2,nodes=4",
+                                   "local-switch-torus:1x2,nodes=4,switches=2",
+                                   "rail-optimized:gpus=4,servers=3"})
+    {
+        for (const std::string algorithm : {"multitree",
+                                            "multitree:order=sorted,stop=last",
+                                            "multitree:window=2",
+                                            "multi-ring",
+                                            "multi-ring:rings=1",
+                                            "tacos",
+                                            "tacos:runs=2,chunks=3",
+                                            "hierarchical"})
         {
-            const std::string what =
-                algorithm + " on " + spec + ", " + training::GetName(operation);
-            const Planned planned(spec, algorithm, operation);
-            NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule), "", what);
-            const auto sent = planned.GetSent();
-            NS_TEST_EXPECT_MSG_EQ(std::accumulate(sent.begin(), sent.end(), uint64_t{0}),
-                                  (operation == Operation::ALL_REDUCE ? 2 : 1) *
-                                      (planned.request.ranks - 1) * VECTOR_BYTES,
-                                  what << ": bytes");
+            Check(spec, algorithm);
         }
-        // A different order of ranks, not on all hosts.
-        if (algorithm != "hdrm" && algorithm != "hierarchical")
-        {
-            const std::vector<uint32_t> hosts{7, 2, 0, 5, 3, 1, 4};
-            const Planned planned(spec, algorithm, Operation::ALL_REDUCE, hosts);
-            NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule),
-                                  "",
-                                  algorithm << " on " << spec);
-        }
+        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(Planned(spec, "hierarchical:variant=leader").schedule),
+                              "",
+                              "leaders on " << spec);
     }
+    Check("bigraph:m=1,n=2", "hdrm");
+    Check("bigraph:m=2,n=8", "hdrm");
+    Check("bigraph:m=4,n=16", "hdrm");
 
-    void ExpectSteps(const std::string& spec, const std::string& algorithm, uint32_t steps)
+    ExpectSteps("torus:4x4", "multitree", 10);
+    ExpectSteps("mesh:4x4", "multitree", 16);
+    ExpectSteps("mesh:4x4", "multitree:stop=last", 20);
+    ExpectSteps("bigraph:m=4,n=8", "multitree", 62);
+    ExpectSteps("bigraph:m=4,n=8", "hdrm", 10);
+    ExpectSteps("torus:4x4", "multi-ring", 30);
+    ExpectSteps("mesh:4x4", "ring-2d", 12);
+    ExpectSteps("torus:8x8", "ring-2d", 28);
+    ExpectSteps("torus:3x4x5", "hierarchical", 2 * (2 + 3 + 4));
+    ExpectSteps("rail-optimized:gpus=4,servers=3", "hierarchical", 2 * (3 + 2));
+}
+
+void
+ExpectOfAll(const std::string& spec,
+            const std::string& algorithm,
+            Operation operation,
+            uint64_t bytes)
+{
+    const Planned planned(spec, algorithm, operation);
+    NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule), "", algorithm);
+    for (uint64_t sent : planned.GetSent())
     {
-        NS_TEST_EXPECT_MSG_EQ(Planned(spec, algorithm).schedule.GetSteps(),
-                              steps,
-                              algorithm << " on " << spec << ": steps");
+        NS_TEST_EXPECT_MSG_EQ(sent, bytes, algorithm << ": bytes of a rank");
     }
+}
 
-    void DoRun() override
+/** @return bytes that rank 0 sends within its package of four in an all-gather */
+uint64_t
+GetLocalBytes(const std::string& spec, const std::string& algorithm)
+{
+    const Planned planned(spec, algorithm, Operation::ALL_GATHER);
+    const ChunkLayout layout(planned.schedule, VECTOR_BYTES);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < planned.schedule.GetActions(0); i++)
     {
-        for (const std::string spec : {"torus:4x4",
-                                       "torus:3x5",
-                                       "mesh:3x3",
-                                       "torus:2x2x3",
-                                       "ring:8",
-                                       "single-switch:hosts=9",
-                                       "two-switch:hosts-per-switch=4",
-                                       "leaf-spine:leaves=3,spines=2,hosts-per-leaf=4",
-                                       "m-ary-n-tree:m=3,n=2",
-                                       "fat-tree:k=4",
-                                       "bigraph:m=3,n=8",
-                                       "full-mesh:hosts=8",
-                                       "dragonfly:a=2,p=2,h=1",
-                                       "hierarchical-torus:2x2,nodes=4",
-                                       "local-switch-torus:1x2,nodes=4,switches=2",
-                                       "rail-optimized:gpus=4,servers=3"})
-        {
-            for (const std::string algorithm : {"multitree",
-                                                "multitree:order=sorted,stop=last",
-                                                "multitree:window=2",
-                                                "multi-ring",
-                                                "multi-ring:rings=1",
-                                                "tacos",
-                                                "tacos:runs=2,chunks=3",
-                                                "hierarchical"})
-            {
-                Check(spec, algorithm);
-            }
-            NS_TEST_EXPECT_MSG_EQ(
-                VerifySchedule(Planned(spec, "hierarchical:variant=leader").schedule),
-                "",
-                "leaders on " << spec);
-        }
-        Check("bigraph:m=1,n=2", "hdrm");
-        Check("bigraph:m=2,n=8", "hdrm");
-        Check("bigraph:m=4,n=16", "hdrm");
-
-        ExpectSteps("torus:4x4", "multitree", 10);
-        ExpectSteps("mesh:4x4", "multitree", 16);
-        ExpectSteps("mesh:4x4", "multitree:stop=last", 20);
-        ExpectSteps("bigraph:m=4,n=8", "multitree", 62);
-        ExpectSteps("bigraph:m=4,n=8", "hdrm", 10);
-        ExpectSteps("torus:4x4", "multi-ring", 30);
-        ExpectSteps("mesh:4x4", "ring-2d", 12);
-        ExpectSteps("torus:8x8", "ring-2d", 28);
-        ExpectSteps("torus:3x4x5", "hierarchical", 2 * (2 + 3 + 4));
-        ExpectSteps("rail-optimized:gpus=4,servers=3", "hierarchical", 2 * (3 + 2));
+        const ScheduleAction action = planned.schedule.Get(0, i);
+        bytes += action.kind == Kind::SEND && action.peer < 4 ? layout.GetBytes(action) : 0;
     }
-};
+    return bytes;
+}
 
 /**
- * @ingroup distributed-training-topology-collective-tests
  * The 2D ring sends twice the minimum on all four links; leaders send the traffic between servers.
  */
-class UnevenVolumeTestCase : public TestCase
+void
+TestUnevenVolume()
 {
-  public:
-    UnevenVolumeTestCase()
-        : TestCase("bytes of the 2D-ring, of leaders, of levels, and dimension by dimension")
+    for (const std::string spec : {"torus:4x4", "mesh:4x4", "torus:2x2", "mesh:7x7"})
     {
-    }
-
-  private:
-    void ExpectOfAll(const std::string& spec,
-                     const std::string& algorithm,
-                     Operation operation,
-                     uint64_t bytes)
-    {
-        const Planned planned(spec, algorithm, operation);
-        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule), "", algorithm);
+        const Planned planned(spec, "ring-2d");
+        const uint64_t k = planned.topology.shape.sides[0];
+        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule), "", spec);
         for (uint64_t sent : planned.GetSent())
         {
-            NS_TEST_EXPECT_MSG_EQ(sent, bytes, algorithm << ": bytes of a rank");
+            NS_TEST_EXPECT_MSG_EQ(sent,
+                                  4 * (k - 1) * VECTOR_BYTES / k,
+                                  spec << ": bytes of a rank");
         }
     }
+    const Planned oblong("torus:3x5", "ring-2d");
+    NS_TEST_EXPECT_MSG_EQ(VerifySchedule(oblong.schedule), "", "3x5");
+    NS_TEST_EXPECT_MSG_EQ(oblong.GetSent()[7],
+                          2 * 2 * VECTOR_BYTES / 3 + 2 * 4 * VECTOR_BYTES / 5,
+                          "rows and columns of the whole vector");
 
-    /** @return bytes that rank 0 sends within its package of four in an all-gather */
-    static uint64_t GetLocalBytes(const std::string& spec, const std::string& algorithm)
+    // The whole vector within packages of four, then in both dimensions of their torus.
+    const std::string packages = "local-switch-torus:2x3,nodes=4,switches=3";
+    const uint64_t torus = 2 * VECTOR_BYTES / 2 + 2 * 2 * VECTOR_BYTES / 3;
+    ExpectOfAll(packages,
+                "dimension-wise",
+                Operation::ALL_REDUCE,
+                2 * 3 * VECTOR_BYTES / 4 + torus);
+    for (const std::string hou : {"dimension-wise:local=hou", "dimension-wise:local=hou,stripes=3"})
     {
-        const Planned planned(spec, algorithm, Operation::ALL_GATHER);
-        const ChunkLayout layout(planned.schedule, VECTOR_BYTES);
-        uint64_t bytes = 0;
-        for (uint32_t i = 0; i < planned.schedule.GetActions(0); i++)
-        {
-            const ScheduleAction action = planned.schedule.Get(0, i);
-            bytes += action.kind == Kind::SEND && action.peer < 4 ? layout.GetBytes(action) : 0;
-        }
-        return bytes;
+        ExpectOfAll(packages, hou, Operation::ALL_REDUCE, 2 * VECTOR_BYTES + torus);
+        ExpectOfAll(packages, hou, Operation::ALL_GATHER, 23 * VECTOR_BYTES / 24);
+    }
+    // From the outer to the inner level a package carries the parts of six.
+    const std::string outer = "dimension-wise:local=hou,stripes=3,gather-first=outer";
+    ExpectOfAll(packages, outer, Operation::ALL_GATHER, 23 * VECTOR_BYTES / 24);
+    NS_TEST_EXPECT_MSG_EQ(GetLocalBytes(packages, outer), 6 * 3 * VECTOR_BYTES / 24, outer);
+    NS_TEST_EXPECT_MSG_EQ(GetLocalBytes(packages, "dimension-wise:local=hou"),
+                          3 * VECTOR_BYTES / 24,
+                          "from the inside out");
+
+    // Three servers of four: 3 hops up and down, and a ring of leaders.
+    const Planned leaders("rail-optimized:gpus=4,servers=3", "hierarchical:variant=leader");
+    const auto sent = leaders.GetSent();
+    for (uint32_t rank = 0; rank < 12; rank++)
+    {
+        const uint64_t up = rank % 4 == 0 ? 0 : VECTOR_BYTES;
+        const uint64_t ring = rank % 4 == 0 ? 2 * 2 * VECTOR_BYTES / 3 : 0;
+        const uint64_t down = rank % 4 == 3 ? 0 : VECTOR_BYTES;
+        NS_TEST_EXPECT_MSG_EQ(sent[rank], up + ring + down, "rank " << rank);
     }
 
-    void DoRun() override
+    // Each rank sends 2 (n - 1) / n of a quarter of the vector to other servers.
+    const Planned levels("rail-optimized:gpus=4,servers=3", "hierarchical");
+    const ChunkLayout layout(levels.schedule, VECTOR_BYTES);
+    for (uint32_t rank = 0; rank < 12; rank++)
     {
-        for (const std::string spec : {"torus:4x4", "mesh:4x4", "torus:2x2", "mesh:7x7"})
+        uint64_t outside = 0;
+        for (uint32_t i = 0; i < levels.schedule.GetActions(rank); i++)
         {
-            const Planned planned(spec, "ring-2d");
-            const uint64_t k = planned.topology.shape.sides[0];
-            NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule), "", spec);
-            for (uint64_t sent : planned.GetSent())
+            const ScheduleAction action = levels.schedule.Get(rank, i);
+            if (action.kind == Kind::SEND && action.peer / 4 != rank / 4)
             {
-                NS_TEST_EXPECT_MSG_EQ(sent,
-                                      4 * (k - 1) * VECTOR_BYTES / k,
-                                      spec << ": bytes of a rank");
+                NS_TEST_EXPECT_MSG_EQ(action.peer % 4, rank % 4, "on its rail");
+                outside += layout.GetBytes(action);
             }
         }
-        const Planned oblong("torus:3x5", "ring-2d");
-        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(oblong.schedule), "", "3x5");
-        NS_TEST_EXPECT_MSG_EQ(oblong.GetSent()[7],
-                              2 * 2 * VECTOR_BYTES / 3 + 2 * 4 * VECTOR_BYTES / 5,
-                              "rows and columns of the whole vector");
+        NS_TEST_EXPECT_MSG_EQ(outside, 2 * 2 * VECTOR_BYTES / 3 / 4, "bytes to other servers");
+    }
+}
 
-        // The whole vector within packages of four, then in both dimensions of their torus.
-        const std::string packages = "local-switch-torus:2x3,nodes=4,switches=3";
-        const uint64_t torus = 2 * VECTOR_BYTES / 2 + 2 * 2 * VECTOR_BYTES / 3;
-        ExpectOfAll(packages,
-                    "dimension-wise",
-                    Operation::ALL_REDUCE,
-                    2 * 3 * VECTOR_BYTES / 4 + torus);
-        for (const std::string hou :
-             {"dimension-wise:local=hou", "dimension-wise:local=hou,stripes=3"})
+/// @return by action, all its direct and indirect predecessors
+std::vector<std::set<uint32_t>>
+GetAllBefore(const CollectiveSchedule& schedule, uint32_t rank)
+{
+    std::vector<std::set<uint32_t>> before(schedule.GetActions(rank));
+    for (uint32_t i = 0; i < before.size(); i++)
+    {
+        for (uint32_t earlier : schedule.GetDependencies(rank, i))
         {
-            ExpectOfAll(packages, hou, Operation::ALL_REDUCE, 2 * VECTOR_BYTES + torus);
-            ExpectOfAll(packages, hou, Operation::ALL_GATHER, 23 * VECTOR_BYTES / 24);
+            before[i].insert(earlier);
+            before[i].insert(before[earlier].begin(), before[earlier].end());
         }
-        // From the outer to the inner level a package carries the parts of six.
-        const std::string outer = "dimension-wise:local=hou,stripes=3,gather-first=outer";
-        ExpectOfAll(packages, outer, Operation::ALL_GATHER, 23 * VECTOR_BYTES / 24);
-        NS_TEST_EXPECT_MSG_EQ(GetLocalBytes(packages, outer), 6 * 3 * VECTOR_BYTES / 24, outer);
-        NS_TEST_EXPECT_MSG_EQ(GetLocalBytes(packages, "dimension-wise:local=hou"),
-                              3 * VECTOR_BYTES / 24,
-                              "from the inside out");
+    }
+    return before;
+}
 
-        // Three servers of four: 3 hops up and down, and a ring of leaders.
-        const Planned leaders("rail-optimized:gpus=4,servers=3", "hierarchical:variant=leader");
-        const auto sent = leaders.GetSent();
-        for (uint32_t rank = 0; rank < 12; rank++)
+/// A send waits for earlier steps: on the only interface, or on that to the same neighbor.
+void
+CheckOrder(const std::string& spec, bool oneInterface)
+{
+    const Planned planned(spec, "multitree");
+    for (uint32_t rank = 0; rank < planned.request.ranks; rank++)
+    {
+        const auto before = GetAllBefore(planned.schedule, rank);
+        for (uint32_t i = 0; i < before.size(); i++)
         {
-            const uint64_t up = rank % 4 == 0 ? 0 : VECTOR_BYTES;
-            const uint64_t ring = rank % 4 == 0 ? 2 * 2 * VECTOR_BYTES / 3 : 0;
-            const uint64_t down = rank % 4 == 3 ? 0 : VECTOR_BYTES;
-            NS_TEST_EXPECT_MSG_EQ(sent[rank], up + ring + down, "rank " << rank);
-        }
-
-        // Each rank sends 2 (n - 1) / n of a quarter of the vector to other servers.
-        const Planned levels("rail-optimized:gpus=4,servers=3", "hierarchical");
-        const ChunkLayout layout(levels.schedule, VECTOR_BYTES);
-        for (uint32_t rank = 0; rank < 12; rank++)
-        {
-            uint64_t outside = 0;
-            for (uint32_t i = 0; i < levels.schedule.GetActions(rank); i++)
+            for (uint32_t j = 0; j < before.size(); j++)
             {
-                const ScheduleAction action = levels.schedule.Get(rank, i);
-                if (action.kind == Kind::SEND && action.peer / 4 != rank / 4)
+                const ScheduleAction a = planned.schedule.Get(rank, i);
+                const ScheduleAction b = planned.schedule.Get(rank, j);
+                if (a.kind == Kind::SEND && b.kind == Kind::SEND && a.step < b.step &&
+                    (oneInterface || a.peer == b.peer))
                 {
-                    NS_TEST_EXPECT_MSG_EQ(action.peer % 4, rank % 4, "on its rail");
-                    outside += layout.GetBytes(action);
+                    NS_TEST_EXPECT_MSG_EQ(before[j].count(i),
+                                          1,
+                                          spec << ", rank " << rank << ", step " << b.step
+                                               << " does not wait for step " << a.step);
                 }
             }
-            NS_TEST_EXPECT_MSG_EQ(outside, 2 * 2 * VECTOR_BYTES / 3 / 4, "bytes to other servers");
         }
     }
-};
+}
+
+/// A send waits for all receives that are at least a window of steps earlier.
+void
+CheckWindow(const std::string& spec, uint32_t window)
+{
+    const Planned planned(spec, "multitree:window=" + std::to_string(window));
+    NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule), "", spec);
+    bool someRunAhead = false;
+    for (uint32_t rank = 0; rank < planned.request.ranks; rank++)
+    {
+        const auto before = GetAllBefore(planned.schedule, rank);
+        for (uint32_t i = 0; i < before.size(); i++)
+        {
+            for (uint32_t j = 0; j < before.size(); j++)
+            {
+                const ScheduleAction a = planned.schedule.Get(rank, i);
+                const ScheduleAction b = planned.schedule.Get(rank, j);
+                if (!a.IsReceive() || b.kind != Kind::SEND)
+                {
+                    continue;
+                }
+                if (a.step + window <= b.step)
+                {
+                    NS_TEST_EXPECT_MSG_EQ(before[j].count(i), 1, spec << ", rank " << rank);
+                }
+                someRunAhead |= a.step < b.step && before[j].count(i) == 0;
+            }
+        }
+    }
+    NS_TEST_EXPECT_MSG_EQ(someRunAhead, (window > 1), spec << ": not more than the window");
+}
 
 /**
- * @ingroup distributed-training-topology-collective-tests
  * MULTITREE's table of a node of the 2x2 torus equals that in the published program's comments. Its
  * interfaces preserve the order of steps.
  */
-class MultitreeTableTestCase : public TestCase
+void
+TestMultitreeTable()
 {
-  public:
-    MultitreeTableTestCase()
-        : TestCase("MULTITREE: table of a network interface, order, window")
+    const Planned small("torus:2x2", "multitree");
+    // Sends of node 0: step, flow, destination.
+    using Entry = std::tuple<uint32_t, uint32_t, uint32_t>;
+    std::vector<Entry> table;
+    for (uint32_t i = 0; i < small.schedule.GetActions(0); i++)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const Planned small("torus:2x2", "multitree");
-        // Sends of node 0: step, flow, destination.
-        using Entry = std::tuple<uint32_t, uint32_t, uint32_t>;
-        std::vector<Entry> table;
-        for (uint32_t i = 0; i < small.schedule.GetActions(0); i++)
+        const ScheduleAction action = small.schedule.Get(0, i);
+        if (action.kind == Kind::SEND)
         {
-            const ScheduleAction action = small.schedule.Get(0, i);
-            if (action.kind == Kind::SEND)
-            {
-                table.emplace_back(action.step, action.GetFirstChunk(), action.peer);
-            }
-        }
-        const std::vector<Entry> published{{0, 3, 1},
-                                           {1, 1, 1},
-                                           {1, 2, 2},
-                                           {2, 0, 2},
-                                           {2, 0, 1},
-                                           {3, 2, 1}};
-        NS_TEST_EXPECT_MSG_EQ((table == published), true, "table of node 0");
-
-        CheckOrder("torus:4x4", false);
-        CheckOrder("mesh:3x4", false);
-        CheckOrder("bigraph:m=2,n=8", true);
-        CheckOrder("m-ary-n-tree:m=3,n=2", true);
-        CheckWindow("torus:4x4", 1);
-        CheckWindow("bigraph:m=2,n=8", 1);
-        CheckWindow("bigraph:m=2,n=8", 3);
-    }
-
-    /// @return by action, all its direct and indirect predecessors
-    static std::vector<std::set<uint32_t>> GetAllBefore(const CollectiveSchedule& schedule,
-                                                        uint32_t rank)
-    {
-        std::vector<std::set<uint32_t>> before(schedule.GetActions(rank));
-        for (uint32_t i = 0; i < before.size(); i++)
-        {
-            for (uint32_t earlier : schedule.GetDependencies(rank, i))
-            {
-                before[i].insert(earlier);
-                before[i].insert(before[earlier].begin(), before[earlier].end());
-            }
-        }
-        return before;
-    }
-
-    /// A send waits for earlier steps: on the only interface, or on that to the same neighbor.
-    void CheckOrder(const std::string& spec, bool oneInterface)
-    {
-        const Planned planned(spec, "multitree");
-        for (uint32_t rank = 0; rank < planned.request.ranks; rank++)
-        {
-            const auto before = GetAllBefore(planned.schedule, rank);
-            for (uint32_t i = 0; i < before.size(); i++)
-            {
-                for (uint32_t j = 0; j < before.size(); j++)
-                {
-                    const ScheduleAction a = planned.schedule.Get(rank, i);
-                    const ScheduleAction b = planned.schedule.Get(rank, j);
-                    if (a.kind == Kind::SEND && b.kind == Kind::SEND && a.step < b.step &&
-                        (oneInterface || a.peer == b.peer))
-                    {
-                        NS_TEST_EXPECT_MSG_EQ(before[j].count(i),
-                                              1,
-                                              spec << ", rank " << rank << ", step " << b.step
-                                                   << " does not wait for step " << a.step);
-                    }
-                }
-            }
+            table.emplace_back(action.step, action.GetFirstChunk(), action.peer);
         }
     }
+    const std::vector<Entry> published{{0, 3, 1},
+                                       {1, 1, 1},
+                                       {1, 2, 2},
+                                       {2, 0, 2},
+                                       {2, 0, 1},
+                                       {3, 2, 1}};
+    NS_TEST_EXPECT_MSG_EQ(table, published, "table of node 0");
 
-    /// A send waits for all receives that are at least a window of steps earlier.
-    void CheckWindow(const std::string& spec, uint32_t window)
+    CheckOrder("torus:4x4", false);
+    CheckOrder("mesh:3x4", false);
+    CheckOrder("bigraph:m=2,n=8", true);
+    CheckOrder("m-ary-n-tree:m=3,n=2", true);
+    CheckWindow("torus:4x4", 1);
+    CheckWindow("bigraph:m=2,n=8", 1);
+    CheckWindow("bigraph:m=2,n=8", 3);
+}
+
+/// @return number of messages from rank 0 to rank 1
+uint32_t
+CountDirect(const CollectiveSchedule& schedule)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < schedule.GetActions(0); i++)
     {
-        const Planned planned(spec, "multitree:window=" + std::to_string(window));
-        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(planned.schedule), "", spec);
-        bool someRunAhead = false;
-        for (uint32_t rank = 0; rank < planned.request.ranks; rank++)
-        {
-            const auto before = GetAllBefore(planned.schedule, rank);
-            for (uint32_t i = 0; i < before.size(); i++)
-            {
-                for (uint32_t j = 0; j < before.size(); j++)
-                {
-                    const ScheduleAction a = planned.schedule.Get(rank, i);
-                    const ScheduleAction b = planned.schedule.Get(rank, j);
-                    if (!a.IsReceive() || b.kind != Kind::SEND)
-                    {
-                        continue;
-                    }
-                    if (a.step + window <= b.step)
-                    {
-                        NS_TEST_EXPECT_MSG_EQ(before[j].count(i), 1, spec << ", rank " << rank);
-                    }
-                    someRunAhead |= a.step < b.step && before[j].count(i) == 0;
-                }
-            }
-        }
-        NS_TEST_EXPECT_MSG_EQ(someRunAhead, (window > 1), spec << ": not more than the window");
+        const ScheduleAction action = schedule.Get(0, i);
+        count += action.kind == Kind::SEND && action.peer == 1;
     }
-};
+    return count;
+}
+
+/** Synthesis depends on the size: a slow link with little delay, or a fast one with much. */
+void
+TestSynthesisBySize()
+{
+    // Three routers in a triangle. The link of 0 and 1 is slow and short, the others fast and
+    // long.
+    UsePicoseconds();
+    TopologyGraph triangle;
+    triangle.hosts = 3;
+    triangle.switches = 3;
+    for (uint32_t host = 0; host < 3; host++)
+    {
+        triangle.links.push_back({host, 3 + host, DataRate("1000Gbps"), NanoSeconds(1)});
+    }
+    triangle.links.push_back({3, 4, DataRate("1Gbps"), NanoSeconds(10)});
+    triangle.links.push_back({3, 5, DataRate("100Gbps"), MicroSeconds(10)});
+    triangle.links.push_back({5, 4, DataRate("100Gbps"), MicroSeconds(10)});
+    CollectiveRequest request;
+    request.ranks = 3;
+    request.topology = &triangle;
+    CollectivePlanner planner("tacos", request);
+    const auto small = planner.Get(Operation::ALL_GATHER, 30, 0);
+    const auto large = planner.Get(Operation::ALL_GATHER, 300000000, 0);
+    NS_TEST_EXPECT_MSG_NE(small, large, "a plan for each size");
+    NS_TEST_EXPECT_MSG_EQ(planner.Get(Operation::ALL_GATHER, 30, 0), small, "kept");
+    NS_TEST_EXPECT_MSG_EQ(CountDirect(*small), 1, "small: the near way");
+    NS_TEST_EXPECT_MSG_EQ(VerifySchedule(*large), "", "large");
+
+    // By default the best of 20 attempts, of which the first is not the best on this mesh.
+    const auto getSteps = [](const std::string& algorithm) {
+        return Planned("mesh:3x5", algorithm, Operation::ALL_GATHER).schedule.GetSteps();
+    };
+    NS_TEST_EXPECT_MSG_EQ(getSteps("tacos"), getSteps("tacos:runs=20"), "20 attempts");
+    NS_TEST_EXPECT_MSG_LT(getSteps("tacos"), getSteps("tacos:runs=1"), "better than one");
+}
+
+void
+Expect(const std::string& spec,
+       const std::string& algorithm,
+       const std::string& message,
+       Operation operation = Operation::ALL_REDUCE,
+       const std::vector<uint32_t>& hosts = {})
+{
+    std::string error;
+    try
+    {
+        Planned(spec, algorithm, operation, hosts);
+    }
+    catch (const ConfigurationError& e)
+    {
+        error = e.what();
+    }
+    NS_TEST_EXPECT_MSG_EQ(error, message, algorithm << " on " << spec);
+}
+
+/** Algorithms report their requirements. */
+void
+TestNeeds()
+{
+    const std::string grid = "' (allowed: a torus or mesh of two dimensions)";
+    const std::string full = "' (allowed: a rank on every host of the topology)";
+    Expect("leaf-spine", "ring-2d", "ring-2d: 4 ranks on topology 'leaf-spine" + grid);
+    Expect("torus:2x2x2", "ring-2d", "ring-2d: 8 ranks on topology 'torus:2x2x2" + grid);
+    Expect("ring:8", "ring-2d", "ring-2d: 8 ranks on topology 'ring:8" + grid);
+    Expect("torus:3x3",
+           "ring-2d",
+           "ring-2d: 8 ranks on topology 'torus:3x3" + full,
+           Operation::ALL_REDUCE,
+           {0, 1, 2, 3, 4, 5, 6, 7});
+    Expect("mesh:3x3",
+           "multi-ring:rings=2",
+           "multi-ring:rings=2: 9 ranks on topology 'mesh:3x3' with 1 of them (allowed: at most "
+           "as many rings as share no link)");
+    Expect("torus:4x4",
+           "multi-ring:rings=5",
+           "multi-ring:rings=5: 16 ranks on topology 'torus:4x4' with 4 of them (allowed: at "
+           "most as many rings as share no link)");
+    const std::string sizes =
+        "' (allowed: powers of two of hosts on a switch M and switches N, M up to N / 2)";
+    Expect("torus:3x3",
+           "hdrm",
+           "hdrm: 9 ranks on topology 'torus:3x3' (allowed: a bigraph: two halves of switches, "
+           "each linked to all of the other half)");
+    for (const auto& [ranks, spec] : {std::pair("16", "bigraph:m=4,n=4"),
+                                      std::pair("12", "bigraph:m=2,n=6"),
+                                      std::pair("24", "bigraph:m=3,n=8")})
+    {
+        Expect(spec, "hdrm", std::string("hdrm: ") + ranks + " ranks on topology '" + spec + sizes);
+    }
+    Expect("bigraph:m=2,n=8",
+           "hdrm",
+           "hdrm: 2 ranks on topology 'bigraph:m=2,n=8" + full,
+           Operation::ALL_REDUCE,
+           {0, 1});
+    Expect("leaf-spine:leaves=4,hosts-per-leaf=4",
+           "hierarchical",
+           "hierarchical: 6 ranks in 2 x 4 places (allowed: a rank in every place of the "
+           "topology's levels, or variant=leader)",
+           Operation::ALL_REDUCE,
+           {0, 1, 2, 3, 4, 5});
+    Expect("torus:4x4",
+           "dimension-wise",
+           "dimension-wise: 5 ranks in 2 x 4 places (allowed: a rank in every place of the "
+           "topology's levels)",
+           Operation::ALL_GATHER,
+           {0, 1, 2, 3, 4});
+    Expect("leaf-spine",
+           "hierarchical:variant=leader",
+           "hierarchical:variant=leader: all-gather (allowed: an all-reduce, with "
+           "variant=leader)",
+           Operation::ALL_GATHER);
+    const auto& algorithms = Registry<CollectiveAlgorithm>::All();
+    const auto notes = GetNotes(algorithms.at("ring-2d"));
+    NS_TEST_ASSERT_MSG_EQ(notes.size(), 3, "operations and two needs");
+    NS_TEST_EXPECT_MSG_EQ(notes[0], "for all-reduce", "operations");
+    NS_TEST_EXPECT_MSG_EQ(notes[1], "needs a torus or mesh of two dimensions", "first need");
+    NS_TEST_EXPECT_MSG_EQ(notes[2], "needs a rank on every host of the topology", "second need");
+    NS_TEST_EXPECT_MSG_EQ(GetNotes(algorithms.at("ring")).size(), 1, "no need");
+    NS_TEST_EXPECT_MSG_EQ(GetNotes(algorithms.at("ring"))[0], "for every operation", "all");
+    Expect("torus:4x4",
+           "multitree:order=up",
+           "collective algorithm 'multitree:order=up': 'order=up' (allowed: order=id|sorted, "
+           "stop=last|any, window=0 to 1000000, ports=0 to 1000000, each once)");
+}
+
+ClusterOptions
+MakeOptions(const std::string& spec, const std::string& algorithm)
+{
+    UsePicoseconds();
+    RngSeedManager::SetSeed(1);
+    RngSeedManager::SetRun(1);
+    ClusterOptions options;
+    options.ranks = 16;
+    options.topology = spec;
+    options.algorithm = algorithm;
+    options.congestionControl = "none";
+    options.path = "schedule";
+    return options;
+}
+
+CollectiveMeasurement
+Run(const ClusterOptions& options)
+{
+    CollectiveMeasurement result;
+    {
+        const Cluster cluster(options);
+        GuardedRun run(cluster);
+        result = MeasureCollective(cluster, run, Operation::ALL_REDUCE, 4 << 20, false, 1);
+    }
+    Simulator::Destroy();
+    return result;
+}
+
+/** MULTITREE's messages use the paths that it has found for them, if the option is set. */
+void
+TestSchedulePaths()
+{
+    // 16 hosts, leaves 16 to 19, tops 20 to 23; to the second leaf host r goes by top r.
+    const Planned tree("m-ary-n-tree:m=4,n=2", "multitree");
+    CollectivePlanner planner("multitree", tree.request);
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> ways;
+    for (const RankPath& path : planner.GetPaths())
+    {
+        NS_TEST_EXPECT_MSG_EQ(ways.insert({{path.from, path.to}, path.nodes}).second,
+                              true,
+                              "twice from " << path.from << " to " << path.to);
+    }
+    NS_TEST_EXPECT_MSG_EQ(ways.size(), 240, "each pair");
+    using Nodes = std::vector<uint32_t>;
+    NS_TEST_EXPECT_MSG_EQ((ways[{0, 3}]), Nodes{16}, "on a leaf");
+    NS_TEST_EXPECT_MSG_EQ((ways[{0, 4}]), (Nodes{16, 20, 17}), "by the first top");
+    NS_TEST_EXPECT_MSG_EQ((ways[{2, 6}]), (Nodes{16, 22, 17}), "by the third top");
+    NS_TEST_EXPECT_MSG_EQ(CollectivePlanner("ring", tree.request).GetPaths().size(), 0, "ring");
+    const Planned rails("rail-optimized:gpus=4,servers=2", "multitree");
+    NS_TEST_EXPECT_MSG_EQ(CollectivePlanner("multitree", rails.request).GetPaths().size(),
+                          0,
+                          "hosts with several ports");
+
+    ClusterOptions options = MakeOptions("m-ary-n-tree:m=4,n=2", "multitree");
+    const double pinned = Run(options).efficiency;
+    options.path = "ecmp";
+    NS_TEST_EXPECT_MSG_GT(pinned, 0.98, "no two on a link");
+    NS_TEST_EXPECT_MSG_LT(Run(options).efficiency, 0.9, "by chance");
+
+    std::string error;
+    try
+    {
+        const Cluster cluster(MakeOptions("m-ary-n-tree:m=4,n=2", "ring"));
+    }
+    catch (const ConfigurationError& e)
+    {
+        error = e.what();
+    }
+    Simulator::Destroy();
+    NS_TEST_EXPECT_MSG_EQ(error,
+                          "path schedule with the algorithm ring (allowed: multitree, where "
+                          "hosts have one port)",
+                          "ring");
+}
 
 /**
- * @ingroup distributed-training-topology-collective-tests
- * Synthesis depends on the size: a slow link with little delay, or a fast one with much.
+ * Real payload is summed correctly over the network.
+ * @param spec of the topology
+ * @param algorithm with its keys
  */
-class SynthesisBySizeTestCase : public TestCase
+void
+TestRealNumbers(const std::string& spec, const std::string& algorithm)
 {
-  public:
-    SynthesisBySizeTestCase()
-        : TestCase("TACOS plans each size for itself")
-    {
-    }
-
-  private:
-    /// @return number of messages from rank 0 to rank 1
-    static uint32_t CountDirect(const CollectiveSchedule& schedule)
-    {
-        uint32_t count = 0;
-        for (uint32_t i = 0; i < schedule.GetActions(0); i++)
-        {
-            const ScheduleAction action = schedule.Get(0, i);
-            count += action.kind == Kind::SEND && action.peer == 1;
-        }
-        return count;
-    }
-
-    void DoRun() override
-    {
-        // Three routers in a triangle. The link of 0 and 1 is slow and short, the others fast and
-        // long.
-        UsePicoseconds();
-        TopologyGraph triangle;
-        triangle.hosts = 3;
-        triangle.switches = 3;
-        for (uint32_t host = 0; host < 3; host++)
-        {
-            triangle.links.push_back({host, 3 + host, DataRate("1000Gbps"), NanoSeconds(1)});
-        }
-        triangle.links.push_back({3, 4, DataRate("1Gbps"), NanoSeconds(10)});
-        triangle.links.push_back({3, 5, DataRate("100Gbps"), MicroSeconds(10)});
-        triangle.links.push_back({5, 4, DataRate("100Gbps"), MicroSeconds(10)});
-        CollectiveRequest request;
-        request.ranks = 3;
-        request.topology = &triangle;
-        CollectivePlanner planner("tacos", request);
-        const auto small = planner.Get(Operation::ALL_GATHER, 30, 0);
-        const auto large = planner.Get(Operation::ALL_GATHER, 300000000, 0);
-        NS_TEST_EXPECT_MSG_EQ((small != large), true, "a plan for each size");
-        NS_TEST_EXPECT_MSG_EQ((planner.Get(Operation::ALL_GATHER, 30, 0) == small), true, "kept");
-        NS_TEST_EXPECT_MSG_EQ(CountDirect(*small), 1, "small: the near way");
-        NS_TEST_EXPECT_MSG_EQ(VerifySchedule(*large), "", "large");
-
-        // By default the best of 20 attempts, of which the first is not the best on this mesh.
-        const auto getSteps = [](const std::string& algorithm) {
-            return Planned("mesh:3x5", algorithm, Operation::ALL_GATHER).schedule.GetSteps();
-        };
-        NS_TEST_EXPECT_MSG_EQ(getSteps("tacos"), getSteps("tacos:runs=20"), "20 attempts");
-        NS_TEST_EXPECT_MSG_LT(getSteps("tacos"), getSteps("tacos:runs=1"), "better than one");
-    }
-};
-
-/**
- * @ingroup distributed-training-topology-collective-tests
- * Algorithms report their requirements.
- */
-class NeedsTestCase : public TestCase
-{
-  public:
-    NeedsTestCase()
-        : TestCase("algorithms say what topology they need")
-    {
-    }
-
-  private:
-    void Expect(const std::string& spec,
-                const std::string& algorithm,
-                const std::string& message,
-                Operation operation = Operation::ALL_REDUCE,
-                const std::vector<uint32_t>& hosts = {})
-    {
-        std::string error;
-        try
-        {
-            Planned(spec, algorithm, operation, hosts);
-        }
-        catch (const ConfigurationError& e)
-        {
-            error = e.what();
-        }
-        NS_TEST_EXPECT_MSG_EQ(error, message, algorithm << " on " << spec);
-    }
-
-    void DoRun() override
-    {
-        const std::string grid = "' (allowed: a torus or mesh of two dimensions)";
-        const std::string full = "' (allowed: a rank on every host of the topology)";
-        Expect("leaf-spine", "ring-2d", "ring-2d: 4 ranks on topology 'leaf-spine" + grid);
-        Expect("torus:2x2x2", "ring-2d", "ring-2d: 8 ranks on topology 'torus:2x2x2" + grid);
-        Expect("ring:8", "ring-2d", "ring-2d: 8 ranks on topology 'ring:8" + grid);
-        Expect("torus:3x3",
-               "ring-2d",
-               "ring-2d: 8 ranks on topology 'torus:3x3" + full,
-               Operation::ALL_REDUCE,
-               {0, 1, 2, 3, 4, 5, 6, 7});
-        Expect(
-            "mesh:3x3",
-            "multi-ring:rings=2",
-            "multi-ring:rings=2: 9 ranks on topology 'mesh:3x3' with 1 of them (allowed: at most "
-            "as many rings as share no link)");
-        Expect("torus:4x4",
-               "multi-ring:rings=5",
-               "multi-ring:rings=5: 16 ranks on topology 'torus:4x4' with 4 of them (allowed: at "
-               "most as many rings as share no link)");
-        const std::string sizes =
-            "' (allowed: powers of two of hosts on a switch M and switches N, M up to N / 2)";
-        Expect("torus:3x3",
-               "hdrm",
-               "hdrm: 9 ranks on topology 'torus:3x3' (allowed: a bigraph: two halves of switches, "
-               "each linked to all of the other half)");
-        for (const auto& [ranks, spec] : {std::pair("16", "bigraph:m=4,n=4"),
-                                          std::pair("12", "bigraph:m=2,n=6"),
-                                          std::pair("24", "bigraph:m=3,n=8")})
-        {
-            Expect(spec,
-                   "hdrm",
-                   std::string("hdrm: ") + ranks + " ranks on topology '" + spec + sizes);
-        }
-        Expect("bigraph:m=2,n=8",
-               "hdrm",
-               "hdrm: 2 ranks on topology 'bigraph:m=2,n=8" + full,
-               Operation::ALL_REDUCE,
-               {0, 1});
-        Expect("leaf-spine:leaves=4,hosts-per-leaf=4",
-               "hierarchical",
-               "hierarchical: 6 ranks in 2 x 4 places (allowed: a rank in every place of the "
-               "topology's levels, or variant=leader)",
-               Operation::ALL_REDUCE,
-               {0, 1, 2, 3, 4, 5});
-        Expect("torus:4x4",
-               "dimension-wise",
-               "dimension-wise: 5 ranks in 2 x 4 places (allowed: a rank in every place of the "
-               "topology's levels)",
-               Operation::ALL_GATHER,
-               {0, 1, 2, 3, 4});
-        Expect("leaf-spine",
-               "hierarchical:variant=leader",
-               "hierarchical:variant=leader: all-gather (allowed: an all-reduce, with "
-               "variant=leader)",
-               Operation::ALL_GATHER);
-        const auto& algorithms = Registry<CollectiveAlgorithm>::All();
-        const auto notes = GetNotes(algorithms.at("ring-2d"));
-        NS_TEST_ASSERT_MSG_EQ(notes.size(), 3, "operations and two needs");
-        NS_TEST_EXPECT_MSG_EQ(notes[0], "for all-reduce", "operations");
-        NS_TEST_EXPECT_MSG_EQ(notes[1], "needs a torus or mesh of two dimensions", "first need");
-        NS_TEST_EXPECT_MSG_EQ(notes[2],
-                              "needs a rank on every host of the topology",
-                              "second need");
-        NS_TEST_EXPECT_MSG_EQ(GetNotes(algorithms.at("ring")).size(), 1, "no need");
-        NS_TEST_EXPECT_MSG_EQ(GetNotes(algorithms.at("ring"))[0], "for every operation", "all");
-        Expect("torus:4x4",
-               "multitree:order=up",
-               "collective algorithm 'multitree:order=up': 'order=up' (allowed: order=id|sorted, "
-               "stop=last|any, window=0 to 1000000, ports=0 to 1000000, each once)");
-    }
-};
-
-/**
- * @ingroup distributed-training-topology-collective-tests
- * MULTITREE's messages use the paths that it has found for them, if the option is set.
- */
-class SchedulePathsTestCase : public TestCase
-{
-  public:
-    SchedulePathsTestCase()
-        : TestCase("MULTITREE: --path=schedule")
-    {
-    }
-
-  private:
-    static ClusterOptions MakeOptions(const std::string& spec, const std::string& algorithm)
+    for (const std::string transport : {"rdma", "tcp"})
     {
         UsePicoseconds();
         RngSeedManager::SetSeed(1);
@@ -618,132 +622,27 @@ class SchedulePathsTestCase : public TestCase
         ClusterOptions options;
         options.ranks = 16;
         options.topology = spec;
+        options.transport = transport;
         options.algorithm = algorithm;
-        options.congestionControl = "none";
-        options.path = "schedule";
-        return options;
-    }
-
-    static CollectiveMeasurement Run(const ClusterOptions& options)
-    {
-        CollectiveMeasurement result;
         {
             const Cluster cluster(options);
             GuardedRun run(cluster);
-            result = MeasureCollective(cluster, run, Operation::ALL_REDUCE, 4 << 20, false, 1);
+            const auto result =
+                MeasureCollective(cluster, run, Operation::ALL_REDUCE, 40004, true, 1);
+            NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", transport);
+            NS_TEST_EXPECT_MSG_EQ(result.verified, true, transport);
+            NS_TEST_EXPECT_MSG_LT(result.lowerBound, result.seconds, transport);
         }
         Simulator::Destroy();
-        return result;
     }
-
-    void DoRun() override
-    {
-        // 16 hosts, leaves 16 to 19, tops 20 to 23; to the second leaf host r goes by top r.
-        const Planned tree("m-ary-n-tree:m=4,n=2", "multitree");
-        CollectivePlanner planner("multitree", tree.request);
-        std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> ways;
-        for (const RankPath& path : planner.GetPaths())
-        {
-            NS_TEST_EXPECT_MSG_EQ(ways.insert({{path.from, path.to}, path.nodes}).second,
-                                  true,
-                                  "twice from " << path.from << " to " << path.to);
-        }
-        NS_TEST_EXPECT_MSG_EQ(ways.size(), 240, "each pair");
-        using Nodes = std::vector<uint32_t>;
-        NS_TEST_EXPECT_MSG_EQ((ways[{0, 3}] == Nodes{16}), true, "on a leaf");
-        NS_TEST_EXPECT_MSG_EQ((ways[{0, 4}] == Nodes{16, 20, 17}), true, "by the first top");
-        NS_TEST_EXPECT_MSG_EQ((ways[{2, 6}] == Nodes{16, 22, 17}), true, "by the third top");
-        NS_TEST_EXPECT_MSG_EQ(CollectivePlanner("ring", tree.request).GetPaths().size(), 0, "ring");
-        const Planned rails("rail-optimized:gpus=4,servers=2", "multitree");
-        NS_TEST_EXPECT_MSG_EQ(CollectivePlanner("multitree", rails.request).GetPaths().size(),
-                              0,
-                              "hosts with several ports");
-
-        ClusterOptions options = MakeOptions("m-ary-n-tree:m=4,n=2", "multitree");
-        const double pinned = Run(options).efficiency;
-        options.path = "ecmp";
-        NS_TEST_EXPECT_MSG_GT(pinned, 0.98, "no two on a link");
-        NS_TEST_EXPECT_MSG_LT(Run(options).efficiency, 0.9, "by chance");
-
-        std::string error;
-        try
-        {
-            const Cluster cluster(MakeOptions("m-ary-n-tree:m=4,n=2", "ring"));
-        }
-        catch (const ConfigurationError& e)
-        {
-            error = e.what();
-        }
-        Simulator::Destroy();
-        NS_TEST_EXPECT_MSG_EQ(error,
-                              "path schedule with the algorithm ring (allowed: multitree, where "
-                              "hosts have one port)",
-                              "ring");
-    }
-};
+}
 
 /**
- * @ingroup distributed-training-topology-collective-tests
- * Real payload is summed correctly over the network.
- */
-class RealNumbersTestCase : public TestCase
-{
-  public:
-    /**
-     * @param spec of the topology
-     * @param algorithm with its keys
-     */
-    RealNumbersTestCase(const std::string& spec, const std::string& algorithm)
-        : TestCase(algorithm + " on " + spec + ": real numbers over RDMA and TCP"),
-          m_spec(spec),
-          m_algorithm(algorithm)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        for (const std::string transport : {"rdma", "tcp"})
-        {
-            UsePicoseconds();
-            RngSeedManager::SetSeed(1);
-            RngSeedManager::SetRun(1);
-            ClusterOptions options;
-            options.ranks = 16;
-            options.topology = m_spec;
-            options.transport = transport;
-            options.algorithm = m_algorithm;
-            {
-                const Cluster cluster(options);
-                GuardedRun run(cluster);
-                const auto result =
-                    MeasureCollective(cluster, run, Operation::ALL_REDUCE, 40004, true, 1);
-                NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", transport);
-                NS_TEST_EXPECT_MSG_EQ(result.verified, true, transport);
-                NS_TEST_EXPECT_MSG_LT(result.lowerBound, result.seconds, transport);
-            }
-            Simulator::Destroy();
-        }
-    }
-
-    std::string m_spec;
-    std::string m_algorithm;
-};
-
-/**
- * @ingroup distributed-training-topology-collective-tests
  * Algorithms identify a topology by its links and properties: the same topology under another name,
  * here from a file, has the same schedules and the same host costs.
  */
-class PropertiesTestCase : public TestCase
+struct PropertiesTestCase
 {
-  public:
-    PropertiesTestCase()
-        : TestCase("plans follow from properties, not from the topology's name")
-    {
-    }
-
-  private:
     /** @return the schedule as text; or the refusal, without the topology's name */
     static std::string Plan(const TopologyGraph& topology,
                             const std::string& algorithm,
@@ -805,7 +704,7 @@ class PropertiesTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(getHop(other), getHop(named), "first hop of a ring on " << spec);
     }
 
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         Check("bigraph:m=2,n=8", {"hdrm", "multi-ring"});
@@ -828,39 +727,39 @@ class PropertiesTestCase : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-topology-collective-tests
- * The suite.
- */
-class TopologyCollectivesTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    TopologyCollectivesTestSuite()
-        : TestSuite("distributed-training-topology-collectives", TestSuite::Type::UNIT)
+    std::vector<Case> cases;
+    cases.push_back({"schedules made for a topology: proofs, steps, bytes", TestTopologySchedules});
+    cases.push_back({"bytes of the 2D-ring, of leaders, of levels, and dimension by dimension",
+                     TestUnevenVolume});
+    cases.push_back({"MULTITREE: table of a network interface, order, window", TestMultitreeTable});
+    cases.push_back({"TACOS plans each size for itself", TestSynthesisBySize});
+    cases.push_back({"MULTITREE: --path=schedule", TestSchedulePaths});
+    cases.push_back({"algorithms say what topology they need", TestNeeds});
+    cases.push_back({"plans follow from properties, not from the topology's name",
+                     RunTest<PropertiesTestCase>});
+    const std::vector<std::pair<std::string, std::string>> runs{
+        {"torus:4x4", "multitree"},
+        {"bigraph:m=2,n=8", "multitree:order=sorted,stop=last,window=2"},
+        {"torus:4x4", "multi-ring"},
+        {"mesh:4x4", "ring-2d"},
+        {"bigraph:m=2,n=8", "hdrm"},
+        {"leaf-spine", "tacos"},
+        {"rail-optimized:gpus=4", "hierarchical"},
+        {"leaf-spine:leaves=3", "hierarchical:variant=leader"},
+        {"hierarchical-torus:2x2,nodes=4,rails=2", "dimension-wise"},
+        {"local-switch-torus:2x2,nodes=4,switches=3", "dimension-wise:local=hou,stripes=3"}};
+    for (const auto& [spec, algorithm] : runs)
     {
-        AddTestCase(new TopologySchedulesTestCase);
-        AddTestCase(new UnevenVolumeTestCase);
-        AddTestCase(new MultitreeTableTestCase);
-        AddTestCase(new SynthesisBySizeTestCase);
-        AddTestCase(new SchedulePathsTestCase);
-        AddTestCase(new NeedsTestCase);
-        AddTestCase(new PropertiesTestCase);
-        const std::vector<std::pair<std::string, std::string>> runs{
-            {"torus:4x4", "multitree"},
-            {"bigraph:m=2,n=8", "multitree:order=sorted,stop=last,window=2"},
-            {"torus:4x4", "multi-ring"},
-            {"mesh:4x4", "ring-2d"},
-            {"bigraph:m=2,n=8", "hdrm"},
-            {"leaf-spine", "tacos"},
-            {"rail-optimized:gpus=4", "hierarchical"},
-            {"leaf-spine:leaves=3", "hierarchical:variant=leader"},
-            {"hierarchical-torus:2x2,nodes=4,rails=2", "dimension-wise"},
-            {"local-switch-torus:2x2,nodes=4,switches=3", "dimension-wise:local=hou,stripes=3"}};
-        for (const auto& [spec, algorithm] : runs)
-        {
-            AddTestCase(new RealNumbersTestCase(spec, algorithm));
-        }
+        cases.push_back(
+            {algorithm + " on " + spec + ": real numbers over RDMA and TCP",
+             [spec = spec, algorithm = algorithm] { TestRealNumbers(spec, algorithm); }});
     }
-};
+    return cases;
+}
 
-static TopologyCollectivesTestSuite g_topologyCollectivesTestSuite; ///< registers the suite
+const Suite g_suite("topology-collectives", Duration::QUICK, MakeCases());
+
+} // namespace topology_collectives_test

@@ -5,10 +5,10 @@
  */
 
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-report.h"
 #include "ns3/training-time-resolution.h"
@@ -17,12 +17,12 @@
 #include <fstream>
 #include <string>
 
+namespace topology_import_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-namespace
-{
 
 /// Three servers of two XPUs and two NICs, one switch of eight ports.
 constexpr const char* INFRAGRAPH = R"(# comment
@@ -111,51 +111,26 @@ constexpr const char* SERVER = R"(<system version="1">
 </system>
 )";
 
-} // namespace
-
-/**
- * @ingroup distributed-training-topology-file-tests
- * Networks of ASTRA-sim and servers of NCCL.
- */
-class TopologyImportTestCase : public RefusalTest
+TopologyGraph
+Build(const std::string& kind,
+      const std::string& text,
+      uint32_t ranks,
+      const std::string& keys = "")
 {
-  public:
-    TopologyImportTestCase()
-        : RefusalTest("networks of ASTRA-sim and servers of NCCL become topologies")
-    {
-    }
-
-  private:
-    TopologyGraph Build(const std::string& kind,
-                        const std::string& text,
-                        uint32_t ranks,
-                        const std::string& keys = "")
-    {
-        UsePicoseconds();
-        const std::string path = CreateTempDirFilename("network");
-        std::ofstream(path, std::ios::binary) << text;
-        return BuildTopology(kind + ":" + path + keys, ranks, DataRate("50Gbps"), MicroSeconds(1));
-    }
-
-    void Refuse(const std::string& kind, const std::string& text, const std::string& part)
-    {
-        ExpectPart(GetRefusal([&] { Build(kind, text, 1); }), part);
-    }
-
-    void CheckAstra();
-    void CheckNccl();
-    void CheckInfraGraph();
-
-    void DoRun() override
-    {
-        CheckAstra();
-        CheckNccl();
-        CheckInfraGraph();
-    }
-};
+    UsePicoseconds();
+    const std::string path = CreateTempDirFilename("network");
+    std::ofstream(path, std::ios::binary) << text;
+    return BuildTopology(kind + ":" + path + keys, ranks, DataRate("50Gbps"), MicroSeconds(1));
+}
 
 void
-TopologyImportTestCase::CheckAstra()
+Refuse(const std::string& kind, const std::string& text, const std::string& part)
+{
+    ExpectPart(GetRefusal([&] { Build(kind, text, 1); }), part);
+}
+
+void
+CheckAstra()
 {
     const std::string end = "bandwidth: [ 400.0, 50 ]  # GB/s\nlatency: [ 936.25, 1000 ] # ns\n";
     const auto hgx = Build("astra-network",
@@ -199,7 +174,7 @@ TopologyImportTestCase::CheckAstra()
 }
 
 void
-TopologyImportTestCase::CheckNccl()
+CheckNccl()
 {
     const auto one = Build("nccl", SERVER, 3);
     // GPUs 0 and 1 have a direct link, so they have routers.
@@ -243,7 +218,7 @@ TopologyImportTestCase::CheckNccl()
 }
 
 void
-TopologyImportTestCase::CheckInfraGraph()
+CheckInfraGraph()
 {
     const auto graph = Build("infragraph", INFRAGRAPH, 6);
     // A card and a port are parts of the cable between a server and asic; two ports have no cable.
@@ -309,18 +284,17 @@ TopologyImportTestCase::CheckInfraGraph()
     NS_TEST_EXPECT_MSG_EQ(pair.links.size(), 3 + 3, "each pair, and links to routers");
 }
 
-/**
- * @ingroup distributed-training-topology-file-tests
- * The suite.
- */
-class TopologyImportTestSuite : public TestSuite
+void
+TestTopologyImport()
 {
-  public:
-    TopologyImportTestSuite()
-        : TestSuite("distributed-training-topology-import", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new TopologyImportTestCase);
-    }
-};
+    CheckAstra();
+    CheckNccl();
+    CheckInfraGraph();
+}
 
-static TopologyImportTestSuite g_topologyImportTestSuite; ///< registers the suite
+const Suite g_suite("topology-import",
+                    Duration::QUICK,
+                    {{"networks of ASTRA-sim and servers of NCCL become topologies",
+                      TestTopologyImport}});
+
+} // namespace topology_import_test

@@ -4,10 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
 #include "ns3/shortest-paths.h"
-#include "ns3/test.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 #include "ns3/topology-report.h"
@@ -19,19 +20,14 @@
 #include <utility>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-topology-tests Tests of topologies and routes
- */
+namespace topology_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 /**
- * @ingroup distributed-training-topology-tests
  * @param spec as typed by a user
  * @param ranks number of ranks
  * @return the topology, with links of 100 Gbit/s and 300 ns
@@ -44,7 +40,6 @@ Build(const std::string& spec, uint32_t ranks = 1)
 }
 
 /**
- * @ingroup distributed-training-topology-tests
  * @param graph a topology
  * @param paths of the topology, after a search for `to`
  * @param from node
@@ -69,305 +64,238 @@ Walk(const TopologyGraph& graph, const ShortestPaths& paths, uint32_t from, uint
     return links;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-topology-tests
- * Counts and distances of topologies equal the closed forms.
- */
-class TopologyCountsTestCase : public TestCase
+/** Counts and distances of topologies equal the closed forms. */
+void
+TestTopologyCounts()
 {
-  public:
-    TopologyCountsTestCase()
-        : TestCase("counts and diameters")
+    struct Case
     {
-    }
+        std::string spec;
+        uint32_t ranks;
+        uint32_t hosts;
+        uint32_t switches;
+        uint32_t links;    // without those of hosts
+        uint32_t diameter; // in links between switches
+    };
 
-  private:
-    void DoRun() override
+    const std::vector<Case> cases{
+        // Torus k x k: 2 k^2 links, diameter 2 floor(k/2).
+        {"torus:4x4", 1, 16, 16, 32, 4},
+        {"torus:5x5", 1, 25, 25, 50, 4},
+        {"torus:8x8", 1, 64, 64, 128, 8},
+        {"torus:3x7", 1, 21, 21, 42, 4},
+        {"torus:4x4x4", 1, 64, 64, 192, 6},
+        {"torus:3x3x3x3", 1, 81, 81, 324, 4},
+        // A side of 2 has one link, a side of 1 none.
+        {"torus:2x2", 1, 4, 4, 4, 2},
+        {"torus:2x4", 1, 8, 8, 12, 3},
+        {"torus:1x4", 1, 4, 4, 4, 2},
+        {"torus:1x1", 1, 1, 1, 0, 0},
+        {"torus:6", 1, 6, 6, 6, 3},
+        {"torus", 12, 12, 12, 3 * 4 + 3 * 4, 3},
+        {"torus", 7, 7, 7, 7, 3},
+        // Mesh k x k: 2 k (k-1) links, diameter 2 (k-1).
+        {"mesh:4x4", 1, 16, 16, 24, 6},
+        {"mesh:3x5", 1, 15, 15, 22, 6},
+        {"mesh:2x2x2", 1, 8, 8, 12, 3},
+        {"ring", 8, 8, 8, 8, 4},
+        {"ring:9", 5, 9, 9, 9, 4},
+        {"ring:2", 2, 2, 2, 1, 1},
+        {"full-mesh", 6, 6, 6, 15, 1},
+        {"full-mesh:hosts=9", 6, 9, 9, 36, 1},
+        // m-ary n-tree: m^n hosts, n m^(n-1) switches, 2n-1 of them on the longest path.
+        {"m-ary-n-tree", 16, 16, 8, 16, 2},
+        {"m-ary-n-tree:m=2,n=4", 1, 16, 32, 48, 6},
+        {"m-ary-n-tree:m=3,n=3", 1, 27, 27, 54, 4},
+        {"m-ary-n-tree:m=5,n=1", 1, 5, 1, 0, 0},
+        {"two-switch", 16, 16, 2, 8, 1},
+        {"two-switch:hosts-per-switch=3,links=2", 1, 6, 2, 2, 1},
+        // BiGraph: (n/2)^2 links, 3 switches on the same side.
+        {"bigraph:m=4,n=8", 1, 32, 8, 16, 2},
+        {"bigraph", 16, 16, 8, 16, 2},
+        {"bigraph:m=3,n=2", 1, 6, 2, 1, 1},
+        // Dragonfly: a h + 1 groups, a p hosts each.
+        {"dragonfly", 1, 72, 36, 9 * 6 + 36, 3},
+        {"dragonfly:a=3,p=1,h=1", 1, 12, 12, 4 * 3 + 6, 3},
+        {"dragonfly:a=1,p=4,h=1", 1, 8, 2, 1, 1},
+        {"leaf-spine:leaves=3,spines=2,hosts-per-leaf=4", 1, 12, 5, 6, 2},
+        {"fat-tree:k=4", 1, 16, 20, 32, 4},
+        // Hou: a side of 2 has two links; 4 ports to the torus, 2 or k to the package.
+        {"hierarchical-torus:2x2,nodes=4", 1, 16, 16, 16 * 4 / 2 + 16, 4},
+        {"hierarchical-torus:1x1,nodes=8", 1, 8, 8, 8, 4},
+        {"hierarchical-torus", 64, 64, 64, 64 * 4 / 2 + 64, 6},
+        {"local-switch-torus:2x2,nodes=4,switches=3", 1, 16, 28, 16 * 4 / 2 + 48, 4},
+        {"local-switch-torus:1x1,nodes=8", 1, 8, 16, 64, 2},
+        // 4 servers of 8: 8 leaves of 4, 4 spines.
+        {"rail-optimized", 32, 32, 4 + 8 + 4, 32, 2},
+        {"rail-optimized:gpus=4,servers=6,unit=4,spines=2,uplinks=3",
+         1,
+         24,
+         6 + 8 + 2,
+         8 * 2 * 3,
+         2},
+    };
+    for (const Case& expected : cases)
     {
-        struct Case
+        const TopologyGraph graph = Build(expected.spec, expected.ranks);
+        NS_TEST_EXPECT_MSG_EQ(graph.hosts, expected.hosts, expected.spec << " hosts");
+        NS_TEST_EXPECT_MSG_EQ(graph.switches, expected.switches, expected.spec << " switches");
+        uint32_t links = 0;
+        std::set<uint32_t> linked;
+        for (const auto& link : graph.links)
         {
-            std::string spec;
-            uint32_t ranks;
-            uint32_t hosts;
-            uint32_t switches;
-            uint32_t links;    // without those of hosts
-            uint32_t diameter; // in links between switches
-        };
-
-        const std::vector<Case> cases{
-            // Torus k x k: 2 k^2 links, diameter 2 floor(k/2).
-            {"torus:4x4", 1, 16, 16, 32, 4},
-            {"torus:5x5", 1, 25, 25, 50, 4},
-            {"torus:8x8", 1, 64, 64, 128, 8},
-            {"torus:3x7", 1, 21, 21, 42, 4},
-            {"torus:4x4x4", 1, 64, 64, 192, 6},
-            {"torus:3x3x3x3", 1, 81, 81, 324, 4},
-            // A side of 2 has one link, a side of 1 none.
-            {"torus:2x2", 1, 4, 4, 4, 2},
-            {"torus:2x4", 1, 8, 8, 12, 3},
-            {"torus:1x4", 1, 4, 4, 4, 2},
-            {"torus:1x1", 1, 1, 1, 0, 0},
-            {"torus:6", 1, 6, 6, 6, 3},
-            {"torus", 12, 12, 12, 3 * 4 + 3 * 4, 3},
-            {"torus", 7, 7, 7, 7, 3},
-            // Mesh k x k: 2 k (k-1) links, diameter 2 (k-1).
-            {"mesh:4x4", 1, 16, 16, 24, 6},
-            {"mesh:3x5", 1, 15, 15, 22, 6},
-            {"mesh:2x2x2", 1, 8, 8, 12, 3},
-            {"ring", 8, 8, 8, 8, 4},
-            {"ring:9", 5, 9, 9, 9, 4},
-            {"ring:2", 2, 2, 2, 1, 1},
-            {"full-mesh", 6, 6, 6, 15, 1},
-            {"full-mesh:hosts=9", 6, 9, 9, 36, 1},
-            // m-ary n-tree: m^n hosts, n m^(n-1) switches, 2n-1 of them on the longest path.
-            {"m-ary-n-tree", 16, 16, 8, 16, 2},
-            {"m-ary-n-tree:m=2,n=4", 1, 16, 32, 48, 6},
-            {"m-ary-n-tree:m=3,n=3", 1, 27, 27, 54, 4},
-            {"m-ary-n-tree:m=5,n=1", 1, 5, 1, 0, 0},
-            {"two-switch", 16, 16, 2, 8, 1},
-            {"two-switch:hosts-per-switch=3,links=2", 1, 6, 2, 2, 1},
-            // BiGraph: (n/2)^2 links, 3 switches on the same side.
-            {"bigraph:m=4,n=8", 1, 32, 8, 16, 2},
-            {"bigraph", 16, 16, 8, 16, 2},
-            {"bigraph:m=3,n=2", 1, 6, 2, 1, 1},
-            // Dragonfly: a h + 1 groups, a p hosts each.
-            {"dragonfly", 1, 72, 36, 9 * 6 + 36, 3},
-            {"dragonfly:a=3,p=1,h=1", 1, 12, 12, 4 * 3 + 6, 3},
-            {"dragonfly:a=1,p=4,h=1", 1, 8, 2, 1, 1},
-            {"leaf-spine:leaves=3,spines=2,hosts-per-leaf=4", 1, 12, 5, 6, 2},
-            {"fat-tree:k=4", 1, 16, 20, 32, 4},
-            // Hou: a side of 2 has two links; 4 ports to the torus, 2 or k to the package.
-            {"hierarchical-torus:2x2,nodes=4", 1, 16, 16, 16 * 4 / 2 + 16, 4},
-            {"hierarchical-torus:1x1,nodes=8", 1, 8, 8, 8, 4},
-            {"hierarchical-torus", 64, 64, 64, 64 * 4 / 2 + 64, 6},
-            {"local-switch-torus:2x2,nodes=4,switches=3", 1, 16, 28, 16 * 4 / 2 + 48, 4},
-            {"local-switch-torus:1x1,nodes=8", 1, 8, 16, 64, 2},
-            // 4 servers of 8: 8 leaves of 4, 4 spines.
-            {"rail-optimized", 32, 32, 4 + 8 + 4, 32, 2},
-            {"rail-optimized:gpus=4,servers=6,unit=4,spines=2,uplinks=3",
-             1,
-             24,
-             6 + 8 + 2,
-             8 * 2 * 3,
-             2},
-        };
-        for (const Case& expected : cases)
-        {
-            const TopologyGraph graph = Build(expected.spec, expected.ranks);
-            NS_TEST_EXPECT_MSG_EQ(graph.hosts, expected.hosts, expected.spec << " hosts");
-            NS_TEST_EXPECT_MSG_EQ(graph.switches, expected.switches, expected.spec << " switches");
-            uint32_t links = 0;
-            std::set<uint32_t> linked;
-            for (const auto& link : graph.links)
-            {
-                const uint32_t lower = std::min(link.a, link.b);
-                links += lower >= graph.hosts;
-                linked.insert(lower < graph.hosts ? lower : graph.hosts);
-                NS_TEST_EXPECT_MSG_NE(link.a, link.b, expected.spec << " no loops");
-            }
-            NS_TEST_EXPECT_MSG_EQ(links, expected.links, expected.spec << " links");
-            linked.erase(graph.hosts);
-            NS_TEST_EXPECT_MSG_EQ(linked.size(), expected.hosts, expected.spec << " hosts linked");
-            ShortestPaths paths(graph);
-            NS_TEST_EXPECT_MSG_EQ(paths.GetLongestPath(graph.hosts).links,
-                                  (graph.hosts == 1 ? 0 : expected.diameter + 2),
-                                  expected.spec << " diameter");
+            const uint32_t lower = std::min(link.a, link.b);
+            links += lower >= graph.hosts;
+            linked.insert(lower < graph.hosts ? lower : graph.hosts);
+            NS_TEST_EXPECT_MSG_NE(link.a, link.b, expected.spec << " no loops");
         }
+        NS_TEST_EXPECT_MSG_EQ(links, expected.links, expected.spec << " links");
+        linked.erase(graph.hosts);
+        NS_TEST_EXPECT_MSG_EQ(linked.size(), expected.hosts, expected.spec << " hosts linked");
+        ShortestPaths paths(graph);
+        NS_TEST_EXPECT_MSG_EQ(paths.GetLongestPath(graph.hosts).links,
+                              (graph.hosts == 1 ? 0 : expected.diameter + 2),
+                              expected.spec << " diameter");
     }
-};
+}
+
+/** Compares the longest paths with those of a search from every host. */
+void
+ExpectSearches(const TopologyGraph& graph, uint32_t searches, const std::string& what)
+{
+    TopologyGraph shapeless = graph;
+    shapeless.shape = TopologyShape();
+    ShortestPaths paths(graph);
+    ShortestPaths all(shapeless);
+    NS_TEST_EXPECT_MSG_EQ(paths.GetDistinctHosts(graph.hosts).size(), searches, what);
+    NS_TEST_EXPECT_MSG_EQ(all.GetDistinctHosts(graph.hosts).size(), graph.hosts, what);
+    const ShortestPaths::Path found = paths.GetLongestPath(graph.hosts);
+    const ShortestPaths::Path expected = all.GetLongestPath(graph.hosts);
+    NS_TEST_EXPECT_MSG_EQ(found.links, expected.links, what << ": links");
+    NS_TEST_EXPECT_MSG_EQ(found.rate, expected.rate, what << ": rate");
+    NS_TEST_EXPECT_MSG_EQ(found.delay, expected.delay, what << ": delay");
+    NS_TEST_EXPECT_MSG_EQ_TOL(found.secondsPerBit,
+                              expected.secondsPerBit,
+                              1e-9 * expected.secondsPerBit,
+                              what << ": seconds per bit");
+    for (bool ranksForward : {false, true})
+    {
+        NS_TEST_EXPECT_MSG_EQ(paths.GetDiameter(graph.hosts, ranksForward),
+                              all.GetDiameter(graph.hosts, ranksForward),
+                              what << ": diameter");
+    }
+}
 
 /**
- * @ingroup distributed-training-topology-tests
  * The hosts of a torus are alike, so one search finds its longest path: set-up does not search from
  * every host. A link that differs, or a host without a rank, makes the hosts distinct.
  */
-class AlikeHostsTestCase : public TestCase
+void
+TestAlikeHosts()
 {
-  public:
-    AlikeHostsTestCase()
-        : TestCase("alike hosts")
+    for (const std::string spec :
+         {"torus:4x4", "torus:5x3", "torus:2x3", "torus:2x2x2", "torus:1x5", "ring:7", "torus"})
     {
+        const TopologyGraph graph = Build(spec, spec == "torus" ? 12 : 1);
+        ExpectSearches(graph, 1, spec);
+        NS_TEST_EXPECT_MSG_EQ(ShortestPaths(graph).GetDistinctHosts(graph.hosts - 1).size(),
+                              graph.hosts - 1,
+                              spec << " with a host without a rank");
     }
+    for (const std::string spec : {"mesh:4x4", "mesh:3"})
+    {
+        const TopologyGraph graph = Build(spec);
+        ExpectSearches(graph, graph.hosts, spec);
+    }
+    const TopologyGraph torus = Build("torus:4x3");
+    using Change = void (*)(TopologyGraph::Link&);
+    const std::vector<Change> changes{
+        [](TopologyGraph::Link& link) { link.rate = DataRate("1Gbps"); },
+        [](TopologyGraph::Link& link) { link.delay = MicroSeconds(9); },
+        [](TopologyGraph::Link& link) { link.cost = 3; },
+        [](TopologyGraph::Link& link) { std::swap(link.a, link.b); },
+        [](TopologyGraph::Link& link) { link.dimension = 1 - link.dimension; },
+    };
+    for (std::size_t i = 0; i < changes.size(); i++)
+    {
+        TopologyGraph changed = torus;
+        changes[i](changed.links[5]);
+        ExpectSearches(changed, changed.hosts, "change " + std::to_string(i));
+    }
+    TopologyGraph slow = torus; // the links of a dimension are alike
+    for (auto& link : slow.links)
+    {
+        link.rate = link.dimension == 0 ? DataRate("10Gbps") : link.rate;
+        link.delay = link.dimension == 0 ? MicroSeconds(7) : link.delay;
+    }
+    ExpectSearches(slow, 1, "a slow dimension");
+}
 
-  private:
-    void DoRun() override
+/** Compares all routes of a grid with those computed from coordinates. */
+void
+Check(const std::string& spec, bool wraps)
+{
+    const TopologyGraph graph = Build(spec);
+    NS_TEST_EXPECT_MSG_EQ(graph.shape.wraps, wraps, spec);
+    ShortestPaths paths(graph);
+    for (uint32_t to = 0; to < graph.hosts; to++)
     {
-        for (const std::string spec :
-             {"torus:4x4", "torus:5x3", "torus:2x3", "torus:2x2x2", "torus:1x5", "ring:7", "torus"})
+        paths.Search(graph.hosts + to);
+        for (uint32_t from = 0; from < graph.hosts; from++)
         {
-            const TopologyGraph graph = Build(spec, spec == "torus" ? 12 : 1);
-            ExpectSearches(graph, 1, spec);
-            NS_TEST_EXPECT_MSG_EQ(ShortestPaths(graph).GetDistinctHosts(graph.hosts - 1).size(),
-                                  graph.hosts - 1,
-                                  spec << " with a host without a rank");
-        }
-        for (const std::string spec : {"mesh:4x4", "mesh:3"})
-        {
-            const TopologyGraph graph = Build(spec);
-            ExpectSearches(graph, graph.hosts, spec);
-        }
-        const TopologyGraph torus = Build("torus:4x3");
-        using Change = void (*)(TopologyGraph::Link&);
-        const std::vector<Change> changes{
-            [](TopologyGraph::Link& link) { link.rate = DataRate("1Gbps"); },
-            [](TopologyGraph::Link& link) { link.delay = MicroSeconds(9); },
-            [](TopologyGraph::Link& link) { link.cost = 3; },
-            [](TopologyGraph::Link& link) { std::swap(link.a, link.b); },
-            [](TopologyGraph::Link& link) { link.dimension = 1 - link.dimension; },
-        };
-        for (std::size_t i = 0; i < changes.size(); i++)
-        {
-            TopologyGraph changed = torus;
-            changes[i](changed.links[5]);
-            ExpectSearches(changed, changed.hosts, "change " + std::to_string(i));
-        }
-        TopologyGraph slow = torus; // the links of a dimension are alike
-        for (auto& link : slow.links)
-        {
-            link.rate = link.dimension == 0 ? DataRate("10Gbps") : link.rate;
-            link.delay = link.dimension == 0 ? MicroSeconds(7) : link.delay;
-        }
-        ExpectSearches(slow, 1, "a slow dimension");
-    }
-
-    /** Compares the longest paths with those of a search from every host. */
-    void ExpectSearches(const TopologyGraph& graph, uint32_t searches, const std::string& what)
-    {
-        TopologyGraph shapeless = graph;
-        shapeless.shape = TopologyShape();
-        ShortestPaths paths(graph);
-        ShortestPaths all(shapeless);
-        NS_TEST_EXPECT_MSG_EQ(paths.GetDistinctHosts(graph.hosts).size(), searches, what);
-        NS_TEST_EXPECT_MSG_EQ(all.GetDistinctHosts(graph.hosts).size(), graph.hosts, what);
-        const ShortestPaths::Path found = paths.GetLongestPath(graph.hosts);
-        const ShortestPaths::Path expected = all.GetLongestPath(graph.hosts);
-        NS_TEST_EXPECT_MSG_EQ(found.links, expected.links, what << ": links");
-        NS_TEST_EXPECT_MSG_EQ(found.rate, expected.rate, what << ": rate");
-        NS_TEST_EXPECT_MSG_EQ(found.delay, expected.delay, what << ": delay");
-        NS_TEST_EXPECT_MSG_EQ_TOL(found.secondsPerBit,
-                                  expected.secondsPerBit,
-                                  1e-9 * expected.secondsPerBit,
-                                  what << ": seconds per bit");
-        for (bool ranksForward : {false, true})
-        {
-            NS_TEST_EXPECT_MSG_EQ(paths.GetDiameter(graph.hosts, ranksForward),
-                                  all.GetDiameter(graph.hosts, ranksForward),
-                                  what << ": diameter");
+            uint32_t node = from;
+            std::vector<uint32_t> expected;
+            uint32_t stride = 1;
+            for (std::size_t d = graph.shape.sides.size(); d-- > 0;)
+            {
+                const uint32_t side = graph.shape.sides[d];
+                const uint32_t target = to / stride % side;
+                while (node / stride % side != target)
+                {
+                    const uint32_t place = node / stride % side;
+                    const uint32_t ahead = (target + side - place) % side;
+                    const bool up = wraps ? 2 * ahead <= side : target > place;
+                    const uint32_t next = (place + (up ? 1 : side - 1)) % side;
+                    node = node - place * stride + next * stride;
+                    expected.push_back(node);
+                }
+                stride *= side;
+            }
+            std::vector<uint32_t> actual;
+            node = graph.hosts + from;
+            for (uint32_t link : Walk(graph, paths, node, graph.hosts + to))
+            {
+                node = TopologyGraph::GetPeer(graph.links[link], node);
+                actual.push_back(node - graph.hosts);
+            }
+            NS_TEST_ASSERT_MSG_EQ(actual, expected, spec << " from " << from << " to " << to);
+            NS_TEST_ASSERT_MSG_EQ(paths.GetPaths()[graph.hosts + from].links,
+                                  expected.size(),
+                                  spec << " distance from " << from << " to " << to);
         }
     }
-};
+}
 
 /**
- * @ingroup distributed-training-topology-tests
  * Routes of a torus or mesh are in dimension order, the last dimension first, in the shorter
  * direction, and upwards if both are equally long.
  */
-class DimensionOrderTestCase : public TestCase
+void
+TestDimensionOrder()
 {
-  public:
-    DimensionOrderTestCase()
-        : TestCase("dimension order")
+    for (const std::string sides : {"4x4", "5x3", "4x6", "2x3", "1x5", "2x2x2", "4x3x5", "7"})
     {
+        Check("torus:" + sides, true);
+        Check("mesh:" + sides, false);
     }
+}
 
-  private:
-    void DoRun() override
-    {
-        for (const std::string sides : {"4x4", "5x3", "4x6", "2x3", "1x5", "2x2x2", "4x3x5", "7"})
-        {
-            Check("torus:" + sides, true);
-            Check("mesh:" + sides, false);
-        }
-    }
+/// Neighbors of each node.
+using List = std::vector<std::vector<uint32_t>>;
 
-    /** Compares all routes of a grid with those computed from coordinates. */
-    void Check(const std::string& spec, bool wraps)
-    {
-        const TopologyGraph graph = Build(spec);
-        NS_TEST_EXPECT_MSG_EQ(graph.shape.wraps, wraps, spec);
-        ShortestPaths paths(graph);
-        for (uint32_t to = 0; to < graph.hosts; to++)
-        {
-            paths.Search(graph.hosts + to);
-            for (uint32_t from = 0; from < graph.hosts; from++)
-            {
-                uint32_t node = from;
-                std::vector<uint32_t> expected;
-                uint32_t stride = 1;
-                for (std::size_t d = graph.shape.sides.size(); d-- > 0;)
-                {
-                    const uint32_t side = graph.shape.sides[d];
-                    const uint32_t target = to / stride % side;
-                    while (node / stride % side != target)
-                    {
-                        const uint32_t place = node / stride % side;
-                        const uint32_t ahead = (target + side - place) % side;
-                        const bool up = wraps ? 2 * ahead <= side : target > place;
-                        const uint32_t next = (place + (up ? 1 : side - 1)) % side;
-                        node = node - place * stride + next * stride;
-                        expected.push_back(node);
-                    }
-                    stride *= side;
-                }
-                std::vector<uint32_t> actual;
-                node = graph.hosts + from;
-                for (uint32_t link : Walk(graph, paths, node, graph.hosts + to))
-                {
-                    node = TopologyGraph::GetPeer(graph.links[link], node);
-                    actual.push_back(node - graph.hosts);
-                }
-                NS_TEST_ASSERT_MSG_EQ((actual == expected),
-                                      true,
-                                      spec << " from " << from << " to " << to);
-                NS_TEST_ASSERT_MSG_EQ(paths.GetPaths()[graph.hosts + from].links,
-                                      expected.size(),
-                                      spec << " distance from " << from << " to " << to);
-            }
-        }
-    }
-};
-
-/**
- * @ingroup distributed-training-topology-tests
- * View of a grid by algorithms: routers, and neighbors in the order north, south, west, east.
- */
-class GridNeighborsTestCase : public TestCase
-{
-  public:
-    GridNeighborsTestCase()
-        : TestCase("neighbors in a grid")
-    {
-    }
-
-  private:
-    /// Neighbors of each node.
-    using List = std::vector<std::vector<uint32_t>>;
-
-    void DoRun() override
-    {
-        NS_TEST_EXPECT_MSG_EQ((Find("torus:2x2") == List{{2, 1}, {3, 0}, {0, 3}, {1, 2}}),
-                              true,
-                              "2x2");
-        // Worked out by hand, in MULTITREE's order.
-        const List torus = Find("torus:4x4");
-        NS_TEST_EXPECT_MSG_EQ((torus[0] == std::vector<uint32_t>{12, 4, 3, 1}), true, "corner");
-        NS_TEST_EXPECT_MSG_EQ((torus[5] == std::vector<uint32_t>{1, 9, 4, 6}), true, "inner");
-        NS_TEST_EXPECT_MSG_EQ((torus[15] == std::vector<uint32_t>{11, 3, 14, 12}), true, "last");
-        const List mesh = Find("mesh:3x3");
-        NS_TEST_EXPECT_MSG_EQ((mesh[0] == std::vector<uint32_t>{3, 1}), true, "corner");
-        NS_TEST_EXPECT_MSG_EQ((mesh[4] == std::vector<uint32_t>{1, 7, 3, 5}), true, "inner");
-        const TopologyGraph tree = Build("m-ary-n-tree:m=4,n=2");
-        NS_TEST_EXPECT_MSG_EQ((tree.GetSwitchesOfHosts()[7]), tree.hosts + 1, "switch of a host");
-    }
-
-    /** @return neighbors of each node in the order of its links */
-    static List Find(const std::string& spec);
-};
-
-GridNeighborsTestCase::List
-GridNeighborsTestCase::Find(const std::string& spec)
+/** @return neighbors of each node in the order of its links */
+List
+Find(const std::string& spec)
 {
     const TopologyGraph graph = Build(spec);
     const auto links = graph.GetLinksOfNodes();
@@ -386,85 +314,84 @@ GridNeighborsTestCase::Find(const std::string& spec)
     return neighbors;
 }
 
+/** View of a grid by algorithms: routers, and neighbors in the order north, south, west, east. */
+void
+TestGridNeighbors()
+{
+    NS_TEST_EXPECT_MSG_EQ(Find("torus:2x2"), (List{{2, 1}, {3, 0}, {0, 3}, {1, 2}}), "2x2");
+    // Worked out by hand, in MULTITREE's order.
+    const List torus = Find("torus:4x4");
+    NS_TEST_EXPECT_MSG_EQ(torus[0], (std::vector<uint32_t>{12, 4, 3, 1}), "corner");
+    NS_TEST_EXPECT_MSG_EQ(torus[5], (std::vector<uint32_t>{1, 9, 4, 6}), "inner");
+    NS_TEST_EXPECT_MSG_EQ(torus[15], (std::vector<uint32_t>{11, 3, 14, 12}), "last");
+    const List mesh = Find("mesh:3x3");
+    NS_TEST_EXPECT_MSG_EQ(mesh[0], (std::vector<uint32_t>{3, 1}), "corner");
+    NS_TEST_EXPECT_MSG_EQ(mesh[4], (std::vector<uint32_t>{1, 7, 3, 5}), "inner");
+    const TopologyGraph tree = Build("m-ary-n-tree:m=4,n=2");
+    NS_TEST_EXPECT_MSG_EQ((tree.GetSwitchesOfHosts()[7]), tree.hosts + 1, "switch of a host");
+}
+
 /**
- * @ingroup distributed-training-topology-tests
  * A dragonfly has one link between any two groups, h at every switch, and routes use at most one.
  */
-class DragonflyTestCase : public TestCase
+void
+TestDragonfly()
 {
-  public:
-    DragonflyTestCase()
-        : TestCase("dragonfly")
+    const uint32_t a = 4;
+    const uint32_t h = 3;
+    const TopologyGraph graph = Build("dragonfly:a=4,p=2,h=3");
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> between;
+    std::map<uint32_t, uint32_t> ports;
+    for (const auto& link : graph.links)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const uint32_t a = 4;
-        const uint32_t h = 3;
-        const TopologyGraph graph = Build("dragonfly:a=4,p=2,h=3");
-        std::map<std::pair<uint32_t, uint32_t>, uint32_t> between;
-        std::map<uint32_t, uint32_t> ports;
-        for (const auto& link : graph.links)
+        const uint32_t from = (link.a - graph.hosts) / a;
+        const uint32_t to = (link.b - graph.hosts) / a;
+        if (link.a >= graph.hosts && from != to)
         {
-            const uint32_t from = (link.a - graph.hosts) / a;
-            const uint32_t to = (link.b - graph.hosts) / a;
-            if (link.a >= graph.hosts && from != to)
-            {
-                between[{std::min(from, to), std::max(from, to)}]++;
-                ports[link.a]++;
-                ports[link.b]++;
-                NS_TEST_EXPECT_MSG_EQ(link.dateline, true, "changes the class");
-            }
-        }
-        NS_TEST_EXPECT_MSG_EQ(between.size(), 13 * 12 / 2, "pairs of groups");
-        NS_TEST_EXPECT_MSG_EQ(ports.size(), graph.switches, "switches with global links");
-        for (const auto& [node, count] : ports)
-        {
-            NS_TEST_EXPECT_MSG_EQ(count, h, "global links of a switch");
-        }
-        ShortestPaths paths(graph);
-        for (uint32_t to = graph.hosts; to < graph.GetNodes(); to++)
-        {
-            paths.Search(to);
-            for (uint32_t from = graph.hosts; from < graph.GetNodes(); from++)
-            {
-                std::vector<uint32_t> next;
-                paths.GetNextLinks(from, next);
-                NS_TEST_EXPECT_MSG_EQ(next.size(), (from != to), "the way is the only one");
-                uint32_t global = 0;
-                for (uint32_t link : Walk(graph, paths, from, to))
-                {
-                    global += graph.links[link].dateline;
-                }
-                const bool apart = (from - graph.hosts) / a != (to - graph.hosts) / a;
-                NS_TEST_EXPECT_MSG_EQ(global, (apart ? 1 : 0), "links between groups");
-            }
+            between[{std::min(from, to), std::max(from, to)}]++;
+            ports[link.a]++;
+            ports[link.b]++;
+            NS_TEST_EXPECT_MSG_EQ(link.dateline, true, "changes the class");
         }
     }
-};
+    NS_TEST_EXPECT_MSG_EQ(between.size(), 13 * 12 / 2, "pairs of groups");
+    NS_TEST_EXPECT_MSG_EQ(ports.size(), graph.switches, "switches with global links");
+    for (const auto& [node, count] : ports)
+    {
+        NS_TEST_EXPECT_MSG_EQ(count, h, "global links of a switch");
+    }
+    ShortestPaths paths(graph);
+    for (uint32_t to = graph.hosts; to < graph.GetNodes(); to++)
+    {
+        paths.Search(to);
+        for (uint32_t from = graph.hosts; from < graph.GetNodes(); from++)
+        {
+            std::vector<uint32_t> next;
+            paths.GetNextLinks(from, next);
+            NS_TEST_EXPECT_MSG_EQ(next.size(), (from != to), "the way is the only one");
+            uint32_t global = 0;
+            for (uint32_t link : Walk(graph, paths, from, to))
+            {
+                global += graph.links[link].dateline;
+            }
+            const bool apart = (from - graph.hosts) / a != (to - graph.hosts) / a;
+            NS_TEST_EXPECT_MSG_EQ(global, (apart ? 1 : 0), "links between groups");
+        }
+    }
+}
 
 /**
- * @ingroup distributed-training-topology-tests
  * Documented defaults of keys equal those of the builders; rates and delays of links have limits.
  */
-class TopologyKeysTestCase : public TestCase
+struct TopologyKeysTestCase
 {
-  public:
-    TopologyKeysTestCase()
-        : TestCase("defaults and limits of keys")
-    {
-    }
-
-  private:
     static std::string Build(const std::string& spec)
     {
         UsePicoseconds();
         return WriteTopology(BuildTopology(spec, 16, DataRate("100Gbps"), NanoSeconds(500)));
     }
 
-    void DoRun() override
+    void Run()
     {
         uint32_t compared = 0;
         for (const auto& topology : DescribeAlternatives<TopologyBuilder>())
@@ -492,25 +419,13 @@ class TopologyKeysTestCase : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-topology-tests
- * The suite.
- */
-class TopologyTestSuite : public TestSuite
-{
-  public:
-    TopologyTestSuite()
-        : TestSuite("distributed-training-topology", TestSuite::Type::UNIT)
-    {
-        const auto add = [this](TestCase* test) { AddTestCase(test); };
-        add(new TopologyCountsTestCase);
-        add(new AlikeHostsTestCase);
-        add(new DimensionOrderTestCase);
-        add(new GridNeighborsTestCase);
-        add(new DragonflyTestCase);
-        add(new TopologyKeysTestCase);
-    }
-};
+const Suite g_suite("topology",
+                    Duration::QUICK,
+                    {{"counts and diameters", TestTopologyCounts},
+                     {"alike hosts", TestAlikeHosts},
+                     {"dimension order", TestDimensionOrder},
+                     {"neighbors in a grid", TestGridNeighbors},
+                     {"dragonfly", TestDragonfly},
+                     {"defaults and limits of keys", RunTest<TopologyKeysTestCase>}});
 
-/// The suite, registered.
-static TopologyTestSuite g_topologyTestSuite;
+} // namespace topology_test

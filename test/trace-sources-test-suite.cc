@@ -4,11 +4,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/communicator-list.h"
 #include "ns3/config.h"
 #include "ns3/node-list.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-job-helper.h"
 
@@ -22,11 +23,12 @@
 #include <tuple>
 #include <vector>
 
+namespace trace_sources_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 const std::string NAMESPACE = "ns3::training::";
 
@@ -148,85 +150,60 @@ MakeClusters()
     return clusters;
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-tests
- * doc/own-program.rst has all trace sources, as they are registered.
- */
-class TraceTableTestCase : public TestCase
+/** doc/own-program.rst has all trace sources, as they are registered. */
+void
+TestTraceTable()
 {
-  public:
-    TraceTableTestCase()
-        : TestCase("the documentation lists the registered trace sources")
+    std::set<Source> documented;
+    std::set<std::string> classes;
+    for (const auto& row : ReadTable("trace-sources"))
     {
+        NS_TEST_ASSERT_MSG_EQ(row.size(), 4, "columns of " << row.at(0));
+        NS_TEST_EXPECT_MSG_EQ(documented.insert({row[0], row[1], row[2], row[3]}).second,
+                              true,
+                              row[0] << "::" << row[1] << " once");
+        classes.insert(row[0]);
     }
-
-  private:
-    void DoRun() override
+    const std::set<Source> registered = GetRegistered();
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(registered.size(), 35, "the module has trace sources");
+    for (const Source& source : registered)
     {
-        std::set<Source> documented;
-        std::set<std::string> classes;
-        for (const auto& row : ReadTable("trace-sources"))
-        {
-            NS_TEST_ASSERT_MSG_EQ(row.size(), 4, "columns of " << row.at(0));
-            NS_TEST_EXPECT_MSG_EQ(documented.insert({row[0], row[1], row[2], row[3]}).second,
-                                  true,
-                                  row[0] << "::" << row[1] << " once");
-            classes.insert(row[0]);
-        }
-        const std::set<Source> registered = GetRegistered();
-        NS_TEST_EXPECT_MSG_EQ((registered.size() >= 35), true, "the module has trace sources");
-        for (const Source& source : registered)
-        {
-            NS_TEST_EXPECT_MSG_EQ(documented.count(source),
-                                  1,
-                                  std::get<0>(source)
-                                      << "::" << std::get<1>(source) << " (" << std::get<2>(source)
-                                      << ", " << std::get<3>(source) << ") is missing");
-        }
-        for (const Source& source : documented)
-        {
-            NS_TEST_EXPECT_MSG_EQ(registered.count(source),
-                                  1,
-                                  std::get<0>(source)
-                                      << "::" << std::get<1>(source) << " is not registered so");
-        }
-        std::set<std::string> withPath;
-        for (const auto& [name, path] : GetPaths())
-        {
-            withPath.insert(name);
-        }
-        NS_TEST_EXPECT_MSG_EQ((withPath == classes), true, "a path for each class");
+        NS_TEST_EXPECT_MSG_EQ(documented.count(source),
+                              1,
+                              std::get<0>(source)
+                                  << "::" << std::get<1>(source) << " (" << std::get<2>(source)
+                                  << ", " << std::get<3>(source) << ") is missing");
     }
-};
+    for (const Source& source : documented)
+    {
+        NS_TEST_EXPECT_MSG_EQ(registered.count(source),
+                              1,
+                              std::get<0>(source)
+                                  << "::" << std::get<1>(source) << " is not registered so");
+    }
+    std::set<std::string> withPath;
+    for (const auto& [name, path] : GetPaths())
+    {
+        withPath.insert(name);
+    }
+    NS_TEST_EXPECT_MSG_EQ(withPath, classes, "a path for each class");
+}
 
-/**
- * @ingroup distributed-training-tests
- * The documented Config paths lead to objects with these trace sources.
- */
-class TracePathsTestCase : public TestCase
+struct TracePathsTestCase
 {
-  public:
-    TracePathsTestCase()
-        : TestCase("Config paths lead to the trace sources")
-    {
-    }
-
-  private:
     void OnCollective(std::string path, const CollectiveRecord& record)
     {
-        m_collectives[path].push_back(record);
+        byPath[path].push_back(record);
     }
 
     void OnDone()
     {
-        m_done++;
+        done++;
     }
 
     void OnFinished(std::string, uint32_t)
     {
-        m_finished++;
+        finished++;
     }
 
     /** Looks up the objects of a path; notes the class if they have its sources. */
@@ -240,12 +217,12 @@ class TracePathsTestCase : public TestCase
                 if (owner == name)
                 {
                     const TypeId type = matches.Get(i)->GetInstanceTypeId();
-                    NS_TEST_EXPECT_MSG_EQ((type.LookupTraceSourceByName(source) != nullptr),
-                                          true,
+                    NS_TEST_EXPECT_MSG_NE(type.LookupTraceSourceByName(source),
+                                          nullptr,
                                           matches.GetMatchedPath(i) << "/" << source);
                 }
             }
-            m_found.insert(name);
+            found.insert(name);
         }
     }
 
@@ -257,9 +234,9 @@ class TracePathsTestCase : public TestCase
         task.Compute(MicroSeconds(1));
         TrainingJobHelper().Install(*cluster, std::make_shared<TrainingTask>(task));
         const auto paths = GetPaths();
-        m_collectives.clear();
-        m_done = 0;
-        m_finished = 0;
+        byPath.clear();
+        done = 0;
+        finished = 0;
         for (const auto& [name, path] : paths)
         {
             Check(name, path);
@@ -289,8 +266,8 @@ class TracePathsTestCase : public TestCase
         Simulator::Stop(MilliSeconds(100));
         Simulator::Run();
         const std::string name = options.algorithm + "/" + options.transport + "/" + options.codec;
-        NS_TEST_EXPECT_MSG_EQ(m_done, options.ranks, name << ": the all-reduce is complete");
-        NS_TEST_EXPECT_MSG_EQ(m_finished, options.ranks, name << ": so is the job");
+        NS_TEST_EXPECT_MSG_EQ(done, options.ranks, name << ": the all-reduce is complete");
+        NS_TEST_EXPECT_MSG_EQ(finished, options.ranks, name << ": so is the job");
         // The communicator that was asked is the last one in the list of each node.
         for (uint32_t rank = 0; rank < options.ranks; rank++)
         {
@@ -300,7 +277,7 @@ class TracePathsTestCase : public TestCase
             NS_TEST_EXPECT_MSG_EQ(list->Get(0), cluster->GetHostCommunicator(rank), "the first");
             NS_TEST_EXPECT_MSG_EQ(list->Get(last), cluster->GetCommunicator(rank), "the last");
             uint32_t records = 0;
-            for (const auto& [path, collectives] : m_collectives)
+            for (const auto& [path, collectives] : byPath)
             {
                 const std::string place = "/NodeList/" + std::to_string(node->GetId()) +
                                           "/$ns3::training::CommunicatorList/Communicators/" +
@@ -318,7 +295,7 @@ class TracePathsTestCase : public TestCase
         Simulator::Destroy();
     }
 
-    void DoRun() override
+    void Run()
     {
         for (const ClusterOptions& options : MakeClusters())
         {
@@ -326,30 +303,19 @@ class TracePathsTestCase : public TestCase
         }
         for (const auto& [name, path] : GetPaths())
         {
-            NS_TEST_EXPECT_MSG_EQ(m_found.count(name), 1, path << " leads to no object");
+            NS_TEST_EXPECT_MSG_EQ(found.count(name), 1, path << " leads to no object");
         }
     }
 
-    std::set<std::string> m_found; // classes whose path led to an object
-    std::map<std::string, std::vector<CollectiveRecord>> m_collectives; // by path
-    uint32_t m_done{0};
-    uint32_t m_finished{0};
+    std::set<std::string> found; // classes whose path led to an object
+    std::map<std::string, std::vector<CollectiveRecord>> byPath; // by path
+    uint32_t done{0};
+    uint32_t finished{0};
 };
 
-/**
- * @ingroup distributed-training-tests
- * The suite.
- */
-class TraceSourcesTestSuite : public TestSuite
-{
-  public:
-    TraceSourcesTestSuite()
-        : TestSuite("distributed-training-trace-sources", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new TraceTableTestCase);
-        AddTestCase(new TracePathsTestCase);
-    }
-};
+const Suite g_suite("trace-sources",
+                    Duration::QUICK,
+                    {{"the documentation lists the registered trace sources", TestTraceTable},
+                     {"Config paths lead to the trace sources", RunTest<TracePathsTestCase>}});
 
-/// The suite, registered.
-static TraceSourcesTestSuite g_traceSourcesTestSuite;
+} // namespace trace_sources_test

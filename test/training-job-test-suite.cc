@@ -6,6 +6,7 @@
 
 #include "iteration-test-common.h"
 #include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
@@ -18,7 +19,6 @@
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/test.h"
 #include "ns3/training-application.h"
 #include "ns3/training-communicator.h"
 #include "ns3/training-configuration-error.h"
@@ -38,21 +38,14 @@
 #include <set>
 #include <sstream>
 
+namespace training_job_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
 /**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-job-tests Tests of workloads, buckets and the training job
- */
-
-namespace
-{
-
-/**
- * @ingroup distributed-training-job-tests
- *
  * Ranks that sum without a network: an all-reduce starts when all ranks have issued it and the
  * previous one is complete, and takes a fixed time plus a time per byte. Of several the one with
  * the highest priority starts first.
@@ -156,11 +149,7 @@ class FakeGroup
     bool m_busy{false};                          ///< whether an all-reduce is in progress
 };
 
-/**
- * @ingroup distributed-training-job-tests
- *
- * A rank's handle on a FakeGroup. With one rank, all-reduces complete inside the call.
- */
+/** A rank's handle on a FakeGroup. With one rank, all-reduces complete inside the call. */
 class FakeCommunicator : public Communicator
 {
   public:
@@ -208,8 +197,6 @@ class FakeCommunicator : public Communicator
 };
 
 /**
- * @ingroup distributed-training-job-tests
- *
  * Sums in the order of FakeGroup.
  * @param inputs the ranks' vectors
  * @return their sum
@@ -232,7 +219,6 @@ SumInRankOrder(uint32_t,
 }
 
 /**
- * @ingroup distributed-training-job-tests
  * @param inputs the vectors of the ranks
  * @return their sum for each rank, with 1 added to the first element at rank 1
  */
@@ -249,7 +235,6 @@ ExpectOneMoreAtRankOne(uint32_t iteration,
 }
 
 /**
- * @ingroup distributed-training-job-tests
  * @param bytes a size
  * @return the size in MiB, the unit of the expected bucket sizes
  */
@@ -259,648 +244,556 @@ ToMebibytes(uint64_t bytes)
     return static_cast<double>(bytes) / (1 << 20);
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-job-tests
- *
- * The built-in workloads have the known totals, and the documented times.
- */
-class WorkloadTotalsTestCase : public TestCase
+/** The built-in workloads have the known totals, and the documented times. */
+void
+TestWorkloadTotals()
 {
-  public:
-    WorkloadTotalsTestCase()
-        : TestCase("built-in workloads: parameters, multiply-accumulates, compute times")
+    UsePicoseconds();
+
+    struct Total
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        UsePicoseconds();
-
-        struct Total
-        {
-            std::string name;
-            std::size_t layers;
-            uint64_t parameters;
-            uint64_t macs;
-        };
-
-        for (const auto& total : std::vector<Total>{{"alexnet", 8, 61100840, 714188480},
-                                                    {"vgg16", 16, 138357544, 15470264320},
-                                                    {"resnet50", 107, 25557032, 4089184256},
-                                                    {"bert-large", 149, 335141888, 39461060608}})
-        {
-            uint64_t macs = 0;
-            for (const LayerShape& layer : Registry<WorkloadEntry>::Find(total.name).layers)
-            {
-                macs += layer.forwardMacs;
-            }
-            NS_TEST_EXPECT_MSG_EQ(macs, total.macs, total.name << " multiply-accumulates");
-            const auto workload = LoadModel(total.name, 64, 1);
-            NS_TEST_EXPECT_MSG_EQ(workload.layers.size(), total.layers, total.name << " layers");
-            NS_TEST_EXPECT_MSG_EQ(workload.GetParameters(),
-                                  total.parameters,
-                                  total.name << " parameters");
-            NS_TEST_EXPECT_MSG_EQ(workload.GetGradientBytes(),
-                                  4 * total.parameters,
-                                  total.name << " gradient bytes");
-            NS_TEST_EXPECT_MSG_EQ_TOL(workload.update.GetSeconds(),
-                                      total.parameters * 12 / 2.039e12,
-                                      1e-12,
-                                      total.name << " update time");
-            const auto scaled = LoadModel(total.name, 64, 0.25);
-            NS_TEST_EXPECT_MSG_EQ_TOL(scaled.GetComputeTime().GetSeconds(),
-                                      workload.GetComputeTime().GetSeconds() / 4,
-                                      1e-9,
-                                      total.name << " compute scale");
-        }
-        NS_TEST_EXPECT_MSG_EQ(LoadModel("vgg16", 8, 0).GetComputeTime(),
-                              Time(0),
-                              "compute scale 0");
-    }
-};
-
-/**
- * @ingroup distributed-training-job-tests
- *
- * Compute times of GPUs: published throughputs, the parts of a layer's time, estimates.
- */
-class GpuTestCase : public TestCase
-{
-  public:
-    GpuTestCase()
-        : TestCase("GPUs: published throughputs, layers that memory limits, estimates")
-    {
-    }
-
-  private:
-    /** A published figure, independent of the table of GPUs. */
-    struct Published
-    {
-        std::string gpu;
-        std::string model;
-        uint64_t batch;
-        double samplesPerSecond;
-        double tolerance; // relative
+        std::string name;
+        std::size_t layers;
+        uint64_t parameters;
+        uint64_t macs;
     };
 
-    void CheckPublished()
+    for (const auto& total : std::vector<Total>{{"alexnet", 8, 61100840, 714188480},
+                                                {"vgg16", 16, 138357544, 15470264320},
+                                                {"resnet50", 107, 25557032, 4089184256},
+                                                {"bert-large", 149, 335141888, 39461060608}})
     {
-        // NVIDIA DeepLearningExamples; tf-train-throughput-fp16.csv and
-        // pytorch-train-throughput-fp16.csv of Lambda. They include the update, which is within the
-        // tolerance; that of BERT is done once in 32 or 64 batches.
-        const std::vector<Published> all{
-            {"a100", "resnet50", 256, 2470, 0.002},
-            {"a100", "bert-large", 32 * 256, 580, 0.001},
-            {"a100", "vgg16", 448, 1190, 0.003},
-            {"a100", "alexnet", 3584, 16487, 0.002},
-            {"v100", "resnet50", 256, 1156, 0.002},
-            {"v100", "bert-large", 64 * 64, 224, 0.001},
-            {"v100", "vgg16", 384, 456, 0.003},
-            {"v100", "alexnet", 3072, 9319, 0.003},
-        };
-        for (const Published& published : all)
+        uint64_t macs = 0;
+        for (const LayerShape& layer : Registry<WorkloadEntry>::Find(total.name).layers)
         {
-            const auto model = LoadModel(published.model, published.batch, 1, published.gpu);
-            const double rate =
-                static_cast<double>(published.batch) / model.GetComputeTime().GetSeconds();
-            NS_TEST_EXPECT_MSG_EQ_TOL(rate / published.samplesPerSecond,
-                                      1,
-                                      published.tolerance,
-                                      published.model << " on " << published.gpu);
+            macs += layer.forwardMacs;
         }
-        // Two GPUs in one program of Lambda.
-        const auto ratio = [](const std::string& model, const std::string& gpu) {
-            const auto a100 = LoadModel(model, 256, 1);
-            const auto other = LoadModel(model, 256, 1, gpu);
-            return (a100.GetForwardTime() + a100.GetBackwardTime()).GetSeconds() /
-                   (other.GetForwardTime() + other.GetBackwardTime()).GetSeconds();
-        };
-        NS_TEST_EXPECT_MSG_EQ_TOL(ratio("resnet50", "h100"), 2790.0 / 1582, 1e-6, "h100");
-        NS_TEST_EXPECT_MSG_EQ_TOL(ratio("bert-large", "h200"), 350.0 / 152, 1e-6, "h200");
+        NS_TEST_EXPECT_MSG_EQ(macs, total.macs, total.name << " multiply-accumulates");
+        const auto workload = LoadModel(total.name, 64, 1);
+        NS_TEST_EXPECT_MSG_EQ(workload.layers.size(), total.layers, total.name << " layers");
+        NS_TEST_EXPECT_MSG_EQ(workload.GetParameters(),
+                              total.parameters,
+                              total.name << " parameters");
+        NS_TEST_EXPECT_MSG_EQ(workload.GetGradientBytes(),
+                              4 * total.parameters,
+                              total.name << " gradient bytes");
+        NS_TEST_EXPECT_MSG_EQ_TOL(workload.update.GetSeconds(),
+                                  total.parameters * 12 / 2.039e12,
+                                  1e-12,
+                                  total.name << " update time");
+        const auto scaled = LoadModel(total.name, 64, 0.25);
+        NS_TEST_EXPECT_MSG_EQ_TOL(scaled.GetComputeTime().GetSeconds(),
+                                  workload.GetComputeTime().GetSeconds() / 4,
+                                  1e-9,
+                                  total.name << " compute scale");
     }
+    NS_TEST_EXPECT_MSG_EQ(LoadModel("vgg16", 8, 0).GetComputeTime(), Time(0), "compute scale 0");
+}
 
-    void CheckLayers()
-    {
-        const auto model = LoadModel("resnet50", 1, 1);
-        const auto seconds = [&model](std::size_t layer, bool isForward) {
-            const Layer& timed = model.layers.at(layer);
-            return (isForward ? timed.forward : timed.backward).GetSeconds();
-        };
-        // conv1 needs no gradients of its inputs; layer1.0.conv1 does.
-        NS_TEST_EXPECT_MSG_EQ_TOL(seconds(0, false) / seconds(0, true), 1, 1e-5, "conv1");
-        NS_TEST_EXPECT_MSG_EQ_TOL(seconds(2, false) / seconds(2, true), 2, 1e-5, "another one");
-        // Equal rates of both: 118013952 and 12845056 multiply-accumulates.
-        NS_TEST_EXPECT_MSG_EQ_TOL(seconds(0, true) / seconds(2, true),
-                                  118013952.0 / 12845056,
-                                  1e-4,
-                                  "matrix products");
-        // layer1.0.bn1: 64 x 56 x 56 numbers of 2 bytes at 2.039 TB/s, forward 3 + 2 times
-        // (normalization, ReLU), backward 5 + 3 times.
-        const double once = 64 * 56 * 56 * 2 / 2.039e12;
-        NS_TEST_EXPECT_MSG_EQ_TOL(seconds(3, true), 5 * once, 1e-12, "batch norm, forward");
-        NS_TEST_EXPECT_MSG_EQ_TOL(seconds(3, false), 8 * once, 1e-12, "batch norm, backward");
-        // layer1.0.bn3: four times the channels, and the addition of the shortcut.
-        NS_TEST_EXPECT_MSG_EQ_TOL(seconds(7, true), 4 * 8 * once, 1e-12, "addition, forward");
-        NS_TEST_EXPECT_MSG_EQ_TOL(seconds(7, false), 4 * 11 * once, 1e-12, "addition, backward");
-        // bn1: 112 x 112, and max pooling to 56 x 56.
-        NS_TEST_EXPECT_MSG_EQ_TOL(seconds(1, true), (4 * 5 + 5) * once, 1e-12, "max pooling");
-    }
-
-    void CheckEstimates()
-    {
-        for (const auto& [name, gpu] : Registry<GpuEntry>::All())
-        {
-            // The efficiency is the mean of what measured models reach: the same model without its
-            // measurement has the time of all its products at the peak, divided by efficiency.
-            double sum = 0;
-            for (const MeasuredThroughput& measured : gpu.measured)
-            {
-                const auto& shapes = Registry<WorkloadEntry>::Find(measured.model).layers;
-                double operations = 0;
-                double bytes = 0;
-                for (const LayerShape& shape : shapes)
-                {
-                    const double passes = &shape == &shapes.front() ? 2 : 3;
-                    operations += 2 * passes * static_cast<double>(shape.forwardMacs);
-                    bytes += 2.0 * (shape.forwardElements + shape.backwardElements);
-                }
-                const double seconds = 1 / measured.samplesPerSecond - bytes / gpu.memoryBandwidth;
-                const double reached = operations / seconds / gpu.peak;
-                NS_TEST_EXPECT_MSG_GT(reached, 0.1, measured.model << " on " << name);
-                NS_TEST_EXPECT_MSG_LT(reached, 0.6, measured.model << " on " << name);
-                sum += reached / static_cast<double>(gpu.measured.size());
-
-                const auto estimate = ApplyComputeModel("unknown", shapes, 1000, name);
-                NS_TEST_EXPECT_MSG_EQ_TOL(
-                    (estimate.GetForwardTime() + estimate.GetBackwardTime()).GetSeconds() / 1000,
-                    operations / (gpu.peak * gpu.efficiency) + bytes / gpu.memoryBandwidth,
-                    1e-12,
-                    measured.model << " on " << name << ", estimated");
-                NS_TEST_EXPECT_MSG_NE(estimate.times.find("an estimate"), std::string::npos, name);
-            }
-            if (gpu.measured.empty())
-            {
-                NS_TEST_EXPECT_MSG_GT(gpu.transformers, 0, name << ": no published training");
-                continue;
-            }
-            NS_TEST_EXPECT_MSG_EQ_TOL(gpu.efficiency, sum, 0.005, name << ": efficiency");
-        }
-    }
-
-    void DoRun() override
-    {
-        UsePicoseconds();
-        CheckPublished();
-        CheckLayers();
-        CheckEstimates();
-        std::string error;
-        try
-        {
-            LoadModel("resnet50", 1, 1, "a1000");
-        }
-        catch (const ConfigurationError& refusal)
-        {
-            error = refusal.what();
-        }
-        NS_TEST_EXPECT_MSG_EQ(error,
-                              "unknown GPU 'a1000' (allowed: a100, gb200, h100, h200, h800, v100)",
-                              "refusal");
-    }
+/** A published figure, independent of the table of GPUs. */
+struct Published
+{
+    std::string gpu;
+    std::string model;
+    uint64_t batch;
+    double samplesPerSecond;
+    double tolerance; // relative
 };
 
-/**
- * @ingroup distributed-training-job-tests
- *
- * Bucket sizes against published and manual examples.
- */
-class GradientBucketsTestCase : public TestCase
+void
+CheckPublished()
 {
-  public:
-    GradientBucketsTestCase()
-        : TestCase("gradient buckets: sizes of known models, edge cases")
+    // NVIDIA DeepLearningExamples; tf-train-throughput-fp16.csv and
+    // pytorch-train-throughput-fp16.csv of Lambda. They include the update, which is within the
+    // tolerance; that of BERT is done once in 32 or 64 batches.
+    const std::vector<Published> all{
+        {"a100", "resnet50", 256, 2470, 0.002},
+        {"a100", "bert-large", 32 * 256, 580, 0.001},
+        {"a100", "vgg16", 448, 1190, 0.003},
+        {"a100", "alexnet", 3584, 16487, 0.002},
+        {"v100", "resnet50", 256, 1156, 0.002},
+        {"v100", "bert-large", 64 * 64, 224, 0.001},
+        {"v100", "vgg16", 384, 456, 0.003},
+        {"v100", "alexnet", 3072, 9319, 0.003},
+    };
+    for (const Published& published : all)
     {
+        const auto model = LoadModel(published.model, published.batch, 1, published.gpu);
+        const double rate =
+            static_cast<double>(published.batch) / model.GetComputeTime().GetSeconds();
+        NS_TEST_EXPECT_MSG_EQ_TOL(rate / published.samplesPerSecond,
+                                  1,
+                                  published.tolerance,
+                                  published.model << " on " << published.gpu);
     }
+    // Two GPUs in one program of Lambda.
+    const auto ratio = [](const std::string& model, const std::string& gpu) {
+        const auto a100 = LoadModel(model, 256, 1);
+        const auto other = LoadModel(model, 256, 1, gpu);
+        return (a100.GetForwardTime() + a100.GetBackwardTime()).GetSeconds() /
+               (other.GetForwardTime() + other.GetBackwardTime()).GetSeconds();
+    };
+    NS_TEST_EXPECT_MSG_EQ_TOL(ratio("resnet50", "h100"), 2790.0 / 1582, 1e-6, "h100");
+    NS_TEST_EXPECT_MSG_EQ_TOL(ratio("bert-large", "h200"), 350.0 / 152, 1e-6, "h200");
+}
 
-  private:
-    /**
-     * @param name a built-in workload
-     * @param mebibytes expected bucket sizes
-     */
-    void Check(const std::string& name, const std::vector<double>& mebibytes)
-    {
-        const auto workload = LoadModel(name, 1, 1);
-        const auto buckets = MakeGradientBuckets(workload.layers);
-        NS_TEST_ASSERT_MSG_EQ(buckets.size(), mebibytes.size(), name << " number of buckets");
-        uint32_t next = workload.layers.size();
-        uint64_t bytes = 0;
-        for (std::size_t index = 0; index < buckets.size(); ++index)
-        {
-            NS_TEST_EXPECT_MSG_EQ_TOL(ToMebibytes(buckets[index].bytes),
-                                      mebibytes[index],
-                                      0.00501,
-                                      name << " bucket " << index);
-            bytes += buckets[index].bytes;
-            for (const auto layer : buckets[index].layers)
-            {
-                NS_TEST_EXPECT_MSG_EQ(layer, --next, "backward order, every layer once");
-            }
-        }
-        NS_TEST_EXPECT_MSG_EQ(next, 0, name << " all layers");
-        NS_TEST_EXPECT_MSG_EQ(bytes, workload.GetGradientBytes(), name << " all gradients");
-    }
-
-    void DoRun() override
-    {
-        UsePicoseconds();
-        Check("resnet50", {7.82, 30.04, 25.04, 25.32, 9.27});
-        Check("vgg16", {15.63, 64.02, 392.02, 27.01, 27.01, 2.12});
-        Check("alexnet", {15.63, 64.02, 144.02, 9.42});
-
-        const auto layer = [](uint64_t parameters) {
-            return Layer{"layer", parameters, Time(0), Time(0)};
-        };
-        NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets({}).size(), 0, "no layers");
-        NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets({layer(0), layer(0)}).size(), 0, "no parameters");
-
-        // A layer without parameters joins a bucket, but delays none.
-        const auto joined = MakeGradientBuckets({layer(0), layer(5), layer(0), layer(7), layer(0)});
-        NS_TEST_ASSERT_MSG_EQ(joined.size(), 1, "all below the cap");
-        NS_TEST_EXPECT_MSG_EQ(joined[0].bytes, 48, "bytes");
-        NS_TEST_EXPECT_MSG_EQ(joined[0].layers.size(), 5, "layers");
-        NS_TEST_EXPECT_MSG_EQ(joined[0].readyLayer, 1, "last gradient");
-        const auto closed = MakeGradientBuckets({layer(0), layer(1 << 18)});
-        NS_TEST_ASSERT_MSG_EQ(closed.size(), 1, "exactly the first cap");
-        NS_TEST_EXPECT_MSG_EQ(closed[0].layers.size(), 2, "layers");
-        NS_TEST_EXPECT_MSG_EQ(closed[0].readyLayer, 1, "last gradient");
-
-        // The first cap, smaller caps, and no fusion.
-        const std::vector<Layer> equal(8, layer(1 << 17)); // 512 KiB each
-        NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets(equal, 2 << 20).size(), 3, "1, 2, 1 MiB");
-        NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets(equal, 600 << 10).size(), 4, "1 MiB each");
-        NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets(equal, 0).size(), 8, "a bucket a layer");
-        // More than 4 GiB.
-        const auto large = MakeGradientBuckets({layer(1ULL << 33)});
-        NS_TEST_EXPECT_MSG_EQ(large.at(0).bytes, 1ULL << 35, "32 GiB");
-        // Gradients of 2 bytes: twice as many in a bucket of the same cap.
-        const auto halves = MakeGradientBuckets(equal, 2 << 20, 2);
-        NS_TEST_ASSERT_MSG_EQ(halves.size(), 2, "1, 1 MiB");
-        NS_TEST_EXPECT_MSG_EQ(halves[0].layers.size(), 4, "the first cap");
-        NS_TEST_EXPECT_MSG_EQ(halves[0].bytes, 1 << 20, "first bucket");
-        NS_TEST_EXPECT_MSG_EQ(halves[1].bytes, 1 << 20, "second bucket");
-        NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets({layer(7)}, 1 << 20, 2).at(0).bytes, 14, "odd");
-    }
-};
-
-/**
- * @ingroup distributed-training-job-tests
- *
- * Workload files: valid ones, and refusals with file and line.
- */
-class WorkloadFileTestCase : public TestCase
+void
+CheckLayers()
 {
-  public:
-    WorkloadFileTestCase()
-        : TestCase("workload files: formats that are read, errors that are refused")
-    {
-    }
+    const auto model = LoadModel("resnet50", 1, 1);
+    const auto seconds = [&model](std::size_t layer, bool isForward) {
+        const Layer& timed = model.layers.at(layer);
+        return (isForward ? timed.forward : timed.backward).GetSeconds();
+    };
+    // conv1 needs no gradients of its inputs; layer1.0.conv1 does.
+    NS_TEST_EXPECT_MSG_EQ_TOL(seconds(0, false) / seconds(0, true), 1, 1e-5, "conv1");
+    NS_TEST_EXPECT_MSG_EQ_TOL(seconds(2, false) / seconds(2, true), 2, 1e-5, "another one");
+    // Equal rates of both: 118013952 and 12845056 multiply-accumulates.
+    NS_TEST_EXPECT_MSG_EQ_TOL(seconds(0, true) / seconds(2, true),
+                              118013952.0 / 12845056,
+                              1e-4,
+                              "matrix products");
+    // layer1.0.bn1: 64 x 56 x 56 numbers of 2 bytes at 2.039 TB/s, forward 3 + 2 times
+    // (normalization, ReLU), backward 5 + 3 times.
+    const double once = 64 * 56 * 56 * 2 / 2.039e12;
+    NS_TEST_EXPECT_MSG_EQ_TOL(seconds(3, true), 5 * once, 1e-12, "batch norm, forward");
+    NS_TEST_EXPECT_MSG_EQ_TOL(seconds(3, false), 8 * once, 1e-12, "batch norm, backward");
+    // layer1.0.bn3: four times the channels, and the addition of the shortcut.
+    NS_TEST_EXPECT_MSG_EQ_TOL(seconds(7, true), 4 * 8 * once, 1e-12, "addition, forward");
+    NS_TEST_EXPECT_MSG_EQ_TOL(seconds(7, false), 4 * 11 * once, 1e-12, "addition, backward");
+    // bn1: 112 x 112, and max pooling to 56 x 56.
+    NS_TEST_EXPECT_MSG_EQ_TOL(seconds(1, true), (4 * 5 + 5) * once, 1e-12, "max pooling");
+}
 
-  private:
-    /**
-     * @param text content of a file
-     * @param start start of the message
-     * @param part text that the message must contain
-     */
-    void Refuse(const std::string& text, const std::string& start, const std::string& part)
-    {
-        std::istringstream input(text);
-        std::string message;
-        try
-        {
-            ReadWorkload(input, "f.csv");
-        }
-        catch (const ConfigurationError& error)
-        {
-            message = error.what();
-        }
-        NS_TEST_EXPECT_MSG_EQ(message.substr(0, start.size()), start, "for " << text);
-        NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message << " lacks " << part);
-        NS_TEST_EXPECT_MSG_NE(message.find("(allowed: "), std::string::npos, message);
-        NS_TEST_EXPECT_MSG_EQ(message.find_first_of("\r\n"), std::string::npos, "one line");
-    }
-
-    void DoRun() override
-    {
-        UsePicoseconds();
-        const std::string header = "layer,parameters,forward_us,backward_us\n";
-
-        std::istringstream input("\xEF\xBB\xBF# a comment\r\n\r\n"
-                                 " layer , parameters,forward_us,backward_us\r\n"
-                                 "conv 1,100, 1.5 ,0.000001\r\n"
-                                 "# another\n"
-                                 "pool,0,0,0\n"
-                                 "fc,5000000000,2e3,4000");
-        const auto workload = ReadWorkload(input, "good.csv");
-        NS_TEST_ASSERT_MSG_EQ(workload.layers.size(), 3, "layers");
-        NS_TEST_EXPECT_MSG_EQ(workload.layers[0].name, "conv 1", "name");
-        NS_TEST_EXPECT_MSG_EQ(workload.layers[0].forward, NanoSeconds(1500), "forward");
-        NS_TEST_EXPECT_MSG_EQ(workload.layers[0].backward, PicoSeconds(1), "backward");
-        NS_TEST_EXPECT_MSG_EQ(workload.layers[2].forward, MilliSeconds(2), "exponent");
-        NS_TEST_EXPECT_MSG_EQ(workload.GetGradientBytes(), 20000000400ULL, "beyond 32 bits");
-
-        Refuse("", "f.csv:1: empty file", "layer,parameters");
-        Refuse("# only a comment\n", "f.csv:1: empty file", "header");
-        Refuse(header, "f.csv:1: no layers", "at least one layer");
-        Refuse("conv,1,2,3\n", "f.csv:1: first line is", "'conv,1,2,3'");
-        Refuse("\x01\xFFPNG\n", "f.csv:1: first line is", "'??PNG'");
-        Refuse("layer,parameters,forward_us\n", "f.csv:1: first line is", "backward_us");
-        Refuse(header + "a,1,2,3\n" + header, "f.csv:3: second header line", "one");
-        Refuse(header + "a,1,2\n", "f.csv:2: 3 column(s)", "4 columns");
-        Refuse(header + "#\n\na,1,2,3,\n", "f.csv:4: 5 column(s)", "4 columns");
-        Refuse(header + ",1,2,3\n", "f.csv:2: layer is empty", "a name");
-        for (const std::string bad :
-             {"", "x", "1.5", "-1", "1e6", "0x10", "1 000", "99999999999999999999", "nan"})
-        {
-            Refuse(header + "a,1,1,1\nb," + bad + ",2,3\n",
-                   "f.csv:3: parameters is '" + bad,
-                   "2^60");
-        }
-        for (const std::string bad : {"", "x", "-1", "-0.5", "nan", "inf", "1us", "0x1p3", "1e400"})
-        {
-            Refuse(header + "a,1," + bad + ",3\n",
-                   "f.csv:2: forward_us is '" + bad,
-                   "microseconds");
-            Refuse(header + "a,1,3," + bad + "\n", "f.csv:2: backward_us is '" + bad, "from 0");
-        }
-        Refuse(header + "a,1152921504606846976,0,0\nb,1,0,0\n", "f.csv:3: parameters", "together");
-        Refuse(header + "a,1,9e11,9e11\n", "f.csv:2: the times", "together");
-
-        const std::string path = CreateTempDirFilename("workload.csv");
-        {
-            std::ofstream file(path);
-            file << header << "a,1000000,1000,2000\n";
-        }
-        const auto scaled = LoadModel(path, 999, 2);
-        NS_TEST_EXPECT_MSG_EQ(LoadModel("file:" + path, 999, 2).GetForwardTime(),
-                              scaled.GetForwardTime(),
-                              "a path is short for file:PATH");
-        NS_TEST_EXPECT_MSG_EQ(scaled.GetForwardTime(), MilliSeconds(2), "scaled, not batched");
-        NS_TEST_EXPECT_MSG_EQ(scaled.update,
-                              PicoSeconds(11770476),
-                              "2 * 12 B * 1e6 / 2.039e12 B/s");
-
-        RefuseToLoad("resnet51",
-                     1,
-                     1,
-                     "alexnet, bert-large, dlrm, dlrm-hybrid-parallel, file, mlp-hybrid-parallel, "
-                     "mlp-model-parallel, resnet50, vgg16");
-        RefuseToLoad("mlp-model-parallel", 1, 1, "is no model of layers");
-        RefuseToLoad("file", 1, 1, "PATH");
-        RefuseToLoad("", 1, 1, "alexnet");
-        RefuseToLoad("/", 1, 1, "/: cannot be read");
-        RefuseToLoad("resnet50", 0, 1, "batch 0");
-        RefuseToLoad("resnet50", 1, -1, "compute scale -1");
-        RefuseToLoad("resnet50", 1, std::nan(""), "compute scale nan");
-        RefuseToLoad("bert-large", 1 << 24, 1e9, "allowed: up to 1000000 s");
-    }
-
-    /**
-     * @param name as for LoadModel()
-     * @param batch as for LoadModel()
-     * @param scale as for LoadModel()
-     * @param part text that the message must contain
-     */
-    void RefuseToLoad(const std::string& name,
-                      uint32_t batch,
-                      double scale,
-                      const std::string& part)
-    {
-        std::string message;
-        try
-        {
-            LoadModel(name, batch, scale);
-        }
-        catch (const ConfigurationError& error)
-        {
-            message = error.what();
-        }
-        NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message << " lacks " << part);
-    }
-};
-
-/**
- * @ingroup distributed-training-job-tests
- *
- * Gradients are a fixed function in [-1, 1) without obvious structure.
- */
-class GradientValuesTestCase : public TestCase
+void
+CheckEstimates()
 {
-  public:
-    GradientValuesTestCase()
-        : TestCase("gradient values: range, mean, spread, distinct between ranks")
+    for (const auto& [name, gpu] : Registry<GpuEntry>::All())
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        // First output of SplitMix64 with seed 0 (reference implementation of S. Vigna).
-        NS_TEST_EXPECT_MSG_EQ(MixBits(0), 0xe220a8397b1dcdafULL, "SplitMix64");
-        constexpr std::size_t COUNT = 100000;
-        const auto values = MakeGradients(1, 0, 0, 0, COUNT);
+        // The efficiency is the mean of what measured models reach: the same model without its
+        // measurement has the time of all its products at the peak, divided by efficiency.
         double sum = 0;
-        double squares = 0;
-        for (std::size_t index = 0; index < COUNT; ++index)
+        for (const MeasuredThroughput& measured : gpu.measured)
         {
-            const float value = values[index];
-            sum += value;
-            squares += static_cast<double>(value) * value;
-            if (value < -1 || value >= 1 || value != GradientValue(1, 0, 0, 0, index))
+            const auto& shapes = Registry<WorkloadEntry>::Find(measured.model).layers;
+            double operations = 0;
+            double bytes = 0;
+            for (const LayerShape& shape : shapes)
             {
-                NS_TEST_EXPECT_MSG_EQ(index, COUNT, "out of range, or not the same function");
+                const double passes = &shape == &shapes.front() ? 2 : 3;
+                operations += 2 * passes * static_cast<double>(shape.forwardMacs);
+                bytes += 2.0 * (shape.forwardElements + shape.backwardElements);
             }
+            const double seconds = 1 / measured.samplesPerSecond - bytes / gpu.memoryBandwidth;
+            const double reached = operations / seconds / gpu.peak;
+            NS_TEST_EXPECT_MSG_GT(reached, 0.1, measured.model << " on " << name);
+            NS_TEST_EXPECT_MSG_LT(reached, 0.6, measured.model << " on " << name);
+            sum += reached / static_cast<double>(gpu.measured.size());
+
+            const auto estimate = ApplyComputeModel("unknown", shapes, 1000, name);
+            NS_TEST_EXPECT_MSG_EQ_TOL(
+                (estimate.GetForwardTime() + estimate.GetBackwardTime()).GetSeconds() / 1000,
+                operations / (gpu.peak * gpu.efficiency) + bytes / gpu.memoryBandwidth,
+                1e-12,
+                measured.model << " on " << name << ", estimated");
+            NS_TEST_EXPECT_MSG_NE(estimate.times.find("an estimate"), std::string::npos, name);
         }
-        // Uniform: mean 0 +- 0.58/sqrt(COUNT), mean square 1/3.
-        NS_TEST_EXPECT_MSG_EQ_TOL(sum / COUNT, 0, 0.01, "mean");
-        NS_TEST_EXPECT_MSG_EQ_TOL(squares / COUNT, 1.0 / 3, 0.01, "mean square");
-        const std::set<float> others{GradientValue(1, 0, 0, 0, 0),
-                                     GradientValue(2, 0, 0, 0, 0),
-                                     GradientValue(1, 1, 0, 0, 0),
-                                     GradientValue(1, 0, 1, 0, 0),
-                                     GradientValue(1, 0, 0, 1, 0),
-                                     GradientValue(1, 0, 0, 0, 1)};
-        NS_TEST_EXPECT_MSG_EQ(others.size(), 6, "every argument counts");
+        if (gpu.measured.empty())
+        {
+            NS_TEST_EXPECT_MSG_GT(gpu.transformers, 0, name << ": no published training");
+            continue;
+        }
+        NS_TEST_EXPECT_MSG_EQ_TOL(gpu.efficiency, sum, 0.005, name << ": efficiency");
     }
-};
+}
+
+/** Compute times of GPUs: published throughputs, the parts of a layer's time, estimates. */
+void
+TestGpu()
+{
+    UsePicoseconds();
+    CheckPublished();
+    CheckLayers();
+    CheckEstimates();
+    std::string error;
+    try
+    {
+        LoadModel("resnet50", 1, 1, "a1000");
+    }
+    catch (const ConfigurationError& refusal)
+    {
+        error = refusal.what();
+    }
+    NS_TEST_EXPECT_MSG_EQ(error,
+                          "unknown GPU 'a1000' (allowed: a100, gb200, h100, h200, h800, v100)",
+                          "refusal");
+}
 
 /**
- * @ingroup distributed-training-job-tests
- *
- * Measurements of ranks, merged within and between processes, and the resulting records.
+ * @param name a built-in workload
+ * @param mebibytes expected bucket sizes
  */
-class IterationStatisticsTestCase : public TestCase
+void
+Check(const std::string& name, const std::vector<double>& mebibytes)
 {
-  public:
-    IterationStatisticsTestCase()
-        : TestCase("iterations: merged ranks and processes, means, table, JSON")
+    const auto workload = LoadModel(name, 1, 1);
+    const auto buckets = MakeGradientBuckets(workload.layers);
+    NS_TEST_ASSERT_MSG_EQ(buckets.size(), mebibytes.size(), name << " number of buckets");
+    uint32_t next = workload.layers.size();
+    uint64_t bytes = 0;
+    for (std::size_t index = 0; index < buckets.size(); ++index)
     {
-    }
-
-  private:
-    /** @return a rank's measurements, from times in ms */
-    static RankIteration Measure(int64_t start, int64_t end, int64_t compute, int64_t communication)
-    {
-        RankIteration measured;
-        measured.start = MilliSeconds(start);
-        measured.end = MilliSeconds(end);
-        measured.computeTime = MilliSeconds(compute);
-        measured.leastCompute = MilliSeconds(compute);
-        measured.totalCompute = MilliSeconds(compute);
-        measured.communicationTime = MilliSeconds(communication);
-        measured.bubble = MilliSeconds(start % 10 == 2 ? 2 : 0);
-        measured.exposedData = MilliSeconds(compute - 4);
-        return measured;
-    }
-
-    /** @return statistics of four ranks whose sums are checked */
-    static std::unique_ptr<IterationStatistics> Make()
-    {
-        auto statistics = std::make_unique<IterationStatistics>(4, 1);
-        statistics->SetLowerBound(0.002);
-        statistics->SetBusBytes(24e6);
-        statistics->SetExpectedSums(4);
-        return statistics;
-    }
-
-    /** Sends the reports of one process to another. */
-    static void Exchange(IterationStatistics& from, IterationStatistics& to)
-    {
-        ByteWriter writer;
-        from.Pack(writer);
-        ByteReader reader(writer.GetData(), writer.GetSize());
-        to.Merge(reader);
-        NS_ABORT_MSG_UNLESS(reader.IsAtEnd(), "more was packed than merged");
-    }
-
-    void DoRun() override
-    {
-        UsePicoseconds();
-        const auto all = Make();
-        const auto first = Make();
-        const auto second = Make();
-        for (uint32_t rank = 0; rank < 4; rank++)
+        NS_TEST_EXPECT_MSG_EQ_TOL(ToMebibytes(buckets[index].bytes),
+                                  mebibytes[index],
+                                  0.00501,
+                                  name << " bucket " << index);
+        bytes += buckets[index].bytes;
+        for (const auto layer : buckets[index].layers)
         {
-            IterationStatistics& own = rank < 3 ? *first : *second;
-            for (IterationStatistics* statistics : {all.get(), &own})
+            NS_TEST_EXPECT_MSG_EQ(layer, --next, "backward order, every layer once");
+        }
+    }
+    NS_TEST_EXPECT_MSG_EQ(next, 0, name << " all layers");
+    NS_TEST_EXPECT_MSG_EQ(bytes, workload.GetGradientBytes(), name << " all gradients");
+}
+
+/** Bucket sizes against published and manual examples. */
+void
+TestGradientBuckets()
+{
+    UsePicoseconds();
+    Check("resnet50", {7.82, 30.04, 25.04, 25.32, 9.27});
+    Check("vgg16", {15.63, 64.02, 392.02, 27.01, 27.01, 2.12});
+    Check("alexnet", {15.63, 64.02, 144.02, 9.42});
+
+    const auto layer = [](uint64_t parameters) {
+        return Layer{"layer", parameters, Time(0), Time(0)};
+    };
+    NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets({}).size(), 0, "no layers");
+    NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets({layer(0), layer(0)}).size(), 0, "no parameters");
+
+    // A layer without parameters joins a bucket, but delays none.
+    const auto joined = MakeGradientBuckets({layer(0), layer(5), layer(0), layer(7), layer(0)});
+    NS_TEST_ASSERT_MSG_EQ(joined.size(), 1, "all below the cap");
+    NS_TEST_EXPECT_MSG_EQ(joined[0].bytes, 48, "bytes");
+    NS_TEST_EXPECT_MSG_EQ(joined[0].layers.size(), 5, "layers");
+    NS_TEST_EXPECT_MSG_EQ(joined[0].readyLayer, 1, "last gradient");
+    const auto closed = MakeGradientBuckets({layer(0), layer(1 << 18)});
+    NS_TEST_ASSERT_MSG_EQ(closed.size(), 1, "exactly the first cap");
+    NS_TEST_EXPECT_MSG_EQ(closed[0].layers.size(), 2, "layers");
+    NS_TEST_EXPECT_MSG_EQ(closed[0].readyLayer, 1, "last gradient");
+
+    // The first cap, smaller caps, and no fusion.
+    const std::vector<Layer> equal(8, layer(1 << 17)); // 512 KiB each
+    NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets(equal, 2 << 20).size(), 3, "1, 2, 1 MiB");
+    NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets(equal, 600 << 10).size(), 4, "1 MiB each");
+    NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets(equal, 0).size(), 8, "a bucket a layer");
+    // More than 4 GiB.
+    const auto large = MakeGradientBuckets({layer(1ULL << 33)});
+    NS_TEST_EXPECT_MSG_EQ(large.at(0).bytes, 1ULL << 35, "32 GiB");
+    // Gradients of 2 bytes: twice as many in a bucket of the same cap.
+    const auto halves = MakeGradientBuckets(equal, 2 << 20, 2);
+    NS_TEST_ASSERT_MSG_EQ(halves.size(), 2, "1, 1 MiB");
+    NS_TEST_EXPECT_MSG_EQ(halves[0].layers.size(), 4, "the first cap");
+    NS_TEST_EXPECT_MSG_EQ(halves[0].bytes, 1 << 20, "first bucket");
+    NS_TEST_EXPECT_MSG_EQ(halves[1].bytes, 1 << 20, "second bucket");
+    NS_TEST_EXPECT_MSG_EQ(MakeGradientBuckets({layer(7)}, 1 << 20, 2).at(0).bytes, 14, "odd");
+}
+
+/**
+ * @param text content of a file
+ * @param start start of the message
+ * @param part text that the message must contain
+ */
+void
+Refuse(const std::string& text, const std::string& start, const std::string& part)
+{
+    std::istringstream input(text);
+    std::string message;
+    try
+    {
+        ReadWorkload(input, "f.csv");
+    }
+    catch (const ConfigurationError& error)
+    {
+        message = error.what();
+    }
+    NS_TEST_EXPECT_MSG_EQ(message.substr(0, start.size()), start, "for " << text);
+    NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message << " lacks " << part);
+    NS_TEST_EXPECT_MSG_NE(message.find("(allowed: "), std::string::npos, message);
+    NS_TEST_EXPECT_MSG_EQ(message.find_first_of("\r\n"), std::string::npos, "one line");
+}
+
+/**
+ * @param name as for LoadModel()
+ * @param batch as for LoadModel()
+ * @param scale as for LoadModel()
+ * @param part text that the message must contain
+ */
+void
+RefuseToLoad(const std::string& name, uint32_t batch, double scale, const std::string& part)
+{
+    std::string message;
+    try
+    {
+        LoadModel(name, batch, scale);
+    }
+    catch (const ConfigurationError& error)
+    {
+        message = error.what();
+    }
+    NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message << " lacks " << part);
+}
+
+/** Workload files: valid ones, and refusals with file and line. */
+void
+TestWorkloadFile()
+{
+    UsePicoseconds();
+    const std::string header = "layer,parameters,forward_us,backward_us\n";
+
+    std::istringstream input("\xEF\xBB\xBF# a comment\r\n\r\n"
+                             " layer , parameters,forward_us,backward_us\r\n"
+                             "conv 1,100, 1.5 ,0.000001\r\n"
+                             "# another\n"
+                             "pool,0,0,0\n"
+                             "fc,5000000000,2e3,4000");
+    const auto workload = ReadWorkload(input, "good.csv");
+    NS_TEST_ASSERT_MSG_EQ(workload.layers.size(), 3, "layers");
+    NS_TEST_EXPECT_MSG_EQ(workload.layers[0].name, "conv 1", "name");
+    NS_TEST_EXPECT_MSG_EQ(workload.layers[0].forward, NanoSeconds(1500), "forward");
+    NS_TEST_EXPECT_MSG_EQ(workload.layers[0].backward, PicoSeconds(1), "backward");
+    NS_TEST_EXPECT_MSG_EQ(workload.layers[2].forward, MilliSeconds(2), "exponent");
+    NS_TEST_EXPECT_MSG_EQ(workload.GetGradientBytes(), 20000000400ULL, "beyond 32 bits");
+
+    Refuse("", "f.csv:1: empty file", "layer,parameters");
+    Refuse("# only a comment\n", "f.csv:1: empty file", "header");
+    Refuse(header, "f.csv:1: no layers", "at least one layer");
+    Refuse("conv,1,2,3\n", "f.csv:1: first line is", "'conv,1,2,3'");
+    Refuse("\x01\xFFPNG\n", "f.csv:1: first line is", "'??PNG'");
+    Refuse("layer,parameters,forward_us\n", "f.csv:1: first line is", "backward_us");
+    Refuse(header + "a,1,2,3\n" + header, "f.csv:3: second header line", "one");
+    Refuse(header + "a,1,2\n", "f.csv:2: 3 column(s)", "4 columns");
+    Refuse(header + "#\n\na,1,2,3,\n", "f.csv:4: 5 column(s)", "4 columns");
+    Refuse(header + ",1,2,3\n", "f.csv:2: layer is empty", "a name");
+    for (const std::string bad :
+         {"", "x", "1.5", "-1", "1e6", "0x10", "1 000", "99999999999999999999", "nan"})
+    {
+        Refuse(header + "a,1,1,1\nb," + bad + ",2,3\n", "f.csv:3: parameters is '" + bad, "2^60");
+    }
+    for (const std::string bad : {"", "x", "-1", "-0.5", "nan", "inf", "1us", "0x1p3", "1e400"})
+    {
+        Refuse(header + "a,1," + bad + ",3\n", "f.csv:2: forward_us is '" + bad, "microseconds");
+        Refuse(header + "a,1,3," + bad + "\n", "f.csv:2: backward_us is '" + bad, "from 0");
+    }
+    Refuse(header + "a,1152921504606846976,0,0\nb,1,0,0\n", "f.csv:3: parameters", "together");
+    Refuse(header + "a,1,9e11,9e11\n", "f.csv:2: the times", "together");
+
+    const std::string path = CreateTempDirFilename("workload.csv");
+    {
+        std::ofstream file(path);
+        file << header << "a,1000000,1000,2000\n";
+    }
+    const auto scaled = LoadModel(path, 999, 2);
+    NS_TEST_EXPECT_MSG_EQ(LoadModel("file:" + path, 999, 2).GetForwardTime(),
+                          scaled.GetForwardTime(),
+                          "a path is short for file:PATH");
+    NS_TEST_EXPECT_MSG_EQ(scaled.GetForwardTime(), MilliSeconds(2), "scaled, not batched");
+    NS_TEST_EXPECT_MSG_EQ(scaled.update, PicoSeconds(11770476), "2 * 12 B * 1e6 / 2.039e12 B/s");
+
+    RefuseToLoad("resnet51",
+                 1,
+                 1,
+                 "alexnet, bert-large, dlrm, dlrm-hybrid-parallel, file, mlp-hybrid-parallel, "
+                 "mlp-model-parallel, resnet50, vgg16");
+    RefuseToLoad("mlp-model-parallel", 1, 1, "is no model of layers");
+    RefuseToLoad("file", 1, 1, "PATH");
+    RefuseToLoad("", 1, 1, "alexnet");
+    RefuseToLoad("/", 1, 1, "/: cannot be read");
+    RefuseToLoad("resnet50", 0, 1, "batch 0");
+    RefuseToLoad("resnet50", 1, -1, "compute scale -1");
+    RefuseToLoad("resnet50", 1, std::nan(""), "compute scale nan");
+    RefuseToLoad("bert-large", 1 << 24, 1e9, "allowed: up to 1000000 s");
+}
+
+/** Gradients are a fixed function in [-1, 1) without obvious structure. */
+void
+TestGradientValues()
+{
+    // First output of SplitMix64 with seed 0 (reference implementation of S. Vigna).
+    NS_TEST_EXPECT_MSG_EQ(MixBits(0), 0xe220a8397b1dcdafULL, "SplitMix64");
+    constexpr std::size_t COUNT = 100000;
+    const auto values = MakeGradients(1, 0, 0, 0, COUNT);
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t index = 0; index < COUNT; ++index)
+    {
+        const float value = values[index];
+        sum += value;
+        squares += static_cast<double>(value) * value;
+        if (value < -1 || value >= 1 || value != GradientValue(1, 0, 0, 0, index))
+        {
+            NS_TEST_EXPECT_MSG_EQ(index, COUNT, "out of range, or not the same function");
+        }
+    }
+    // Uniform: mean 0 +- 0.58/sqrt(COUNT), mean square 1/3.
+    NS_TEST_EXPECT_MSG_EQ_TOL(sum / COUNT, 0, 0.01, "mean");
+    NS_TEST_EXPECT_MSG_EQ_TOL(squares / COUNT, 1.0 / 3, 0.01, "mean square");
+    const std::set<float> others{GradientValue(1, 0, 0, 0, 0),
+                                 GradientValue(2, 0, 0, 0, 0),
+                                 GradientValue(1, 1, 0, 0, 0),
+                                 GradientValue(1, 0, 1, 0, 0),
+                                 GradientValue(1, 0, 0, 1, 0),
+                                 GradientValue(1, 0, 0, 0, 1)};
+    NS_TEST_EXPECT_MSG_EQ(others.size(), 6, "every argument counts");
+}
+
+/** @return a rank's measurements, from times in ms */
+RankIteration
+Measure(int64_t start, int64_t end, int64_t compute, int64_t communication)
+{
+    RankIteration measured;
+    measured.start = MilliSeconds(start);
+    measured.end = MilliSeconds(end);
+    measured.computeTime = MilliSeconds(compute);
+    measured.leastCompute = MilliSeconds(compute);
+    measured.totalCompute = MilliSeconds(compute);
+    measured.communicationTime = MilliSeconds(communication);
+    measured.bubble = MilliSeconds(start % 10 == 2 ? 2 : 0);
+    measured.exposedData = MilliSeconds(compute - 4);
+    return measured;
+}
+
+/** @return statistics of four ranks whose sums are checked */
+std::unique_ptr<IterationStatistics>
+Make()
+{
+    auto statistics = std::make_unique<IterationStatistics>(4, 1);
+    statistics->SetLowerBound(0.002);
+    statistics->SetBusBytes(24e6);
+    statistics->SetExpectedSums(4);
+    return statistics;
+}
+
+/** Sends the reports of one process to another. */
+void
+Exchange(IterationStatistics& from, IterationStatistics& to)
+{
+    ByteWriter writer;
+    from.Pack(writer);
+    ByteReader reader(writer.GetData(), writer.GetSize());
+    to.Merge(reader);
+    NS_ABORT_MSG_UNLESS(reader.IsAtEnd(), "more was packed than merged");
+}
+
+/** Measurements of ranks, merged within and between processes, and the resulting records. */
+void
+TestIterationStatistics()
+{
+    UsePicoseconds();
+    const auto all = Make();
+    const auto first = Make();
+    const auto second = Make();
+    for (uint32_t rank = 0; rank < 4; rank++)
+    {
+        IterationStatistics& own = rank < 3 ? *first : *second;
+        for (IterationStatistics* statistics : {all.get(), &own})
+        {
+            for (uint32_t iteration = 0; iteration < 3; iteration++)
             {
-                for (uint32_t iteration = 0; iteration < 3; iteration++)
+                const bool isRight = rank < 3 || iteration < 2;
+                if (iteration != 1)
                 {
-                    const bool isRight = rank < 3 || iteration < 2;
-                    if (iteration != 1)
-                    {
-                        statistics->AddSum(iteration, isRight);
-                    }
-                    // Rank 1 starts first, rank 3 computes longest and ends last.
-                    const int64_t start = 10 * iteration + (rank == 1 ? 2 : 3);
-                    statistics->AddRank(
-                        iteration,
-                        Measure(start, 10 * iteration + 9 + rank, 4 + rank, 4 * rank));
-                    if (iteration == 1) // as in an iteration that does not wait for its sums
-                    {
-                        statistics->AddSum(iteration, isRight);
-                    }
+                    statistics->AddSum(iteration, isRight);
+                }
+                // Rank 1 starts first, rank 3 computes longest and ends last.
+                const int64_t start = 10 * iteration + (rank == 1 ? 2 : 3);
+                statistics->AddRank(iteration,
+                                    Measure(start, 10 * iteration + 9 + rank, 4 + rank, 4 * rank));
+                if (iteration == 1) // as in an iteration that does not wait for its sums
+                {
+                    statistics->AddSum(iteration, isRight);
                 }
             }
-            if (rank == 0)
-            {
-                NS_TEST_EXPECT_MSG_EQ(all->GetRecords().size(), 0, "ranks are missing");
-                Exchange(*first, *second); // in parts
-            }
         }
-        Exchange(*first, *second);
-        Exchange(*second, *first);
-        NS_TEST_EXPECT_MSG_EQ(
-            ToText(all->GetRecords()),
-            R"([{"iteration":0,"warmup":true,"start_s":0.002,"end_s":0.012,"iteration_time_s":0.01,)"
-            R"("compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
-            R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
-            R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
-            R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
-            R"("scaling_efficiency":0.7,"verified":true,"derived":false},)"
-            R"({"iteration":1,"warmup":false,"start_s":0.012,"end_s":0.022,)"
-            R"("iteration_time_s":0.01,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
-            R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
-            R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
-            R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
-            R"("scaling_efficiency":0.7,"verified":true,"derived":false},)"
-            R"({"iteration":2,"warmup":false,"start_s":0.022,"end_s":0.032,)"
-            R"("iteration_time_s":0.01,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
-            R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
-            R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
-            R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
-            R"("scaling_efficiency":0.7,"verified":false,"derived":false}])",
-            "one process");
-        NS_TEST_EXPECT_MSG_EQ(ToText(second->GetRecords()), ToText(all->GetRecords()), "of two");
-        NS_TEST_EXPECT_MSG_EQ(ToText(first->GetRecords()), ToText(all->GetRecords()), "of two");
-
-        std::vector<IterationRecord> records = all->GetRecords();
-        records[2].iterationTimeS = 0.03;
-        records[2].communicationTimeS = 0.018;
-        const IterationRecord mean = GetMean(records);
-        NS_TEST_EXPECT_MSG_EQ(mean.iteration, 2, "without the warm-up");
-        NS_TEST_EXPECT_MSG_EQ(mean.startS, 0.012, "start of the first");
-        NS_TEST_EXPECT_MSG_EQ(mean.endS, 0.032, "end of the last");
-        NS_TEST_EXPECT_MSG_EQ(mean.verified, false, "not all are");
-        NS_TEST_EXPECT_MSG_EQ(
-            MeanToJson(mean).Write(),
-            R"({"iteration_time_s":0.02,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.012,)"
-            R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
-            R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
-            R"("other_idle_s":0,"busbw_GBps":2,"lower_bound_s":0.002,)"
-            R"("scaling_efficiency":0.35})",
-            "ratios are those of the mean times");
-        NS_TEST_EXPECT_MSG_EQ(
-            IterationToJson(records[0]).Write(),
-            R"({"iteration_time_s":0.01,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
-            R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
-            R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
-            R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
-            R"("scaling_efficiency":0.7,"iteration":0,"warmup":true,"verified":true,"derived":false})",
-            "JSON");
-        NS_TEST_EXPECT_MSG_EQ(FormatIterationHeadings(),
-                              "iteration     time (ms) compute (ms) communic. (ms) exposed (ms)   "
-                              "bound (ms) busbw (GB/s)  efficiency",
-                              "headings");
-        NS_TEST_EXPECT_MSG_EQ(FormatIteration("mean", mean),
-                              "mean             20.000        7.000         12.000        3.000    "
-                              "    2.000        2.000      35.0 %",
-                              "row");
-        NS_TEST_EXPECT_MSG_EQ(DescribeFields(GetIterationQuantities())
-                                  .Write()
-                                  .find(R"([{"name":"iteration_time_s","type":"number","unit":"s",)"
-                                        R"("help":"time of an iteration"},)"),
-                              0,
-                              "description");
+        if (rank == 0)
+        {
+            NS_TEST_EXPECT_MSG_EQ(all->GetRecords().size(), 0, "ranks are missing");
+            Exchange(*first, *second); // in parts
+        }
     }
-};
+    Exchange(*first, *second);
+    Exchange(*second, *first);
+    NS_TEST_EXPECT_MSG_EQ(
+        ToText(all->GetRecords()),
+        R"([{"iteration":0,"warmup":true,"start_s":0.002,"end_s":0.012,"iteration_time_s":0.01,)"
+        R"("compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
+        R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
+        R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
+        R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
+        R"("scaling_efficiency":0.7,"verified":true,"derived":false},)"
+        R"({"iteration":1,"warmup":false,"start_s":0.012,"end_s":0.022,)"
+        R"("iteration_time_s":0.01,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
+        R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
+        R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
+        R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
+        R"("scaling_efficiency":0.7,"verified":true,"derived":false},)"
+        R"({"iteration":2,"warmup":false,"start_s":0.022,"end_s":0.032,)"
+        R"("iteration_time_s":0.01,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
+        R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
+        R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
+        R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
+        R"("scaling_efficiency":0.7,"verified":false,"derived":false}])",
+        "one process");
+    NS_TEST_EXPECT_MSG_EQ(ToText(second->GetRecords()), ToText(all->GetRecords()), "of two");
+    NS_TEST_EXPECT_MSG_EQ(ToText(first->GetRecords()), ToText(all->GetRecords()), "of two");
+
+    std::vector<IterationRecord> records = all->GetRecords();
+    records[2].iterationTimeS = 0.03;
+    records[2].communicationTimeS = 0.018;
+    const IterationRecord mean = GetMean(records);
+    NS_TEST_EXPECT_MSG_EQ(mean.iteration, 2, "without the warm-up");
+    NS_TEST_EXPECT_MSG_EQ(mean.startS, 0.012, "start of the first");
+    NS_TEST_EXPECT_MSG_EQ(mean.endS, 0.032, "end of the last");
+    NS_TEST_EXPECT_MSG_EQ(mean.verified, false, "not all are");
+    NS_TEST_EXPECT_MSG_EQ(
+        MeanToJson(mean).Write(),
+        R"({"iteration_time_s":0.02,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.012,)"
+        R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
+        R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
+        R"("other_idle_s":0,"busbw_GBps":2,"lower_bound_s":0.002,)"
+        R"("scaling_efficiency":0.35})",
+        "ratios are those of the mean times");
+    NS_TEST_EXPECT_MSG_EQ(
+        IterationToJson(records[0]).Write(),
+        R"({"iteration_time_s":0.01,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
+        R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
+        R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
+        R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
+        R"("scaling_efficiency":0.7,"iteration":0,"warmup":true,"verified":true,"derived":false})",
+        "JSON");
+    NS_TEST_EXPECT_MSG_EQ(FormatIterationHeadings(),
+                          "iteration     time (ms) compute (ms) communic. (ms) exposed (ms)   "
+                          "bound (ms) busbw (GB/s)  efficiency",
+                          "headings");
+    NS_TEST_EXPECT_MSG_EQ(FormatIteration("mean", mean),
+                          "mean             20.000        7.000         12.000        3.000    "
+                          "    2.000        2.000      35.0 %",
+                          "row");
+    NS_TEST_EXPECT_MSG_EQ(DescribeFields(GetIterationQuantities())
+                              .Write()
+                              .find(R"([{"name":"iteration_time_s","type":"number","unit":"s",)"
+                                    R"("help":"time of an iteration"},)"),
+                          0,
+                          "description");
+}
 
 /**
- * @ingroup distributed-training-job-tests
- *
  * Runs a job over a FakeGroup.
+ * @param name the test's name
  */
-class JobTestCase : public TestCase
+struct JobTestCase
 {
-  public:
-    /** @param name the test's name */
-    JobTestCase(const std::string& name)
-        : TestCase(name)
-    {
-    }
-
-  protected:
     static constexpr int64_t FIRST_STREAM = 77; ///< random stream of rank 0
 
     /** Parameters of a run. */
@@ -1015,11 +908,10 @@ class JobTestCase : public TestCase
         Time end;           ///< its end
     };
 
-    std::vector<PhaseRecord> m_phases;                    ///< all phases
-    std::vector<std::pair<uint32_t, Time>> m_completions; ///< finished iterations
-    std::vector<Ptr<TrainingApplication>> m_applications; ///< by rank
+    std::vector<PhaseRecord> m_phases{};                    ///< all phases
+    std::vector<std::pair<uint32_t, Time>> m_completions{}; ///< finished iterations
+    std::vector<Ptr<TrainingApplication>> m_applications{}; ///< by rank
 
-  private:
     /** Sink of ComputePhase. */
     void Phase(uint32_t rank, uint32_t iteration, const std::string& name, Time start, Time end)
     {
@@ -1027,21 +919,10 @@ class JobTestCase : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-job-tests
- *
- * Layers wait for their own gradients, and those of the first layers go first: times by hand.
- */
-class JobByLayerTestCase : public JobTestCase
+/** Layers wait for their own gradients, and those of the first layers go first: times by hand. */
+struct JobByLayerTestCase : JobTestCase
 {
-  public:
-    JobByLayerTestCase()
-        : JobTestCase("training job: gradients in the order in which layers need them")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         // Layer 1 has no parameters. Updates take 1 ms a layer of the others.
@@ -1116,20 +997,9 @@ class JobByLayerTestCase : public JobTestCase
     }
 };
 
-/**
- * @ingroup distributed-training-job-tests
- *
- * Iteration times computed by hand.
- */
-class JobTimesTestCase : public JobTestCase
+/** Iteration times computed by hand. */
+struct JobTimesTestCase : JobTestCase
 {
-  public:
-    JobTimesTestCase()
-        : JobTestCase("training job: iteration times, with and without overlap")
-    {
-    }
-
-  private:
     /**
      * Three layers: forward 1 + 2 + 3 = 6 ms; backward 4 (layer 2), 5 (layer 1), 6 (layer 0) ms;
      * update 1 ms; 4000 B per layer.
@@ -1145,7 +1015,7 @@ class JobTimesTestCase : public JobTestCase
         return workload;
     }
 
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         const LayeredModel workload = MakeWorkload();
@@ -1242,20 +1112,11 @@ class JobTimesTestCase : public JobTestCase
 };
 
 /**
- * @ingroup distributed-training-job-tests
- *
  * Compute times that vary: by the draws of each rank's own stream, the same in every repetition.
  */
-class JobJitterTestCase : public JobTestCase
+struct JobJitterTestCase : JobTestCase
 {
-  public:
-    JobJitterTestCase()
-        : JobTestCase("training job: jitter of compute times")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         LayeredModel workload;
@@ -1307,75 +1168,50 @@ class JobJitterTestCase : public JobTestCase
     }
 };
 
-/**
- * @ingroup distributed-training-job-tests
- *
- * Distributions of jitter: mean 1, the chosen variation, never negative; refusals.
- */
-class JitterTestCase : public TestCase
+/** Distributions of jitter: mean 1, the chosen variation, never negative; refusals. */
+void
+TestJitter()
 {
-  public:
-    JitterTestCase()
-        : TestCase("jitter: distributions")
+    constexpr uint32_t DRAWS = 200000;
+    NS_TEST_EXPECT_MSG_EQ(PeekPointer(MakeJitter("none")), nullptr, "none");
+    for (const auto& [text, variation] :
+         std::vector<std::pair<std::string, double>>{{"normal:cv=0.1", 0.1},
+                                                     {"normal", 0.02},
+                                                     {"lognormal:cv=0.5", 0.5},
+                                                     {"lognormal", 0.1},
+                                                     {"exponential", 1}})
     {
+        const auto variable = MakeJitter(text);
+        variable->SetStream(5);
+        double sum = 0;
+        double squares = 0;
+        double least = 1;
+        for (uint32_t i = 0; i < DRAWS; i++)
+        {
+            const double value = variable->GetValue();
+            sum += value;
+            squares += value * value;
+            least = std::min(least, value);
+        }
+        const double mean = sum / DRAWS;
+        const double deviation = std::sqrt(squares / DRAWS - mean * mean);
+        NS_TEST_EXPECT_MSG_EQ_TOL(mean, 1, 5 * variation / std::sqrt(DRAWS), text);
+        NS_TEST_EXPECT_MSG_EQ_TOL(deviation / variation, 1, 0.02, text);
+        NS_TEST_EXPECT_MSG_GT(least, 0, text);
     }
-
-  private:
-    void DoRun() override
+    NS_TEST_EXPECT_MSG_EQ(MakeJitter("normal:cv=0")->GetValue(), 1, "no variation");
+    for (const std::string text : {"uniform", "normal:cv=0.4", "normal:cv=-1", "exponential:cv=1"})
     {
-        constexpr uint32_t DRAWS = 200000;
-        NS_TEST_EXPECT_MSG_EQ(PeekPointer(MakeJitter("none")), nullptr, "none");
-        for (const auto& [text, variation] :
-             std::vector<std::pair<std::string, double>>{{"normal:cv=0.1", 0.1},
-                                                         {"normal", 0.02},
-                                                         {"lognormal:cv=0.5", 0.5},
-                                                         {"lognormal", 0.1},
-                                                         {"exponential", 1}})
-        {
-            const auto variable = MakeJitter(text);
-            variable->SetStream(5);
-            double sum = 0;
-            double squares = 0;
-            double least = 1;
-            for (uint32_t i = 0; i < DRAWS; i++)
-            {
-                const double value = variable->GetValue();
-                sum += value;
-                squares += value * value;
-                least = std::min(least, value);
-            }
-            const double mean = sum / DRAWS;
-            const double deviation = std::sqrt(squares / DRAWS - mean * mean);
-            NS_TEST_EXPECT_MSG_EQ_TOL(mean, 1, 5 * variation / std::sqrt(DRAWS), text);
-            NS_TEST_EXPECT_MSG_EQ_TOL(deviation / variation, 1, 0.02, text);
-            NS_TEST_EXPECT_MSG_GT(least, 0, text);
-        }
-        NS_TEST_EXPECT_MSG_EQ(MakeJitter("normal:cv=0")->GetValue(), 1, "no variation");
-        for (const std::string text :
-             {"uniform", "normal:cv=0.4", "normal:cv=-1", "exponential:cv=1"})
-        {
-            NS_TEST_EXPECT_MSG_NE(GetRefusal([&text] { MakeJitter(text); }).find("(allowed: "),
-                                  std::string::npos,
-                                  text);
-        }
+        NS_TEST_EXPECT_MSG_NE(GetRefusal([&text] { MakeJitter(text); }).find("(allowed: "),
+                              std::string::npos,
+                              text);
     }
-};
+}
 
-/**
- * @ingroup distributed-training-job-tests
- *
- * Jobs without communication or without work.
- */
-class JobEdgesTestCase : public JobTestCase
+/** Jobs without communication or without work. */
+struct JobEdgesTestCase : JobTestCase
 {
-  public:
-    JobEdgesTestCase()
-        : JobTestCase("training job: one rank, no parameters, no layers, no compute")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         LayeredModel workload;
@@ -1445,21 +1281,10 @@ class JobEdgesTestCase : public JobTestCase
     }
 };
 
-/**
- * @ingroup distributed-training-job-tests
- *
- * Sums of real payload are checked at every rank.
- */
-class JobVerificationTestCase : public JobTestCase
+/** Sums of real payload are checked at every rank. */
+struct JobVerificationTestCase : JobTestCase
 {
-  public:
-    JobVerificationTestCase()
-        : JobTestCase("training job: right sums verify, a wrong one is named")
-    {
-    }
-
-  private:
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         LayeredModel workload;
@@ -1499,30 +1324,21 @@ class JobVerificationTestCase : public JobTestCase
     }
 };
 
-/**
- * @ingroup distributed-training-job-tests
- *
- * Suite of model/job.
- */
-class TrainingJobTestSuite : public TestSuite
-{
-  public:
-    TrainingJobTestSuite()
-        : TestSuite("distributed-training-training-job", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new WorkloadTotalsTestCase);
-        AddTestCase(new GpuTestCase);
-        AddTestCase(new JitterTestCase);
-        AddTestCase(new GradientBucketsTestCase);
-        AddTestCase(new WorkloadFileTestCase);
-        AddTestCase(new GradientValuesTestCase);
-        AddTestCase(new IterationStatisticsTestCase);
-        AddTestCase(new JobTimesTestCase);
-        AddTestCase(new JobByLayerTestCase);
-        AddTestCase(new JobJitterTestCase);
-        AddTestCase(new JobEdgesTestCase);
-        AddTestCase(new JobVerificationTestCase);
-    }
-};
+const Suite g_suite(
+    "training-job",
+    Duration::QUICK,
+    {{"built-in workloads: parameters, multiply-accumulates, compute times", TestWorkloadTotals},
+     {"GPUs: published throughputs, layers that memory limits, estimates", TestGpu},
+     {"jitter: distributions", TestJitter},
+     {"gradient buckets: sizes of known models, edge cases", TestGradientBuckets},
+     {"workload files: formats that are read, errors that are refused", TestWorkloadFile},
+     {"gradient values: range, mean, spread, distinct between ranks", TestGradientValues},
+     {"iterations: merged ranks and processes, means, table, JSON", TestIterationStatistics},
+     {"training job: iteration times, with and without overlap", RunTest<JobTimesTestCase>},
+     {"training job: gradients in the order in which layers need them",
+      RunTest<JobByLayerTestCase>},
+     {"training job: jitter of compute times", RunTest<JobJitterTestCase>},
+     {"training job: one rank, no parameters, no layers, no compute", RunTest<JobEdgesTestCase>},
+     {"training job: right sums verify, a wrong one is named", RunTest<JobVerificationTestCase>}});
 
-static TrainingJobTestSuite g_trainingJobTestSuite; ///< registers the suite
+} // namespace training_job_test

@@ -4,10 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/nstime.h"
 #include "ns3/result-store.h"
 #include "ns3/sqlite-database.h"
-#include "ns3/test.h"
 #include "ns3/timeline-trace.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-json-writer.h"
@@ -29,19 +30,14 @@
 #include <utility>
 #include <vector>
 
-using namespace ns3;
-using namespace ns3::training;
-
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-results-tests Tests of output files
- */
-
-namespace
+namespace training_results_test
 {
 
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
 /**
- * @ingroup distributed-training-results-tests
  * @param path a file
  * @return its content
  */
@@ -53,7 +49,6 @@ ReadFile(const std::string& path)
 }
 
 /**
- * @ingroup distributed-training-results-tests
  * @param path a file
  * @param content new content
  */
@@ -64,7 +59,6 @@ WriteFile(const std::string& path, const std::string& content)
 }
 
 /**
- * @ingroup distributed-training-results-tests
  * @param path a path
  * @return whether it exists
  */
@@ -76,7 +70,6 @@ Exists(const std::string& path)
 }
 
 /**
- * @ingroup distributed-training-results-tests
  * @param action to run
  * @return the text of its ConfigurationError, or empty
  */
@@ -95,8 +88,6 @@ GetError(const std::function<void()>& action)
 }
 
 /**
- * @ingroup distributed-training-results-tests
- *
  * ns-3 names the temporary directory after the current second, unless it is given a name, so runs
  * in quick succession would share files.
  * @param name a file name
@@ -108,287 +99,221 @@ MakeName(const std::string& name)
     return std::to_string(getpid()) + "-" + name;
 }
 
-/** @ingroup distributed-training-results-tests @return a run */
+/** @return a run */
 RunRow
 MakeRun()
 {
     return {"training-job", "1.0", 7, R"({"ranks":2})"};
 }
 
-} // namespace
-
-/**
- * @ingroup distributed-training-results-tests
- *
- * JSON text, including escapes.
- */
-class JsonWriterTestCase : public TestCase
+/** JSON text, including escapes. */
+void
+TestJsonWriter()
 {
-  public:
-    JsonWriterTestCase()
-        : TestCase("JSON: objects, arrays, numbers, strings")
+    auto object = JsonValue::Object();
+    object.Set("text", "a\"b\\c\n\t\x01/").Set("none", JsonValue()).Set("yes", true);
+    object.Set("list", JsonValue::Array().Append(1).Append(-2.5).Append(JsonValue::Array()));
+    NS_TEST_EXPECT_MSG_EQ(object.Write(),
+                          R"({"text":"a\"b\\c\n\u0009\u0001/","none":null,"yes":true,)"
+                          R"("list":[1,-2.5,[]]})",
+                          "one line");
+    NS_TEST_EXPECT_MSG_EQ(JsonValue::Object().Set("a", JsonValue::Array().Append(1)).Write(2),
+                          "{\n  \"a\": [\n    1\n  ]\n}",
+                          "indented");
+    NS_TEST_EXPECT_MSG_EQ(JsonValue::Object().Write(2), "{}", "empty object");
+
+    NS_TEST_EXPECT_MSG_EQ(JsonValue(std::numeric_limits<uint64_t>::max()).Write(),
+                          "18446744073709551615",
+                          "64 bits");
+    NS_TEST_EXPECT_MSG_EQ(JsonValue(std::nan("")).Write(), "null", "NaN");
+    NS_TEST_EXPECT_MSG_EQ(JsonValue(-std::numeric_limits<double>::infinity()).Write(),
+                          "null",
+                          "infinity");
+    NS_TEST_EXPECT_MSG_EQ(JsonValue(0.1).Write(), "0.1", "shortest");
+    for (const double value : {1.0 / 3,
+                               6.02214076e23,
+                               -1e-300,
+                               123456789.123456789,
+                               std::numeric_limits<double>::denorm_min(),
+                               std::numeric_limits<double>::max()})
     {
+        NS_TEST_EXPECT_MSG_EQ(std::strtod(JsonValue(value).Write().c_str(), nullptr),
+                              value,
+                              "round trip");
     }
 
-  private:
-    void DoRun() override
-    {
-        auto object = JsonValue::Object();
-        object.Set("text", "a\"b\\c\n\t\x01/").Set("none", JsonValue()).Set("yes", true);
-        object.Set("list", JsonValue::Array().Append(1).Append(-2.5).Append(JsonValue::Array()));
-        NS_TEST_EXPECT_MSG_EQ(object.Write(),
-                              R"({"text":"a\"b\\c\n\u0009\u0001/","none":null,"yes":true,)"
-                              R"("list":[1,-2.5,[]]})",
-                              "one line");
-        NS_TEST_EXPECT_MSG_EQ(JsonValue::Object().Set("a", JsonValue::Array().Append(1)).Write(2),
-                              "{\n  \"a\": [\n    1\n  ]\n}",
-                              "indented");
-        NS_TEST_EXPECT_MSG_EQ(JsonValue::Object().Write(2), "{}", "empty object");
+    NS_TEST_EXPECT_MSG_EQ(QuoteJson("\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80"),
+                          "\"\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80\"",
+                          "UTF-8 stays");
+    NS_TEST_EXPECT_MSG_EQ(QuoteJson("\xE4|\xC0\xAF|\xED\xA0\x80|\xE2\x82"),
+                          R"("\ufffd|\ufffd\ufffd|\ufffd\ufffd\ufffd|\ufffd\ufffd")",
+                          "what is not UTF-8 is replaced");
+    NS_TEST_EXPECT_MSG_EQ(QuoteJson(std::string("a\0b", 3)), R"("a\u0000b")", "zero byte");
+}
 
-        NS_TEST_EXPECT_MSG_EQ(JsonValue(std::numeric_limits<uint64_t>::max()).Write(),
-                              "18446744073709551615",
-                              "64 bits");
-        NS_TEST_EXPECT_MSG_EQ(JsonValue(std::nan("")).Write(), "null", "NaN");
-        NS_TEST_EXPECT_MSG_EQ(JsonValue(-std::numeric_limits<double>::infinity()).Write(),
-                              "null",
-                              "infinity");
-        NS_TEST_EXPECT_MSG_EQ(JsonValue(0.1).Write(), "0.1", "shortest");
-        for (const double value : {1.0 / 3,
-                                   6.02214076e23,
-                                   -1e-300,
-                                   123456789.123456789,
-                                   std::numeric_limits<double>::denorm_min(),
-                                   std::numeric_limits<double>::max()})
-        {
-            NS_TEST_EXPECT_MSG_EQ(std::strtod(JsonValue(value).Write().c_str(), nullptr),
-                                  value,
-                                  "round trip");
-        }
-
-        NS_TEST_EXPECT_MSG_EQ(QuoteJson("\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80"),
-                              "\"\xC3\xA4 \xE2\x82\xAC \xF0\x9F\x98\x80\"",
-                              "UTF-8 stays");
-        NS_TEST_EXPECT_MSG_EQ(QuoteJson("\xE4|\xC0\xAF|\xED\xA0\x80|\xE2\x82"),
-                              R"("\ufffd|\ufffd\ufffd|\ufffd\ufffd\ufffd|\ufffd\ufffd")",
-                              "what is not UTF-8 is replaced");
-        NS_TEST_EXPECT_MSG_EQ(QuoteJson(std::string("a\0b", 3)), R"("a\u0000b")", "zero byte");
-    }
-};
-
-/**
- * @ingroup distributed-training-results-tests
- *
- * Valid and invalid locations of output files.
- */
-class OutputFileTestCase : public TestCase
+/** Valid and invalid locations of output files. */
+void
+TestOutputFile()
 {
-  public:
-    OutputFileTestCase()
-        : TestCase("output files: refused before anything is created")
+    UsePicoseconds();
+    const std::string good = CreateTempDirFilename(MakeName("good.json"));
+    const auto check = [&](OutputKind kind) {
+        return GetError([&] { CheckOutputFile(good, kind); });
+    };
+    NS_TEST_EXPECT_MSG_EQ(check(OutputKind::RESULTS), "", "can be created");
+    NS_TEST_EXPECT_MSG_EQ(Exists(good), false, "but has not been");
+    const std::vector<std::pair<OutputKind, std::string>> contents{
+        {OutputKind::RESULTS, "{\n  \"rows\": [],\n  \"version\": \"1\"\n}\n"},
+        {OutputKind::TIMELINE, "[\n{\"ph\":\"M\"}\n]\n"},
+        {OutputKind::TOPOLOGY, "{\n  \"hosts\": 2}\n"},
+        {OutputKind::SCHEDULE, "{\n  \"format\": \"distributed-training schedule 1\"}\n"},
+        {OutputKind::SCHEDULE, "<algo name=\"a\"/>"},
+        {OutputKind::CAPTURE, "\xd4\xc3\xb2\xa1 and more"},
+        {OutputKind::ANY, "SQLite format 3"},
+        {OutputKind::ANY, "name,parameters,forward_us\n"}};
+    for (const auto& [kind, content] : contents)
     {
+        WriteFile(good, content);
+        for (const auto& [other, unused] : contents)
+        {
+            const bool isAllowed = other == kind || other == OutputKind::ANY;
+            NS_TEST_EXPECT_MSG_EQ(check(other).empty(), isAllowed, content << check(other));
+        }
+        NS_TEST_EXPECT_MSG_EQ(ReadFile(good), content, "checks change nothing");
     }
+    WriteFile(good, "");
+    NS_TEST_EXPECT_MSG_EQ(check(OutputKind::RESULTS), "", "an empty file is of every kind");
 
-  private:
-    void DoRun() override
+    const std::string directory = CreateTempDirFilename("");
+    for (const auto& bad : {std::string(),
+                            directory,
+                            directory + "/missing/",
+                            directory + "/missing/file",
+                            good + "/file"})
     {
-        UsePicoseconds();
-        const std::string good = CreateTempDirFilename(MakeName("good.json"));
-        const auto check = [&](OutputKind kind) {
-            return GetError([&] { CheckOutputFile(good, kind); });
-        };
-        NS_TEST_EXPECT_MSG_EQ(check(OutputKind::RESULTS), "", "can be created");
-        NS_TEST_EXPECT_MSG_EQ(Exists(good), false, "but has not been");
-        const std::vector<std::pair<OutputKind, std::string>> contents{
-            {OutputKind::RESULTS, "{\n  \"rows\": [],\n  \"version\": \"1\"\n}\n"},
-            {OutputKind::TIMELINE, "[\n{\"ph\":\"M\"}\n]\n"},
-            {OutputKind::TOPOLOGY, "{\n  \"hosts\": 2}\n"},
-            {OutputKind::SCHEDULE, "{\n  \"format\": \"distributed-training schedule 1\"}\n"},
-            {OutputKind::SCHEDULE, "<algo name=\"a\"/>"},
-            {OutputKind::CAPTURE, "\xd4\xc3\xb2\xa1 and more"},
-            {OutputKind::ANY, "SQLite format 3"},
-            {OutputKind::ANY, "name,parameters,forward_us\n"}};
-        for (const auto& [kind, content] : contents)
+        const auto refusals = {GetError([&] { CheckOutputFile(bad, OutputKind::ANY); }),
+                               GetError([&] { TimelineTrace trace(bad); }),
+                               GetError([&] { ResultStore store(bad, MakeRun()); })};
+        for (const auto& message : refusals)
         {
-            WriteFile(good, content);
-            for (const auto& [other, unused] : contents)
-            {
-                const bool isAllowed = other == kind || other == OutputKind::ANY;
-                NS_TEST_EXPECT_MSG_EQ(check(other).empty(), isAllowed, content << check(other));
-            }
-            NS_TEST_EXPECT_MSG_EQ(ReadFile(good), content, "checks change nothing");
+            NS_TEST_EXPECT_MSG_NE(message.find("'" + bad + "'"), std::string::npos, message);
+            NS_TEST_EXPECT_MSG_EQ(message.find('\n'), std::string::npos, message);
         }
-        WriteFile(good, "");
-        NS_TEST_EXPECT_MSG_EQ(check(OutputKind::RESULTS), "", "an empty file is of every kind");
-
-        const std::string directory = CreateTempDirFilename("");
-        for (const auto& bad : {std::string(),
-                                directory,
-                                directory + "/missing/",
-                                directory + "/missing/file",
-                                good + "/file"})
-        {
-            const auto refusals = {GetError([&] { CheckOutputFile(bad, OutputKind::ANY); }),
-                                   GetError([&] { TimelineTrace trace(bad); }),
-                                   GetError([&] { ResultStore store(bad, MakeRun()); })};
-            for (const auto& message : refusals)
-            {
-                NS_TEST_EXPECT_MSG_NE(message.find("'" + bad + "'"), std::string::npos, message);
-                NS_TEST_EXPECT_MSG_EQ(message.find('\n'), std::string::npos, message);
-            }
-        }
-        NS_TEST_EXPECT_MSG_EQ(Exists(directory + "/missing"), false, "nothing created");
     }
-};
+    NS_TEST_EXPECT_MSG_EQ(Exists(directory + "/missing"), false, "nothing created");
+}
 
-/**
- * @ingroup distributed-training-results-tests
- *
- * A file has its name only when it is complete.
- */
-class OutputFileReplacementTestCase : public TestCase
+/** A file has its name only when it is complete. */
+void
+TestOutputFileReplacement()
 {
-  public:
-    OutputFileReplacementTestCase()
-        : TestCase("output files: complete or unchanged")
+    const std::string path = CreateTempDirFilename(MakeName("whole.json"));
+    const std::string link = CreateTempDirFilename(MakeName("link.json"));
+    WriteOutputFile(path, "old");
+    NS_TEST_ASSERT_MSG_EQ(symlink(MakeName("whole.json").c_str(), link.c_str()), 0, "a link");
+    std::string growing;
+    {
+        OutputFile file(link);
+        growing = file.GetGrowingName();
+        file.Write("new ");
+        NS_TEST_EXPECT_MSG_EQ(ReadFile(path), "old", "unchanged");
+        NS_TEST_EXPECT_MSG_EQ(ReadFile(growing), "new ", "grows beside it");
+    }
+    NS_TEST_EXPECT_MSG_EQ(ReadFile(path), "old", "given up");
+    NS_TEST_EXPECT_MSG_EQ(Exists(growing), false, "nothing is left");
+    {
+        OutputFile file(link);
+        file.Write("new ");
+        file.Write("text");
+        file.Commit();
+    }
+    NS_TEST_EXPECT_MSG_EQ(ReadFile(path), "new text", "replaced");
+    NS_TEST_EXPECT_MSG_EQ(ReadFile(link), "new text", "the link is followed");
+    NS_TEST_EXPECT_MSG_EQ(Exists(growing), false, "nothing is left");
+    bool isTold = false;
+    try
+    {
+        WriteOutputFile("/dev/full", "text");
+    }
+    catch (const ConfigurationError&)
     {
     }
-
-  private:
-    void DoRun() override
+    catch (const std::runtime_error& error)
     {
-        const std::string path = CreateTempDirFilename(MakeName("whole.json"));
-        const std::string link = CreateTempDirFilename(MakeName("link.json"));
-        WriteOutputFile(path, "old");
-        NS_TEST_ASSERT_MSG_EQ(symlink(MakeName("whole.json").c_str(), link.c_str()), 0, "a link");
-        std::string growing;
-        {
-            OutputFile file(link);
-            growing = file.GetGrowingName();
-            file.Write("new ");
-            NS_TEST_EXPECT_MSG_EQ(ReadFile(path), "old", "unchanged");
-            NS_TEST_EXPECT_MSG_EQ(ReadFile(growing), "new ", "grows beside it");
-        }
-        NS_TEST_EXPECT_MSG_EQ(ReadFile(path), "old", "given up");
-        NS_TEST_EXPECT_MSG_EQ(Exists(growing), false, "nothing is left");
-        {
-            OutputFile file(link);
-            file.Write("new ");
-            file.Write("text");
-            file.Commit();
-        }
-        NS_TEST_EXPECT_MSG_EQ(ReadFile(path), "new text", "replaced");
-        NS_TEST_EXPECT_MSG_EQ(ReadFile(link), "new text", "the link is followed");
-        NS_TEST_EXPECT_MSG_EQ(Exists(growing), false, "nothing is left");
-        bool isTold = false;
-        try
-        {
-            WriteOutputFile("/dev/full", "text");
-        }
-        catch (const ConfigurationError&)
-        {
-        }
-        catch (const std::runtime_error& error)
-        {
-            isTold = std::string(error.what()).find("'/dev/full'") != std::string::npos;
-        }
-        NS_TEST_EXPECT_MSG_EQ(isTold, true, "a full device");
-        std::remove(path.c_str());
-        NS_TEST_EXPECT_MSG_EQ(IsSameFile(path, link), true, "by a link to nothing");
-        WriteOutputFile(link, "again");
-        NS_TEST_EXPECT_MSG_EQ(ReadFile(path), "again", "by a link to nothing");
-        NS_TEST_EXPECT_MSG_EQ(IsSameFile(path, link), true, "by a link");
-        NS_TEST_EXPECT_MSG_EQ(IsSameFile(path + "x", path + "x"), true, "not yet there");
-        NS_TEST_EXPECT_MSG_EQ(IsSameFile(path, path + "x"), false, "another");
-        NS_TEST_EXPECT_MSG_EQ(IsSameFile("/dev/null", "/dev/null"), false, "a device");
+        isTold = std::string(error.what()).find("'/dev/full'") != std::string::npos;
     }
-};
+    NS_TEST_EXPECT_MSG_EQ(isTold, true, "a full device");
+    std::remove(path.c_str());
+    NS_TEST_EXPECT_MSG_EQ(IsSameFile(path, link), true, "by a link to nothing");
+    WriteOutputFile(link, "again");
+    NS_TEST_EXPECT_MSG_EQ(ReadFile(path), "again", "by a link to nothing");
+    NS_TEST_EXPECT_MSG_EQ(IsSameFile(path, link), true, "by a link");
+    NS_TEST_EXPECT_MSG_EQ(IsSameFile(path + "x", path + "x"), true, "not yet there");
+    NS_TEST_EXPECT_MSG_EQ(IsSameFile(path, path + "x"), false, "another");
+    NS_TEST_EXPECT_MSG_EQ(IsSameFile("/dev/null", "/dev/null"), false, "a device");
+}
 
-/**
- * @ingroup distributed-training-results-tests
- *
- * Text of a trace, complete and incomplete.
- */
-class TimelineTraceTestCase : public TestCase
+/** Text of a trace, complete and incomplete. */
+void
+TestTimelineTrace()
 {
-  public:
-    TimelineTraceTestCase()
-        : TestCase("timeline: processes, tracks, picoseconds, unfinished file")
+    UsePicoseconds();
+    const std::string path = CreateTempDirFilename(MakeName("trace.json"));
+    const std::string step =
+        R"({"ph":"X","pid":3,"tid":3,"ts":1000000000.000001,"dur":0.000020,"name":"a \"b\"",)"
+        R"("args":{"bytes":8}})";
     {
+        TimelineTrace trace(path);
+        trace.AddProcess(3, "rank 3");
+        trace.Complete(3,
+                       TimelineTrace::STEPS,
+                       "a \"b\"",
+                       Seconds(1000) + PicoSeconds(1),
+                       Seconds(1000) + PicoSeconds(21),
+                       JsonValue::Object().Set("bytes", 8));
+        trace.Flush();
+        const std::string unfinished = ReadFile(trace.GetGrowingName());
+        NS_TEST_EXPECT_MSG_EQ(Exists(path), false, "not yet under its name");
+        NS_TEST_EXPECT_MSG_EQ(unfinished.substr(0, 2), "[\n", "begin");
+        NS_TEST_EXPECT_MSG_EQ(unfinished.substr(unfinished.size() - step.size()),
+                              step,
+                              "ends with a whole event");
+        trace.Complete(3, TimelineTrace::COMPUTE, "forward", Time(0), MicroSeconds(2));
+        trace.Close();
+        trace.Close();
     }
-
-  private:
-    void DoRun() override
+    const std::string text = ReadFile(path);
+    for (const std::string part :
+         {R"({"ph":"M","name":"process_name","pid":3,"tid":0,"args":{"name":"rank 3"}})",
+          R"({"ph":"M","name":"thread_name","pid":3,"tid":1,"args":{"name":"compute"}})",
+          R"({"ph":"M","name":"thread_name","pid":3,"tid":2,"args":{"name":"collectives"}})",
+          R"({"ph":"M","name":"thread_name","pid":3,"tid":3,"args":{"name":"steps"}})",
+          R"({"ph":"X","pid":3,"tid":1,"ts":0.000000,"dur":2.000000,"name":"forward"})"})
     {
-        UsePicoseconds();
-        const std::string path = CreateTempDirFilename(MakeName("trace.json"));
-        const std::string step =
-            R"({"ph":"X","pid":3,"tid":3,"ts":1000000000.000001,"dur":0.000020,"name":"a \"b\"",)"
-            R"("args":{"bytes":8}})";
-        {
-            TimelineTrace trace(path);
-            trace.AddProcess(3, "rank 3");
-            trace.Complete(3,
-                           TimelineTrace::STEPS,
-                           "a \"b\"",
-                           Seconds(1000) + PicoSeconds(1),
-                           Seconds(1000) + PicoSeconds(21),
-                           JsonValue::Object().Set("bytes", 8));
-            trace.Flush();
-            const std::string unfinished = ReadFile(trace.GetGrowingName());
-            NS_TEST_EXPECT_MSG_EQ(Exists(path), false, "not yet under its name");
-            NS_TEST_EXPECT_MSG_EQ(unfinished.substr(0, 2), "[\n", "begin");
-            NS_TEST_EXPECT_MSG_EQ(unfinished.substr(unfinished.size() - step.size()),
-                                  step,
-                                  "ends with a whole event");
-            trace.Complete(3, TimelineTrace::COMPUTE, "forward", Time(0), MicroSeconds(2));
-            trace.Close();
-            trace.Close();
-        }
-        const std::string text = ReadFile(path);
-        for (const std::string part :
-             {R"({"ph":"M","name":"process_name","pid":3,"tid":0,"args":{"name":"rank 3"}})",
-              R"({"ph":"M","name":"thread_name","pid":3,"tid":1,"args":{"name":"compute"}})",
-              R"({"ph":"M","name":"thread_name","pid":3,"tid":2,"args":{"name":"collectives"}})",
-              R"({"ph":"M","name":"thread_name","pid":3,"tid":3,"args":{"name":"steps"}})",
-              R"({"ph":"X","pid":3,"tid":1,"ts":0.000000,"dur":2.000000,"name":"forward"})"})
-        {
-            NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, "lacks " << part);
-        }
-        NS_TEST_EXPECT_MSG_NE(text.find(step), std::string::npos, "lacks " << step);
-        NS_TEST_EXPECT_MSG_EQ(text.substr(text.size() - 5), "\"}\n]\n", "end");
-
-        {
-            const TimelineTrace empty(path);
-        }
-        NS_TEST_EXPECT_MSG_EQ(ReadFile(path), "[\n]\n", "no events, and the old ones are gone");
+        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, "lacks " << part);
     }
-};
+    NS_TEST_EXPECT_MSG_NE(text.find(step), std::string::npos, "lacks " << step);
+    NS_TEST_EXPECT_MSG_EQ(text.substr(text.size() - 5), "\"}\n]\n", "end");
 
-/**
- * @ingroup distributed-training-results-tests
- *
- * The answers of views, and files of older programs.
- */
-class ResultViewTestCase : public TestCase
+    {
+        const TimelineTrace empty(path);
+    }
+    NS_TEST_EXPECT_MSG_EQ(ReadFile(path), "[\n]\n", "no events, and the old ones are gone");
+}
+
+struct ResultViewTestCase
 {
-  public:
-    ResultViewTestCase()
-        : TestCase("results: views answer questions, files of older programs get them")
-    {
-    }
-
-  private:
     /** @param sql a query @param rows what it gives */
     void Expect(const std::string& sql, const std::vector<std::vector<std::string>>& rows)
     {
-        NS_TEST_EXPECT_MSG_EQ((ResultStore::Query(m_path, sql) == rows), true, sql);
+        NS_TEST_EXPECT_MSG_EQ(ResultStore::Query(path, sql), rows, sql);
     }
 
-    void DoRun() override
+    void Run()
     {
-        m_path = CreateTempDirFilename(MakeName("views.sqlite"));
+        path = CreateTempDirFilename(MakeName("views.sqlite"));
         {
-            ResultStore store(m_path, MakeRun());
+            ResultStore store(path, MakeRun());
             // Rank 1 is late with bucket 0, and must wait for its turn.
             store.AddCollective({0, 0, 0, "all-reduce", "ring", 8, 1, 3, 0, 1, "fc"});
             store.AddCollective({1, 0, 0, "all-reduce", "ring", 8, 1.5, 3.25, 0, 2, "fc"});
@@ -400,7 +325,7 @@ class ResultViewTestCase : public TestCase
             store.AddLinkCounter({"spine1", 1, "leaf3", 9, 1, 0, 6, 0, 1.5, 0, 0, 0, 100, 1, 0.25});
             store.AddLinkCounter({"spine1", 2, "leaf4", 9, 1, 0, 1, 0, 0.5, 0, 0, 0, 100, 0.3, 0});
             store.Finish();
-            ResultStore quiet(m_path, MakeRun());
+            ResultStore quiet(path, MakeRun());
             quiet.AddLinkCounter({"host0", 0, "host1", 9, 1, 0, 0, 0, 0.5, 0, 0, 0, 100, 0.25, 0});
             quiet.Finish();
         }
@@ -415,51 +340,40 @@ class ResultViewTestCase : public TestCase
         Expect("SELECT source, destination, time_s, rate_Gbps FROM slowest_message",
                {{"1", "0", "2.0", "5.0e-07"}, {"0", "1", "1.0", "1.0e-06"}, {"1", "2", "0.0", ""}});
         // As a file of a program that knew neither views nor turns.
-        SqliteDatabase(m_path, SqliteDatabase::Mode::WRITE)
+        SqliteDatabase(path, SqliteDatabase::Mode::WRITE)
             .Execute("DROP VIEW binding; DROP VIEW bucket_wait; DROP VIEW bucket; DROP TABLE "
                      "link_iteration;"
                      "ALTER TABLE collective DROP COLUMN turn_s");
-        ResultStore(m_path, MakeRun()).Finish();
+        ResultStore(path, MakeRun()).Finish();
         Expect("SELECT layers, wait_s, network_s FROM bucket_wait",
                {{"fc", "0.5", "1.75"}, {"a to b", "0.0", "2.5"}});
         Expect("SELECT count(*) FROM link_iteration", {{"0"}});
         // An older program does not name the new columns.
-        SqliteDatabase(m_path, SqliteDatabase::Mode::WRITE)
+        SqliteDatabase(path, SqliteDatabase::Mode::WRITE)
             .Execute("INSERT INTO message (run_id, source) VALUES (3, 1)");
         Expect("SELECT source, step FROM message WHERE run_id = 3", {{"1", "0"}});
     }
 
-    std::string m_path; ///< the file
+    std::string path; ///< the file
 };
 
-/**
- * @ingroup distributed-training-results-tests
- *
- * Stored values can be read back.
- */
-class ResultStoreTestCase : public TestCase
+/** Stored values can be read back. */
+struct ResultStoreTestCase
 {
-  public:
-    ResultStoreTestCase()
-        : TestCase("results: all tables, states of a run, a killed run")
-    {
-    }
-
-  private:
     /** @param sql a query @return its only value */
     std::string Get(const std::string& sql)
     {
-        const auto rows = ResultStore::Query(m_path, sql);
+        const auto rows = ResultStore::Query(path, sql);
         return rows.empty() ? "no row" : rows[0][0];
     }
 
-    void DoRun() override
+    void Run()
     {
-        m_path = CreateTempDirFilename(MakeName("results.sqlite"));
-        ResultStore::Check(m_path);
-        NS_TEST_EXPECT_MSG_EQ(Exists(m_path), false, "checking creates nothing");
+        path = CreateTempDirFilename(MakeName("results.sqlite"));
+        ResultStore::Check(path);
+        NS_TEST_EXPECT_MSG_EQ(Exists(path), false, "checking creates nothing");
         {
-            ResultStore store(m_path, MakeRun());
+            ResultStore store(path, MakeRun());
             NS_TEST_EXPECT_MSG_EQ(store.GetRunId(), 1, "first run");
             NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA user_version"), "1", "version of the layout");
             NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA journal_mode"), "wal", "write-ahead log");
@@ -542,7 +456,7 @@ class ResultStoreTestCase : public TestCase
                                                "0.5",
                                                "0.25"};
         const auto isEqual = [this](const std::string& table, const std::vector<std::string>& row) {
-            return ResultStore::Query(m_path, "SELECT * FROM " + table) ==
+            return ResultStore::Query(path, "SELECT * FROM " + table) ==
                    std::vector<std::vector<std::string>>{row};
         };
         NS_TEST_EXPECT_MSG_EQ(isEqual("iteration", iteration), true, "iteration");
@@ -569,7 +483,7 @@ class ResultStoreTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(isEqual("codec_counter", coded), true, "codec_counter");
 
         {
-            ResultStore store(m_path, MakeRun());
+            ResultStore store(path, MakeRun());
             NS_TEST_EXPECT_MSG_EQ(store.GetRunId(), 2, "second run");
             store.AddLinkCounter({"host 0", 0, "switch 0", 1, 1, 0, 0, 0, 0, 0});
             store.Fail("rank 1 waits for 'it'");
@@ -584,7 +498,7 @@ class ResultStoreTestCase : public TestCase
         const pid_t child = fork();
         if (child == 0)
         {
-            ResultStore store(m_path, MakeRun());
+            ResultStore store(path, MakeRun());
             store.AddIteration({});
             store.AddMessage({});
             std::raise(SIGKILL);
@@ -599,15 +513,15 @@ class ResultStoreTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM iteration WHERE run_id = 3"),
                               "1",
                               "iterations of a killed run");
-        ResultStore(m_path, MakeRun()).Finish();
+        ResultStore(path, MakeRun()).Finish();
         NS_TEST_EXPECT_MSG_EQ(Get("SELECT state FROM run WHERE run_id = 4"), "finished", "goes on");
 
         // A file of a version that did not know a column.
         const std::string rows = Get("SELECT count(*) FROM iteration");
-        SqliteDatabase(m_path, SqliteDatabase::Mode::WRITE)
+        SqliteDatabase(path, SqliteDatabase::Mode::WRITE)
             .Execute("ALTER TABLE iteration DROP COLUMN straggler_time_s");
         {
-            ResultStore store(m_path, MakeRun());
+            ResultStore store(path, MakeRun());
             store.AddIteration(
                 {0, true, false, 0, 1, 1, 0.75, 0.125, 0.5, 0.25, 12.5, 0.375, 0.75, true});
             store.Finish();
@@ -621,273 +535,223 @@ class ResultStoreTestCase : public TestCase
                               "new rows");
     }
 
-    std::string m_path; ///< the file
+    std::string path; ///< the file
 };
 
-/**
- * @ingroup distributed-training-results-tests
- *
- * Locks of other programs lose no rows.
- */
-class ResultStoreLockTestCase : public TestCase
+/** Locks of other programs lose no rows. */
+void
+TestResultStoreLock()
 {
-  public:
-    ResultStoreLockTestCase()
-        : TestCase("results: a locked file, a deleted file")
+    const std::string path = CreateTempDirFilename(MakeName("locked.sqlite"));
+    const auto count = [&path](const std::string& table) {
+        return ResultStore::Query(path, "SELECT count(*) FROM " + table)[0][0];
+    };
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const std::string path = CreateTempDirFilename(MakeName("locked.sqlite"));
-        const auto count = [&path](const std::string& table) {
-            return ResultStore::Query(path, "SELECT count(*) FROM " + table)[0][0];
-        };
+        ResultStore store(path, MakeRun());
         {
-            ResultStore store(path, MakeRun());
+            SqliteDatabase other(path, SqliteDatabase::Mode::WRITE);
+            other.Execute("BEGIN IMMEDIATE");
+            for (uint32_t i = 0; i < 3; i++)
             {
-                SqliteDatabase other(path, SqliteDatabase::Mode::WRITE);
-                other.Execute("BEGIN IMMEDIATE");
-                for (uint32_t i = 0; i < 3; i++)
-                {
-                    IterationRecord record;
-                    record.iteration = i;
-                    store.AddMessage({});
-                    store.AddIteration(record);
-                }
-                NS_TEST_EXPECT_MSG_EQ(count("iteration"), "0", "rows wait");
-                other.Execute("COMMIT");
+                IterationRecord record;
+                record.iteration = i;
+                store.AddMessage({});
+                store.AddIteration(record);
             }
-            IterationRecord last;
-            last.iteration = 3;
-            store.AddIteration(last);
-            NS_TEST_EXPECT_MSG_EQ(count("iteration"), "4", "all rows are written");
-            NS_TEST_EXPECT_MSG_EQ(count("message"), "3", "all rows are written");
-            std::remove(path.c_str());
-            bool isTold = false;
-            try
-            {
-                last.iteration = 4;
-                store.AddIteration(last);
-            }
-            catch (const std::runtime_error& error)
-            {
-                isTold = std::string(error.what()).find("deleted") != std::string::npos;
-            }
-            NS_TEST_EXPECT_MSG_EQ(isTold, true, "a deleted file is noticed");
+            NS_TEST_EXPECT_MSG_EQ(count("iteration"), "0", "rows wait");
+            other.Execute("COMMIT");
         }
-        NS_TEST_EXPECT_MSG_EQ(Exists(path), false, "and not made again");
-    }
-};
-
-/**
- * @ingroup distributed-training-results-tests
- *
- * Foreign files are refused and unchanged.
- */
-class ResultStoreRefusalTestCase : public TestCase
-{
-  public:
-    ResultStoreRefusalTestCase()
-        : TestCase("results: newer, corrupt and foreign files are refused, untouched")
-    {
-    }
-
-  private:
-    /**
-     * @param content content of a file
-     * @param part text that the message must contain
-     */
-    void Refuse(const std::string& content, const std::string& part)
-    {
-        const std::string path = CreateTempDirFilename(MakeName("refused.sqlite"));
-        WriteFile(path, content);
-        const auto refusals = {GetError([&] { ResultStore::Check(path); }),
-                               GetError([&] { ResultStore store(path, MakeRun()); })};
-        for (const auto& message : refusals)
-        {
-            NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message << ": " << part);
-            NS_TEST_EXPECT_MSG_NE(message.find("'" + path + "'"), std::string::npos, message);
-            NS_TEST_EXPECT_MSG_EQ(message.find('\n'), std::string::npos, message);
-        }
-        NS_TEST_EXPECT_MSG_EQ((ReadFile(path) == content), true, "changed: " << part);
-        NS_TEST_EXPECT_MSG_EQ(Exists(path + "-wal"), false, "left behind: " << part);
-        NS_TEST_EXPECT_MSG_EQ(Exists(path + "-shm"), false, "left behind: " << part);
-        NS_TEST_EXPECT_MSG_EQ(Exists(path + "-journal"), false, "left behind: " << part);
-    }
-
-    void DoRun() override
-    {
-        const std::string path = CreateTempDirFilename(MakeName("good.sqlite"));
-        {
-            ResultStore store(path, MakeRun());
-            for (uint32_t message = 0; message < 1000; ++message)
-            {
-                store.AddMessage({0, 1, message, 1, 0, 1});
-            }
-            store.Finish();
-        }
-        const std::string good = ReadFile(path);
-        NS_TEST_ASSERT_MSG_GT(good.size(), 20000, "several pages");
-
-        Refuse("layer,parameters\n", "is not an SQLite database");
-        Refuse(std::string(200, 'x'), "is not an SQLite database");
-        Refuse("SQLite format 3", "is not an SQLite database");
-
-        constexpr std::size_t USER_VERSION = 60; // big-endian, in the file's header
-        std::string newer = good;
-        newer[USER_VERSION + 3] = 2;
-        Refuse(newer, "layout version 2 of a newer program (allowed: up to 1)");
-        newer[USER_VERSION] = 0x7F;
-        Refuse(newer, "of a newer program");
-
-        std::string foreign = good;
-        foreign[USER_VERSION + 3] = 0;
-        Refuse(foreign, "is a database of something else");
-
-        Refuse(good.substr(0, good.size() / 2), "malformed");
-        std::string corrupt = good;
-        corrupt.replace(good.size() / 2, 5000, std::string(5000, '\xA5'));
-        Refuse(corrupt, "corrupt");
-
-        WriteFile(path, "");
-        NS_TEST_EXPECT_MSG_EQ(GetError([&] { ResultStore store(path, MakeRun()); }),
-                              "",
-                              "an empty file is as good as none");
-    }
-};
-
-/**
- * @ingroup distributed-training-results-tests
- *
- * Processes that create and append to the same file concurrently.
- */
-class ResultStoreConcurrencyTestCase : public TestCase
-{
-  public:
-    ResultStoreConcurrencyTestCase()
-        : TestCase("results: eight processes create and fill one file at once")
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        constexpr uint32_t PROCESSES = 8;
-        constexpr uint32_t ITERATIONS = 5;
-        constexpr uint32_t MESSAGES = 20;
-        const std::string path = CreateTempDirFilename(MakeName("shared.sqlite"));
-        int starter[2];
-        NS_TEST_ASSERT_MSG_EQ(pipe(starter), 0, "pipe");
-        std::vector<pid_t> children;
-        for (uint32_t process = 0; process < PROCESSES; ++process)
-        {
-            const pid_t child = fork();
-            NS_TEST_ASSERT_MSG_NE(child, -1, "fork");
-            if (child == 0)
-            {
-                char byte;
-                close(starter[1]);
-                [[maybe_unused]] const auto end = read(starter[0], &byte, 1); // until all are ready
-                _exit(Append(path, process, ITERATIONS, MESSAGES));
-            }
-            children.push_back(child);
-        }
-        close(starter[0]);
-        close(starter[1]);
-        for (const pid_t child : children)
-        {
-            int status = 0;
-            waitpid(child, &status, 0);
-            NS_TEST_EXPECT_MSG_EQ((WIFEXITED(status) && WEXITSTATUS(status) == 0),
-                                  true,
-                                  "a process failed");
-        }
-
-        const auto runs = ResultStore::Query(path, "SELECT run_id, seed, state FROM run");
-        std::set<std::string> seeds;
-        for (const auto& run : runs)
-        {
-            seeds.insert(run[1]);
-            NS_TEST_EXPECT_MSG_EQ(run[2], "finished", "state");
-        }
-        NS_TEST_EXPECT_MSG_EQ(runs.size(), PROCESSES, "runs");
-        NS_TEST_EXPECT_MSG_EQ(seeds.size(), PROCESSES, "seeds");
-        const auto counts = ResultStore::Query(
-            path,
-            "SELECT (SELECT count(*) FROM iteration WHERE iteration.run_id = run.run_id), "
-            "(SELECT count(*) FROM message WHERE message.run_id = run.run_id AND source = seed) "
-            "FROM run");
-        for (const auto& count : counts)
-        {
-            NS_TEST_EXPECT_MSG_EQ(count[0], std::to_string(ITERATIONS), "iterations");
-            NS_TEST_EXPECT_MSG_EQ(count[1], std::to_string(ITERATIONS * MESSAGES), "messages");
-        }
-        NS_TEST_EXPECT_MSG_EQ(ResultStore::Query(path, "PRAGMA integrity_check")[0][0],
-                              "ok",
-                              "integrity");
-    }
-
-    /**
-     * @param path the file
-     * @param process number of the process
-     * @param iterations number of iterations to add
-     * @param messages messages per iteration
-     * @return exit status
-     */
-    static int Append(const std::string& path,
-                      uint32_t process,
-                      uint32_t iterations,
-                      uint32_t messages)
-    {
+        IterationRecord last;
+        last.iteration = 3;
+        store.AddIteration(last);
+        NS_TEST_EXPECT_MSG_EQ(count("iteration"), "4", "all rows are written");
+        NS_TEST_EXPECT_MSG_EQ(count("message"), "3", "all rows are written");
+        std::remove(path.c_str());
+        bool isTold = false;
         try
         {
-            RunRow run = MakeRun();
-            run.seed = process;
-            ResultStore store(path, run);
-            for (uint32_t iteration = 0; iteration < iterations; ++iteration)
-            {
-                for (uint32_t message = 0; message < messages; ++message)
-                {
-                    store.AddMessage({process, 0, message, 1, 0, 1});
-                }
-                IterationRecord row;
-                row.iteration = iteration;
-                store.AddIteration(row);
-            }
-            store.Finish();
-            return 0;
+            last.iteration = 4;
+            store.AddIteration(last);
         }
-        catch (const std::exception& error)
+        catch (const std::runtime_error& error)
         {
-            std::fprintf(stderr, "%s\n", error.what());
-            return 1;
+            isTold = std::string(error.what()).find("deleted") != std::string::npos;
         }
+        NS_TEST_EXPECT_MSG_EQ(isTold, true, "a deleted file is noticed");
     }
-};
+    NS_TEST_EXPECT_MSG_EQ(Exists(path), false, "and not made again");
+}
 
 /**
- * @ingroup distributed-training-results-tests
- *
- * Suite of model/results.
+ * @param content content of a file
+ * @param part text that the message must contain
  */
-class TrainingResultsTestSuite : public TestSuite
+void
+Refuse(const std::string& content, const std::string& part)
 {
-  public:
-    TrainingResultsTestSuite()
-        : TestSuite("distributed-training-training-results", TestSuite::Type::UNIT)
+    const std::string path = CreateTempDirFilename(MakeName("refused.sqlite"));
+    WriteFile(path, content);
+    const auto refusals = {GetError([&] { ResultStore::Check(path); }),
+                           GetError([&] { ResultStore store(path, MakeRun()); })};
+    for (const auto& message : refusals)
     {
-        AddTestCase(new JsonWriterTestCase);
-        AddTestCase(new OutputFileTestCase);
-        AddTestCase(new OutputFileReplacementTestCase);
-        AddTestCase(new TimelineTraceTestCase);
-        AddTestCase(new ResultStoreTestCase);
-        AddTestCase(new ResultViewTestCase);
-        AddTestCase(new ResultStoreLockTestCase);
-        AddTestCase(new ResultStoreRefusalTestCase);
-        AddTestCase(new ResultStoreConcurrencyTestCase);
+        NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message << ": " << part);
+        NS_TEST_EXPECT_MSG_NE(message.find("'" + path + "'"), std::string::npos, message);
+        NS_TEST_EXPECT_MSG_EQ(message.find('\n'), std::string::npos, message);
     }
-};
+    NS_TEST_EXPECT_MSG_EQ(ReadFile(path), content, "changed: " << part);
+    NS_TEST_EXPECT_MSG_EQ(Exists(path + "-wal"), false, "left behind: " << part);
+    NS_TEST_EXPECT_MSG_EQ(Exists(path + "-shm"), false, "left behind: " << part);
+    NS_TEST_EXPECT_MSG_EQ(Exists(path + "-journal"), false, "left behind: " << part);
+}
 
-static TrainingResultsTestSuite g_trainingResultsTestSuite; ///< registers the suite
+void
+TestResultStoreRefusal()
+{
+    const std::string path = CreateTempDirFilename(MakeName("good.sqlite"));
+    {
+        ResultStore store(path, MakeRun());
+        for (uint32_t message = 0; message < 1000; ++message)
+        {
+            store.AddMessage({0, 1, message, 1, 0, 1});
+        }
+        store.Finish();
+    }
+    const std::string good = ReadFile(path);
+    NS_TEST_ASSERT_MSG_GT(good.size(), 20000, "several pages");
+
+    Refuse("layer,parameters\n", "is not an SQLite database");
+    Refuse(std::string(200, 'x'), "is not an SQLite database");
+    Refuse("SQLite format 3", "is not an SQLite database");
+
+    constexpr std::size_t USER_VERSION = 60; // big-endian, in the file's header
+    std::string newer = good;
+    newer[USER_VERSION + 3] = 2;
+    Refuse(newer, "layout version 2 of a newer program (allowed: up to 1)");
+    newer[USER_VERSION] = 0x7F;
+    Refuse(newer, "of a newer program");
+
+    std::string foreign = good;
+    foreign[USER_VERSION + 3] = 0;
+    Refuse(foreign, "is a database of something else");
+
+    Refuse(good.substr(0, good.size() / 2), "malformed");
+    std::string corrupt = good;
+    corrupt.replace(good.size() / 2, 5000, std::string(5000, '\xA5'));
+    Refuse(corrupt, "corrupt");
+
+    WriteFile(path, "");
+    NS_TEST_EXPECT_MSG_EQ(GetError([&] { ResultStore store(path, MakeRun()); }),
+                          "",
+                          "an empty file is as good as none");
+}
+
+/**
+ * @param path the file
+ * @param process number of the process
+ * @param iterations number of iterations to add
+ * @param messages messages per iteration
+ * @return exit status
+ */
+int
+Append(const std::string& path, uint32_t process, uint32_t iterations, uint32_t messages)
+{
+    try
+    {
+        RunRow run = MakeRun();
+        run.seed = process;
+        ResultStore store(path, run);
+        for (uint32_t iteration = 0; iteration < iterations; ++iteration)
+        {
+            for (uint32_t message = 0; message < messages; ++message)
+            {
+                store.AddMessage({process, 0, message, 1, 0, 1});
+            }
+            IterationRecord row;
+            row.iteration = iteration;
+            store.AddIteration(row);
+        }
+        store.Finish();
+        return 0;
+    }
+    catch (const std::exception& error)
+    {
+        std::fprintf(stderr, "%s\n", error.what());
+        return 1;
+    }
+}
+
+/** Processes that create and append to the same file concurrently. */
+void
+TestResultStoreConcurrency()
+{
+    constexpr uint32_t PROCESSES = 8;
+    constexpr uint32_t ITERATIONS = 5;
+    constexpr uint32_t MESSAGES = 20;
+    const std::string path = CreateTempDirFilename(MakeName("shared.sqlite"));
+    int starter[2];
+    NS_TEST_ASSERT_MSG_EQ(pipe(starter), 0, "pipe");
+    std::vector<pid_t> children;
+    for (uint32_t process = 0; process < PROCESSES; ++process)
+    {
+        const pid_t child = fork();
+        NS_TEST_ASSERT_MSG_NE(child, -1, "fork");
+        if (child == 0)
+        {
+            char byte;
+            close(starter[1]);
+            [[maybe_unused]] const auto end = read(starter[0], &byte, 1); // until all are ready
+            _exit(Append(path, process, ITERATIONS, MESSAGES));
+        }
+        children.push_back(child);
+    }
+    close(starter[0]);
+    close(starter[1]);
+    for (const pid_t child : children)
+    {
+        int status = 0;
+        waitpid(child, &status, 0);
+        NS_TEST_EXPECT_MSG_EQ((WIFEXITED(status) && WEXITSTATUS(status) == 0),
+                              true,
+                              "a process failed");
+    }
+
+    const auto runs = ResultStore::Query(path, "SELECT run_id, seed, state FROM run");
+    std::set<std::string> seeds;
+    for (const auto& run : runs)
+    {
+        seeds.insert(run[1]);
+        NS_TEST_EXPECT_MSG_EQ(run[2], "finished", "state");
+    }
+    NS_TEST_EXPECT_MSG_EQ(runs.size(), PROCESSES, "runs");
+    NS_TEST_EXPECT_MSG_EQ(seeds.size(), PROCESSES, "seeds");
+    const auto counts = ResultStore::Query(
+        path,
+        "SELECT (SELECT count(*) FROM iteration WHERE iteration.run_id = run.run_id), "
+        "(SELECT count(*) FROM message WHERE message.run_id = run.run_id AND source = seed) "
+        "FROM run");
+    for (const auto& count : counts)
+    {
+        NS_TEST_EXPECT_MSG_EQ(count[0], std::to_string(ITERATIONS), "iterations");
+        NS_TEST_EXPECT_MSG_EQ(count[1], std::to_string(ITERATIONS * MESSAGES), "messages");
+    }
+    NS_TEST_EXPECT_MSG_EQ(ResultStore::Query(path, "PRAGMA integrity_check")[0][0],
+                          "ok",
+                          "integrity");
+}
+
+const Suite g_suite(
+    "training-results",
+    Duration::QUICK,
+    {{"JSON: objects, arrays, numbers, strings", TestJsonWriter},
+     {"output files: refused before anything is created", TestOutputFile},
+     {"output files: complete or unchanged", TestOutputFileReplacement},
+     {"timeline: processes, tracks, picoseconds, unfinished file", TestTimelineTrace},
+     {"results: all tables, states of a run, a killed run", RunTest<ResultStoreTestCase>},
+     {"results: views answer questions, files of older programs get them",
+      RunTest<ResultViewTestCase>},
+     {"results: a locked file, a deleted file", TestResultStoreLock},
+     {"results: newer, corrupt and foreign files are refused, untouched", TestResultStoreRefusal},
+     {"results: eight processes create and fill one file at once", TestResultStoreConcurrency}});
+
+} // namespace training_results_test

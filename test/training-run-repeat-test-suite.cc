@@ -4,13 +4,14 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/bucket-scheduler.h"
 #include "ns3/config.h"
 #include "ns3/loop-graph.h"
 #include "ns3/result-store.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/task-runner.h"
-#include "ns3/test.h"
 #include "ns3/training-run.h"
 #include "ns3/uinteger.h"
 
@@ -23,64 +24,48 @@
 #include <utility>
 #include <vector>
 
+namespace training_run_repeat_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
-
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-repeat-tests Tests of iterations that are derived
- */
-
-namespace
-{
+using namespace ns3::training::tests;
 
 using Options = TrainingRunOptions;
 
-/**
- * @ingroup distributed-training-repeat-tests
- * A test of runs.
- */
-class RepeatTestCase : public TestCase
+/** @param name of a file @return a path that no other process uses */
+std::string
+MakePath(const std::string& name)
 {
-  public:
-    /** @param name of the test */
-    explicit RepeatTestCase(const std::string& name)
-        : TestCase(name)
-    {
-    }
+    return CreateTempDirFilename(std::to_string(getpid()) + "-" + name);
+}
 
-  protected:
-    /** @param name of a file @return a path that no other process uses */
-    std::string MakePath(const std::string& name)
-    {
-        return CreateTempDirFilename(std::to_string(getpid()) + "-" + name);
-    }
+/** @return options of a run of 4 ranks with two buckets and nine iterations */
+Options
+MakeOptions()
+{
+    RngSeedManager::SetSeed(1);
+    RngSeedManager::SetRun(1);
+    BucketScheduler::UseByDefault(); // newer ns-3 resets global values after a test case
+    Options options;
+    options.workload = MakePath("workload.csv");
+    std::ofstream(options.workload) << "layer,parameters,forward_us,backward_us\n"
+                                       "conv,3000,20,40\n"
+                                       "fc,30000,10,20\n";
+    options.bucket = 100000;
+    options.warmup = 1;
+    options.iterations = 8;
+    options.cluster.ranks = 4;
+    return options;
+}
 
-    /** @return options of a run of 4 ranks with two buckets and nine iterations */
-    Options MakeOptions()
-    {
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
-        BucketScheduler::UseByDefault(); // newer ns-3 resets global values after a test case
-        Options options;
-        options.workload = MakePath("workload.csv");
-        std::ofstream(options.workload) << "layer,parameters,forward_us,backward_us\n"
-                                           "conv,3000,20,40\n"
-                                           "fc,30000,10,20\n";
-        options.bucket = 100000;
-        options.warmup = 1;
-        options.iterations = 8;
-        options.cluster.ranks = 4;
-        return options;
-    }
-
-    /** @return the results of a run */
-    static TrainingRunResult Run(Options options, const std::string& repeat)
-    {
-        options.repeat = repeat;
-        return TrainingRun(options).Run();
-    }
-};
+/** @return the results of a run */
+TrainingRunResult
+Run(Options options, const std::string& repeat)
+{
+    options.repeat = repeat;
+    return TrainingRun(options).Run();
+}
 
 /** @return the text of a file */
 std::string
@@ -90,145 +75,124 @@ ReadText(const std::string& path)
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/**
- * @ingroup distributed-training-repeat-tests
- * Jobs of all kinds: what is derived is what would have been simulated, bit by bit.
- */
-class EqualResultsTestCase : public RepeatTestCase
+/** @return the text of a field */
+std::string
+ToJson(const RecordField<IterationRecord>& field, const IterationRecord& record)
 {
-  public:
-    EqualResultsTestCase()
-        : RepeatTestCase("derived iterations are those of the simulation, bit by bit")
-    {
-    }
+    auto json = JsonValue::Object();
+    SetMembers(json, std::vector<RecordField<IterationRecord>>{field}, record);
+    return json.Write();
+}
 
-  private:
-    /**
-     * @param what for messages
-     * @param options of a run, of which iterations are derived
-     */
-    void Check(const std::string& what, const Options& options)
+/**
+ * @param what for messages
+ * @param options of a run, of which iterations are derived
+ */
+void
+Check(const std::string& what, const Options& options)
+{
+    const TrainingRunResult all = Run(options, "simulate");
+    const TrainingRunResult some = Run(options, "derive");
+    const uint64_t iterations = options.warmup + options.iterations;
+    NS_TEST_ASSERT_MSG_EQ(some.repetition.has_value(), true, what);
+    NS_TEST_EXPECT_MSG_GT(some.repetition->derivedIterations,
+                          0,
+                          what << ": " << some.repetition->reason);
+    NS_TEST_EXPECT_MSG_EQ(some.repetition->derivedIterations + some.repetition->simulatedIterations,
+                          iterations,
+                          what);
+    NS_TEST_ASSERT_MSG_EQ(some.iterations.size(), iterations, what);
+    uint64_t derived = 0;
+    for (uint32_t i = 0; i < iterations; i++)
     {
-        const TrainingRunResult all = Run(options, "simulate");
-        const TrainingRunResult some = Run(options, "derive");
-        const uint64_t iterations = options.warmup + options.iterations;
-        NS_TEST_ASSERT_MSG_EQ(some.repetition.has_value(), true, what);
-        NS_TEST_EXPECT_MSG_EQ((some.repetition->derivedIterations > 0),
-                              true,
-                              what << ": " << some.repetition->reason);
-        NS_TEST_EXPECT_MSG_EQ(some.repetition->derivedIterations +
-                                  some.repetition->simulatedIterations,
-                              iterations,
-                              what);
-        NS_TEST_ASSERT_MSG_EQ(some.iterations.size(), iterations, what);
-        uint64_t derived = 0;
-        for (uint32_t i = 0; i < iterations; i++)
+        derived += some.iterations[i].derived ? 1 : 0;
+        NS_TEST_EXPECT_MSG_EQ(all.iterations[i].derived, false, what);
+        IterationRecord record = some.iterations[i];
+        record.derived = false;
+        for (const auto& field : GetIterationColumns())
         {
-            derived += some.iterations[i].derived ? 1 : 0;
-            NS_TEST_EXPECT_MSG_EQ(all.iterations[i].derived, false, what);
-            IterationRecord record = some.iterations[i];
-            record.derived = false;
-            for (const auto& field : GetIterationColumns())
-            {
-                NS_TEST_EXPECT_MSG_EQ(ToJson(field, record),
-                                      ToJson(field, all.iterations[i]),
-                                      what << ", iteration " << i << ", " << field.name);
-            }
+            NS_TEST_EXPECT_MSG_EQ(ToJson(field, record),
+                                  ToJson(field, all.iterations[i]),
+                                  what << ", iteration " << i << ", " << field.name);
         }
-        NS_TEST_EXPECT_MSG_EQ(derived, some.repetition->derivedIterations, what);
-        NS_TEST_EXPECT_MSG_EQ(some.endS, all.endS, what << ", end");
-        NS_TEST_EXPECT_MSG_EQ(MeanToJson(some.mean).Write(), MeanToJson(all.mean).Write(), what);
-        NS_TEST_EXPECT_MSG_EQ(some.cost.packetHops, all.cost.packetHops, what << ", packet-hops");
-        NS_TEST_EXPECT_MSG_EQ((some.cost.skippedHops > all.cost.skippedHops),
-                              (all.cost.packetHops > 0),
-                              what << ", skipped");
-        NS_TEST_EXPECT_MSG_EQ(some.repetition->reason, "", what);
-        NS_TEST_EXPECT_MSG_EQ(some.path->ToJson().Write(), all.path->ToJson().Write(), what);
-        NS_TEST_EXPECT_MSG_EQ((some.inNetwork ? some.inNetwork->ToJson().Write() : ""),
-                              (all.inNetwork ? all.inNetwork->ToJson().Write() : ""),
-                              what);
-        NS_TEST_EXPECT_MSG_EQ((some.energy ? EnergyToJson(some.energy->GetRow()).Write() : ""),
-                              (all.energy ? EnergyToJson(all.energy->GetRow()).Write() : ""),
-                              what);
-        NS_TEST_EXPECT_MSG_EQ((some.warnings == all.warnings), true, what << ", warnings");
     }
+    NS_TEST_EXPECT_MSG_EQ(derived, some.repetition->derivedIterations, what);
+    NS_TEST_EXPECT_MSG_EQ(some.endS, all.endS, what << ", end");
+    NS_TEST_EXPECT_MSG_EQ(MeanToJson(some.mean).Write(), MeanToJson(all.mean).Write(), what);
+    NS_TEST_EXPECT_MSG_EQ(some.cost.packetHops, all.cost.packetHops, what << ", packet-hops");
+    NS_TEST_EXPECT_MSG_EQ((some.cost.skippedHops > all.cost.skippedHops),
+                          (all.cost.packetHops > 0),
+                          what << ", skipped");
+    NS_TEST_EXPECT_MSG_EQ(some.repetition->reason, "", what);
+    NS_TEST_EXPECT_MSG_EQ(some.path->ToJson().Write(), all.path->ToJson().Write(), what);
+    NS_TEST_EXPECT_MSG_EQ((some.inNetwork ? some.inNetwork->ToJson().Write() : ""),
+                          (all.inNetwork ? all.inNetwork->ToJson().Write() : ""),
+                          what);
+    NS_TEST_EXPECT_MSG_EQ((some.energy ? EnergyToJson(some.energy->GetRow()).Write() : ""),
+                          (all.energy ? EnergyToJson(all.energy->GetRow()).Write() : ""),
+                          what);
+    NS_TEST_EXPECT_MSG_EQ(some.warnings, all.warnings, what << ", warnings");
+}
 
-    /** @return the text of a field */
-    static std::string ToJson(const RecordField<IterationRecord>& field,
-                              const IterationRecord& record)
+/** Checks jobs of all kinds. */
+void
+CheckAll()
+{
+    for (const std::string algorithm : {"ring", "rabenseifner", "double-binary-tree"})
     {
-        auto json = JsonValue::Object();
-        SetMembers(json, std::vector<RecordField<IterationRecord>>{field}, record);
-        return json.Write();
-    }
-
-    void DoRun() override
-    {
-        // With 16 the phases of most queue pairs come together after 16 iterations.
-        Config::SetDefault("ns3::training::RdmaNic::AckInterval", UintegerValue(4));
-        CheckAll();
-        Config::SetDefault("ns3::training::RdmaNic::AckInterval", UintegerValue(16));
-    }
-
-    /** Checks jobs of all kinds. */
-    void CheckAll()
-    {
-        for (const std::string algorithm : {"ring", "rabenseifner", "double-binary-tree"})
-        {
-            Options options = MakeOptions();
-            options.cluster.algorithm = algorithm;
-            options.iterations = 20;
-            Check(algorithm, options);
-        }
-        for (uint64_t ranks : {1, 2, 3})
-        {
-            Options options = MakeOptions();
-            options.cluster.ranks = ranks;
-            options.cluster.mtu = 1001;
-            options.energy.priceGpuHour = 2;
-            Check(std::to_string(ranks) + " ranks, odd MTU, a price", options);
-        }
-        for (const std::string control : {"none", "dcqcn:preset=hpcc"})
-        {
-            Options options = MakeOptions();
-            options.cluster.congestionControl = control;
-            Check(control, options);
-        }
-        for (const std::string algorithm : {"switchml", "switch-ps", "sharp"})
-        {
-            Options options = MakeOptions();
-            options.cluster.algorithm = algorithm;
-            Check(algorithm, options);
-        }
         Options options = MakeOptions();
-        options.stragglers = {"1:1.5"};
-        options.overlap = false;
-        Check("a straggler that is always the same", options);
-        options = MakeOptions();
-        options.warmup = 12;
-        options.iterations = 1;
-        Check("most of the warm-up", options);
-        options = Options();
-        options.iterations = 8;
-        options.cluster.ranks = 4;
-        options.workload = "mlp-hybrid-parallel:group=2";
-        Check("groups", options);
+        options.cluster.algorithm = algorithm;
+        options.iterations = 20;
+        Check(algorithm, options);
     }
-};
-
-/**
- * @ingroup distributed-training-repeat-tests
- * Results files and timelines have what the simulation would have written.
- */
-class EqualFilesTestCase : public RepeatTestCase
-{
-  public:
-    EqualFilesTestCase()
-        : RepeatTestCase("files with derived iterations are those of the simulation")
+    for (uint64_t ranks : {1, 2, 3})
     {
+        Options options = MakeOptions();
+        options.cluster.ranks = ranks;
+        options.cluster.mtu = 1001;
+        options.energy.priceGpuHour = 2;
+        Check(std::to_string(ranks) + " ranks, odd MTU, a price", options);
     }
+    for (const std::string control : {"none", "dcqcn:preset=hpcc"})
+    {
+        Options options = MakeOptions();
+        options.cluster.congestionControl = control;
+        Check(control, options);
+    }
+    for (const std::string algorithm : {"switchml", "switch-ps", "sharp"})
+    {
+        Options options = MakeOptions();
+        options.cluster.algorithm = algorithm;
+        Check(algorithm, options);
+    }
+    Options options = MakeOptions();
+    options.stragglers = {"1:1.5"};
+    options.overlap = false;
+    Check("a straggler that is always the same", options);
+    options = MakeOptions();
+    options.warmup = 12;
+    options.iterations = 1;
+    Check("most of the warm-up", options);
+    options = Options();
+    options.iterations = 8;
+    options.cluster.ranks = 4;
+    options.workload = "mlp-hybrid-parallel:group=2";
+    Check("groups", options);
+}
 
-  private:
+/** Jobs of all kinds: what is derived is what would have been simulated, bit by bit. */
+void
+TestEqualResults()
+{
+    // With 16 the phases of most queue pairs come together after 16 iterations.
+    Config::SetDefault("ns3::training::RdmaNic::AckInterval", UintegerValue(4));
+    CheckAll();
+    Config::SetDefault("ns3::training::RdmaNic::AckInterval", UintegerValue(16));
+}
+
+/** Results files and timelines have what the simulation would have written. */
+struct EqualFilesTestCase
+{
     /** @return the rows of a table, in the order of these columns */
     static std::string ReadTable(const std::string& path,
                                  const std::string& columns,
@@ -283,14 +247,12 @@ class EqualFilesTestCase : public RepeatTestCase
         {
             const std::string expected = ReadTable(all, columns, table);
             NS_TEST_EXPECT_MSG_EQ(expected.empty(), false, what << ", " << table);
-            NS_TEST_EXPECT_MSG_EQ((ReadTable(some, columns, table) == expected),
-                                  true,
-                                  what << ", " << table);
+            NS_TEST_EXPECT_MSG_EQ(ReadTable(some, columns, table), expected, what << ", " << table);
         }
-        NS_TEST_EXPECT_MSG_EQ((ReadText(someTrace) == ReadText(allTrace)), true, what);
+        NS_TEST_EXPECT_MSG_EQ(ReadText(someTrace), ReadText(allTrace), what);
     }
 
-    void DoRun() override
+    void Run()
     {
         Check("loop", MakeOptions());
         Options options = MakeOptions();
@@ -306,19 +268,9 @@ class EqualFilesTestCase : public RepeatTestCase
     }
 };
 
-/**
- * @ingroup distributed-training-repeat-tests
- * What need not repeat itself is simulated, and the results say why.
- */
-class NothingTestCase : public RepeatTestCase
+/** What need not repeat itself is simulated, and the results say why. */
+struct NothingTestCase
 {
-  public:
-    NothingTestCase()
-        : RepeatTestCase("nothing is derived with randomness, faults and other traffic")
-    {
-    }
-
-  private:
     using Change = std::function<void(Options&)>;
 
     /** @param reason part of the expected reason @param change of the options */
@@ -338,20 +290,20 @@ class NothingTestCase : public RepeatTestCase
                               std::string::npos,
                               reason);
         NS_TEST_EXPECT_MSG_EQ_TOL(some.endS / all.endS, 1, 1e-3, reason);
-        m_hasDerivedCollectives = some.repetition->derivedCollectives > 0;
-        m_areEqual = some.endS == all.endS && some.cost.packetHops == all.cost.packetHops &&
-                     some.cost.skippedHops == all.cost.skippedHops;
+        hasDerivedCollectives = some.repetition->derivedCollectives > 0;
+        areEqual = some.endS == all.endS && some.cost.packetHops == all.cost.packetHops &&
+                   some.cost.skippedHops == all.cost.skippedHops;
     }
 
     /** Checks that collectives are not derived, either. */
     void CheckAll(const std::string& reason, const Change& change)
     {
         Check(reason, change);
-        NS_TEST_EXPECT_MSG_EQ(m_hasDerivedCollectives, false, reason);
-        NS_TEST_EXPECT_MSG_EQ(m_areEqual, true, reason);
+        NS_TEST_EXPECT_MSG_EQ(hasDerivedCollectives, false, reason);
+        NS_TEST_EXPECT_MSG_EQ(areEqual, true, reason);
     }
 
-    void DoRun() override
+    void Run()
     {
         CheckAll("drawn at random",
                  [](Options& options) { options.computeJitter = "lognormal:cv=0.01"; });
@@ -373,7 +325,7 @@ class NothingTestCase : public RepeatTestCase
         CheckAll("--pcap",
                  [this](Options& options) { options.cluster.pcap = MakePath("capture"); });
         Check("only transport rdma", [](Options& options) { options.cluster.transport = "uec"; });
-        NS_TEST_EXPECT_MSG_EQ(m_hasDerivedCollectives, true, "about, as paths are drawn");
+        NS_TEST_EXPECT_MSG_EQ(hasDerivedCollectives, true, "about, as paths are drawn");
         Check("path choice spray", [](Options& options) { options.cluster.path = "spray"; });
         Check("atp", [](Options& options) { options.cluster.algorithm = "atp"; });
         Check("samples", [this](Options& options) {
@@ -387,76 +339,55 @@ class NothingTestCase : public RepeatTestCase
         });
     }
 
-    bool m_hasDerivedCollectives{false}; // of the last check
-    bool m_areEqual{false};              // of the last check: end and packets
+    bool hasDerivedCollectives{false}; // of the last check
+    bool areEqual{false};              // of the last check: end and packets
 };
 
-/**
- * @ingroup distributed-training-repeat-tests
- * Eight times the iterations take hardly more packets.
- */
-class LongerTestCase : public RepeatTestCase
+/** @param options of a run whose iterations are the same from the first one on */
+void
+CheckExact(Options options)
 {
-  public:
-    LongerTestCase()
-        : RepeatTestCase("eight times the iterations are simulated with as many packets")
-    {
-    }
+    const TrainingRunResult many = Run(options, "derive");
+    options.iterations = 8;
+    const TrainingRunResult few = Run(options, "derive");
+    NS_TEST_EXPECT_MSG_EQ(many.iterations.size(), 65, "all are there");
+    NS_TEST_EXPECT_MSG_EQ(many.repetition->simulatedIterations,
+                          few.repetition->simulatedIterations,
+                          "simulated");
+    NS_TEST_EXPECT_MSG_EQ(many.cost.packetHops - many.cost.skippedHops,
+                          few.cost.packetHops - few.cost.skippedHops,
+                          "simulated packets");
+    NS_TEST_EXPECT_MSG_EQ(many.repetition->Format(),
+                          "iterations: " + std::to_string(many.repetition->simulatedIterations) +
+                              " simulated, " + std::to_string(many.repetition->derivedIterations) +
+                              " derived\n",
+                          "text");
+}
 
-  private:
-    void DoRun() override
-    {
-        Options options = MakeOptions();
-        const TrainingRunResult few = Run(options, "derive");
-        options.iterations = 64;
-        const TrainingRunResult about = Run(options, "derive");
-        const auto getSimulated = [](const TrainingRunResult& result) {
-            return static_cast<double>(result.cost.packetHops - result.cost.skippedHops);
-        };
-        NS_TEST_EXPECT_MSG_LT(getSimulated(about), 1.2 * getSimulated(few), "a period of 16");
-        NS_TEST_EXPECT_MSG_EQ((about.repetition->derivedIterations > 0), true, "about the same");
-        NS_TEST_EXPECT_MSG_EQ(about.repetition->reason.empty(), false, "and not exact");
-        const TrainingRunResult all = Run(options, "simulate");
-        NS_TEST_EXPECT_MSG_EQ_TOL(about.endS / all.endS, 1, 1e-3, "end");
-        Config::SetDefault("ns3::training::RdmaNic::AckInterval", UintegerValue(1));
-        CheckExact(options);
-        Config::SetDefault("ns3::training::RdmaNic::AckInterval", UintegerValue(16));
-    }
-
-    /** @param options of a run whose iterations are the same from the first one on */
-    void CheckExact(Options options)
-    {
-        const TrainingRunResult many = Run(options, "derive");
-        options.iterations = 8;
-        const TrainingRunResult few = Run(options, "derive");
-        NS_TEST_EXPECT_MSG_EQ(many.iterations.size(), 65, "all are there");
-        NS_TEST_EXPECT_MSG_EQ(many.repetition->simulatedIterations,
-                              few.repetition->simulatedIterations,
-                              "simulated");
-        NS_TEST_EXPECT_MSG_EQ(many.cost.packetHops - many.cost.skippedHops,
-                              few.cost.packetHops - few.cost.skippedHops,
-                              "simulated packets");
-        NS_TEST_EXPECT_MSG_EQ(
-            many.repetition->Format(),
-            "iterations: " + std::to_string(many.repetition->simulatedIterations) + " simulated, " +
-                std::to_string(many.repetition->derivedIterations) + " derived\n",
-            "text");
-    }
-};
-
-/**
- * @ingroup distributed-training-repeat-tests
- * A runner of tasks that forgets iterations.
- */
-class ShorterRunnerTestCase : public TestCase
+/** Eight times the iterations take hardly more packets. */
+void
+TestLonger()
 {
-  public:
-    ShorterRunnerTestCase()
-        : TestCase("a job that becomes shorter while it runs")
-    {
-    }
+    Options options = MakeOptions();
+    const TrainingRunResult few = Run(options, "derive");
+    options.iterations = 64;
+    const TrainingRunResult about = Run(options, "derive");
+    const auto getSimulated = [](const TrainingRunResult& result) {
+        return static_cast<double>(result.cost.packetHops - result.cost.skippedHops);
+    };
+    NS_TEST_EXPECT_MSG_LT(getSimulated(about), 1.2 * getSimulated(few), "a period of 16");
+    NS_TEST_EXPECT_MSG_GT(about.repetition->derivedIterations, 0, "about the same");
+    NS_TEST_EXPECT_MSG_EQ(about.repetition->reason.empty(), false, "and not exact");
+    const TrainingRunResult all = Run(options, "simulate");
+    NS_TEST_EXPECT_MSG_EQ_TOL(about.endS / all.endS, 1, 1e-3, "end");
+    Config::SetDefault("ns3::training::RdmaNic::AckInterval", UintegerValue(1));
+    CheckExact(options);
+    Config::SetDefault("ns3::training::RdmaNic::AckInterval", UintegerValue(16));
+}
 
-  private:
+/** A runner of tasks that forgets iterations. */
+struct ShorterRunnerTestCase
+{
     /**
      * @param window of the runner
      * @param keep iterations from the second one on
@@ -499,7 +430,7 @@ class ShorterRunnerTestCase : public TestCase
         return started;
     }
 
-    void DoRun() override
+    void Run()
     {
         for (std::size_t window : {1, 2, 5, 256})
         {
@@ -513,24 +444,14 @@ class ShorterRunnerTestCase : public TestCase
     }
 };
 
-/**
- * @ingroup distributed-training-repeat-tests
- * The suite.
- */
-class TrainingRunRepeatTestSuite : public TestSuite
-{
-  public:
-    TrainingRunRepeatTestSuite()
-        : TestSuite("distributed-training-training-run-repeat", TestSuite::Type::SYSTEM)
-    {
-        AddTestCase(new ShorterRunnerTestCase);
-        AddTestCase(new EqualResultsTestCase);
-        AddTestCase(new EqualFilesTestCase);
-        AddTestCase(new NothingTestCase);
-        AddTestCase(new LongerTestCase);
-    }
-};
+const Suite g_suite(
+    "training-run-repeat",
+    Duration::QUICK,
+    {{"a job that becomes shorter while it runs", RunTest<ShorterRunnerTestCase>},
+     {"derived iterations are those of the simulation, bit by bit", TestEqualResults},
+     {"files with derived iterations are those of the simulation", RunTest<EqualFilesTestCase>},
+     {"nothing is derived with randomness, faults and other traffic", RunTest<NothingTestCase>},
+     {"eight times the iterations are simulated with as many packets", TestLonger}},
+    TestSuite::Type::SYSTEM);
 
-static TrainingRunRepeatTestSuite g_trainingRunRepeatTestSuite; ///< registers the suite
-
-} // namespace
+} // namespace training_run_repeat_test

@@ -4,8 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-time-resolution.h"
 
@@ -14,35 +15,22 @@
 #include <utility>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-transport-restart-tests Tests of connections that are abandoned
- */
+namespace transport_restart_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
 
-/**
- * @ingroup distributed-training-transport-restart-tests
- * After a restart messages of before do not arrive, whatever is on its way, and later ones do.
- */
-class TransportRestartTestCase : public TestCase
+/** After a restart messages of before do not arrive, whatever is on its way, and later ones do. */
+struct TransportRestartTestCase
 {
-  public:
-    /** @param transport rdma, uec or tcp */
-    explicit TransportRestartTestCase(const std::string& transport)
-        : TestCase("restarts of " + transport),
-          m_transport(transport)
-    {
-    }
-
-  private:
     static constexpr uint32_t RANKS = 3;
     static constexpr uint64_t LONG = 10000000; // 0.8 ms on the line
     static constexpr uint64_t SHORT = 5000;
     static constexpr uint64_t TAG = 7;
 
-    void DoRun() override
+    void Run()
     {
         UsePicoseconds();
         for (uint32_t restarts : {1U, 2U, 5U})
@@ -53,12 +41,12 @@ class TransportRestartTestCase : public TestCase
 
     void Run(uint32_t restarts)
     {
-        m_received.clear();
+        received.clear();
         {
             ClusterOptions options;
             options.ranks = RANKS;
-            options.transport = m_transport;
-            options.queuePairs = m_transport == "rdma" ? 2 : 1;
+            options.transport = transport;
+            options.queuePairs = transport == "rdma" ? 2 : 1;
             Cluster cluster(options);
             NS_TEST_ASSERT_MSG_GT(cluster.GetMostRestarts(), 1000, "restarts");
             for (uint32_t rank = 0; rank < RANKS; rank++)
@@ -66,7 +54,7 @@ class TransportRestartTestCase : public TestCase
                 cluster.GetTransport(rank)->SetMessageHandler(
                     [this, rank](uint32_t from, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer>) {
                         NS_TEST_EXPECT_MSG_EQ(tag, TAG, "tag");
-                        m_received.push_back({from * RANKS + rank, bytes});
+                        received.push_back({from * RANKS + rank, bytes});
                     });
             }
             for (uint32_t restart = 0; restart < restarts; restart++)
@@ -87,14 +75,14 @@ class TransportRestartTestCase : public TestCase
             Simulator::Run();
         }
         Simulator::Destroy();
-        NS_TEST_EXPECT_MSG_EQ(m_received.size(),
+        NS_TEST_EXPECT_MSG_EQ(received.size(),
                               RANKS * (RANKS - 1),
                               "one message from each to each");
-        std::sort(m_received.begin(), m_received.end());
-        for (std::size_t i = 0; i < m_received.size(); i++)
+        std::sort(received.begin(), received.end());
+        for (std::size_t i = 0; i < received.size(); i++)
         {
-            NS_TEST_EXPECT_MSG_EQ(m_received[i].second, SHORT, "of the last life");
-            NS_TEST_EXPECT_MSG_EQ((i == 0 || m_received[i - 1].first < m_received[i].first),
+            NS_TEST_EXPECT_MSG_EQ(received[i].second, SHORT, "of the last life");
+            NS_TEST_EXPECT_MSG_EQ((i == 0 || received[i - 1].first < received[i].first),
                                   true,
                                   "once");
         }
@@ -114,24 +102,14 @@ class TransportRestartTestCase : public TestCase
         }
     }
 
-    std::string m_transport;
-    std::vector<std::pair<uint32_t, uint64_t>> m_received; // pair of ranks, bytes
+    std::string transport;                                 ///< rdma, uec or tcp
+    std::vector<std::pair<uint32_t, uint64_t>> received{}; // pair of ranks, bytes
 };
 
-/**
- * @ingroup distributed-training-transport-restart-tests
- * The suite.
- */
-class TransportRestartTestSuite : public TestSuite
-{
-  public:
-    TransportRestartTestSuite()
-        : TestSuite("distributed-training-transport-restart", TestSuite::Type::UNIT)
-    {
-        AddTestCase(new TransportRestartTestCase("rdma"));
-        AddTestCase(new TransportRestartTestCase("uec"));
-        AddTestCase(new TransportRestartTestCase("tcp"));
-    }
-};
+const Suite g_suite("transport-restart",
+                    Duration::QUICK,
+                    {{"restarts of rdma", [] { TransportRestartTestCase{"rdma"}.Run(); }},
+                     {"restarts of uec", [] { TransportRestartTestCase{"uec"}.Run(); }},
+                     {"restarts of tcp", [] { TransportRestartTestCase{"tcp"}.Run(); }}});
 
-static TransportRestartTestSuite g_transportRestartTestSuite; ///< registers the suite
+} // namespace transport_restart_test

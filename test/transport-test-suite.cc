@@ -4,12 +4,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/message-transport.h"
 #include "ns3/rdma-transport.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-transport.h"
-#include "ns3/test.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uec-transport.h"
@@ -19,11 +20,12 @@
 #include <tuple>
 #include <vector>
 
+namespace transport_test
+{
+
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 /** Messages received by a rank. */
 struct Received
@@ -125,171 +127,121 @@ MakePayload(uint64_t bytes, uint32_t seed)
     return buffer;
 }
 
-} // namespace
-
 /**
- * @ingroup distributed-training-tests
- *
  * Concurrent messages of unusual sizes between all pairs of ranks arrive complete, in order per
  * pair, with their tags and contents, on an intact and a lossy network.
+ * @param kind rdma, tcp or uec
+ * @param loss drop probability of each link
  */
-class MessagesArriveTest : public TestCase
+void
+TestMessagesArrive(const std::string& kind, double loss)
 {
-  public:
-    /**
-     * @param kind rdma, tcp or uec
-     * @param loss drop probability of each link
-     */
-    MessagesArriveTest(const std::string& kind, double loss)
-        : TestCase("messages over " + kind + " with loss " + std::to_string(loss)),
-          m_kind(kind),
-          m_loss(loss)
+    const std::vector<uint64_t> sizes{0, 1, 3, 4095, 4096, 4097, 8948, 0, 16, 100000, 5};
+    constexpr uint32_t RANKS = 4;
+    TransportFixture fixture(kind, RANKS, loss);
+    for (uint32_t i = 0; i < sizes.size(); i++)
     {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const std::vector<uint64_t> sizes{0, 1, 3, 4095, 4096, 4097, 8948, 0, 16, 100000, 5};
-        constexpr uint32_t RANKS = 4;
-        TransportFixture fixture(m_kind, RANKS, m_loss);
-        for (uint32_t i = 0; i < sizes.size(); i++)
+        for (uint32_t from = 0; from < RANKS; from++)
         {
-            for (uint32_t from = 0; from < RANKS; from++)
+            for (uint32_t to = 0; to < RANKS; to++)
             {
-                for (uint32_t to = 0; to < RANKS; to++)
+                if (from != to)
                 {
-                    if (from != to)
-                    {
-                        // Tags use all 64 bits; every other message is virtual.
-                        fixture.transports[from]->Send(to,
-                                                       0xfedcba9800000000 + i,
-                                                       sizes[i],
-                                                       i % 2 == 0 ? MakePayload(sizes[i], from)
-                                                                  : nullptr);
-                    }
-                }
-            }
-        }
-        Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(fixture.errors.size(), 0, "errors");
-        for (uint32_t to = 0; to < RANKS; to++)
-        {
-            NS_TEST_ASSERT_MSG_EQ(fixture.received[to].size(),
-                                  (RANKS - 1) * sizes.size(),
-                                  "messages at rank " << to);
-            std::map<uint32_t, uint32_t> next;
-            for (const Received& message : fixture.received[to])
-            {
-                const uint32_t i = next[message.from]++;
-                NS_TEST_EXPECT_MSG_EQ(message.tag, 0xfedcba9800000000 + i, "order and tag");
-                NS_TEST_EXPECT_MSG_EQ(message.bytes, sizes[i], "size");
-                const bool real = i % 2 == 0 && (sizes[i] > 0 || message.payload);
-                NS_TEST_ASSERT_MSG_EQ((message.payload != nullptr), real, "real or virtual");
-                if (real)
-                {
-                    NS_TEST_EXPECT_MSG_EQ(
-                        (message.payload->bytes == MakePayload(sizes[i], message.from)->bytes),
-                        true,
-                        "contents of message " << i);
+                    // Tags use all 64 bits; every other message is virtual.
+                    fixture.transports[from]->Send(to,
+                                                   0xfedcba9800000000 + i,
+                                                   sizes[i],
+                                                   i % 2 == 0 ? MakePayload(sizes[i], from)
+                                                              : nullptr);
                 }
             }
         }
     }
-
-    std::string m_kind;
-    double m_loss;
-};
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(fixture.errors.size(), 0, "errors");
+    for (uint32_t to = 0; to < RANKS; to++)
+    {
+        NS_TEST_ASSERT_MSG_EQ(fixture.received[to].size(),
+                              (RANKS - 1) * sizes.size(),
+                              "messages at rank " << to);
+        std::map<uint32_t, uint32_t> next;
+        for (const Received& message : fixture.received[to])
+        {
+            const uint32_t i = next[message.from]++;
+            NS_TEST_EXPECT_MSG_EQ(message.tag, 0xfedcba9800000000 + i, "order and tag");
+            NS_TEST_EXPECT_MSG_EQ(message.bytes, sizes[i], "size");
+            const bool real = i % 2 == 0 && (sizes[i] > 0 || message.payload);
+            NS_TEST_ASSERT_MSG_EQ((message.payload != nullptr), real, "real or virtual");
+            if (real)
+            {
+                NS_TEST_EXPECT_MSG_EQ(message.payload->bytes,
+                                      MakePayload(sizes[i], message.from)->bytes,
+                                      "contents of message " << i);
+            }
+        }
+    }
+}
 
 /**
- * @ingroup distributed-training-tests
  * Sizes do not wrap at 32 bits.
+ * @param kind rdma or uec
+ * @param lineBytes of a packet of 4096 bytes
  */
-class HugeMessageTest : public TestCase
+void
+TestHugeMessage(const std::string& kind, uint32_t lineBytes)
 {
-  public:
-    /**
-     * @param kind rdma or uec
-     * @param lineBytes of a packet of 4096 bytes
-     */
-    HugeMessageTest(const std::string& kind, uint32_t lineBytes)
-        : TestCase("a message of more than 4 GiB over " + kind),
-          m_kind(kind),
-          m_lineBytes(lineBytes)
-    {
-    }
-
-  private:
-    void DoRun() override
-    {
-        const uint64_t bytes = (uint64_t{4} << 30) + 5;
-        TransportFixture fixture(m_kind, 2, 0);
-        fixture.transports[0]->Send(1, 1, bytes, nullptr);
-        fixture.transports[0]->Send(1, 2, 1, nullptr);
-        Simulator::Run();
-        NS_TEST_ASSERT_MSG_EQ(fixture.received[1].size(), 2, "two messages");
-        NS_TEST_EXPECT_MSG_EQ(fixture.received[1][0].bytes, bytes, "size");
-        NS_TEST_EXPECT_MSG_EQ(fixture.received[1][0].tag, 1, "tag");
-        NS_TEST_EXPECT_MSG_EQ_TOL(fixture.received[1][0].time,
-                                  static_cast<double>(bytes) * m_lineBytes / 4096 * 80e-12,
-                                  1e-4,
-                                  "time");
-        NS_TEST_EXPECT_MSG_EQ(fixture.received[1][1].bytes, 1, "the next one");
-    }
-
-    std::string m_kind;
-    uint32_t m_lineBytes;
-};
+    const uint64_t bytes = (uint64_t{4} << 30) + 5;
+    TransportFixture fixture(kind, 2, 0);
+    fixture.transports[0]->Send(1, 1, bytes, nullptr);
+    fixture.transports[0]->Send(1, 2, 1, nullptr);
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(fixture.received[1].size(), 2, "two messages");
+    NS_TEST_EXPECT_MSG_EQ(fixture.received[1][0].bytes, bytes, "size");
+    NS_TEST_EXPECT_MSG_EQ(fixture.received[1][0].tag, 1, "tag");
+    NS_TEST_EXPECT_MSG_EQ_TOL(fixture.received[1][0].time,
+                              static_cast<double>(bytes) * lineBytes / 4096 * 80e-12,
+                              1e-4,
+                              "time");
+    NS_TEST_EXPECT_MSG_EQ(fixture.received[1][1].bytes, 1, "the next one");
+}
 
 /**
- * @ingroup distributed-training-tests
  * An unreachable peer is reported with a reason, and the simulation ends.
+ * @param kind rdma or tcp
  */
-class UnreachablePeerTest : public TestCase
+void
+TestUnreachablePeer(const std::string& kind)
 {
-  public:
-    /** @param kind rdma or tcp */
-    explicit UnreachablePeerTest(const std::string& kind)
-        : TestCase("an unreachable peer over " + kind),
-          m_kind(kind)
-    {
-    }
+    TransportFixture fixture(kind, 3, 1);
+    fixture.transports[0]->Send(2, 1, 1000, nullptr);
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(fixture.errors.size(), 1, "one report");
+    NS_TEST_EXPECT_MSG_EQ(std::get<0>(fixture.errors[0]), 0, "who");
+    NS_TEST_EXPECT_MSG_EQ(std::get<1>(fixture.errors[0]), 2, "to whom");
+    NS_TEST_EXPECT_MSG_EQ(std::get<2>(fixture.errors[0]).empty(), false, "why");
+    NS_TEST_EXPECT_MSG_EQ(fixture.received[2].size(), 0, "nothing arrives");
+}
 
-  private:
-    void DoRun() override
-    {
-        TransportFixture fixture(m_kind, 3, 1);
-        fixture.transports[0]->Send(2, 1, 1000, nullptr);
-        Simulator::Run();
-        NS_TEST_ASSERT_MSG_EQ(fixture.errors.size(), 1, "one report");
-        NS_TEST_EXPECT_MSG_EQ(std::get<0>(fixture.errors[0]), 0, "who");
-        NS_TEST_EXPECT_MSG_EQ(std::get<1>(fixture.errors[0]), 2, "to whom");
-        NS_TEST_EXPECT_MSG_EQ(std::get<2>(fixture.errors[0]).empty(), false, "why");
-        NS_TEST_EXPECT_MSG_EQ(fixture.received[2].size(), 0, "nothing arrives");
-    }
-
-    std::string m_kind;
-};
-
-/**
- * @ingroup distributed-training-tests
- * Suite of model/transport.
- */
-class TransportTestSuite : public TestSuite
+std::vector<Case>
+MakeCases()
 {
-  public:
-    TransportTestSuite()
-        : TestSuite("distributed-training-transport", TestSuite::Type::UNIT)
+    std::vector<Case> cases;
+    for (const std::string kind : {"rdma", "tcp", "uec"})
     {
-        for (const std::string kind : {"rdma", "tcp", "uec"})
-        {
-            AddTestCase(new MessagesArriveTest(kind, 0));
-            AddTestCase(new MessagesArriveTest(kind, 0.02));
-            AddTestCase(new UnreachablePeerTest(kind));
-        }
-        AddTestCase(new HugeMessageTest("rdma", 4178));
-        AddTestCase(new HugeMessageTest("uec", 4218));
+        cases.push_back(
+            {"messages over " + kind + " with loss 0.000000", [kind] { TestMessagesArrive(kind, 0); }});
+        cases.push_back({"messages over " + kind + " with loss 0.020000",
+                         [kind] { TestMessagesArrive(kind, 0.02); }});
+        cases.push_back(
+            {"an unreachable peer over " + kind, [kind] { TestUnreachablePeer(kind); }});
     }
-};
+    cases.push_back(
+        {"a message of more than 4 GiB over rdma", [] { TestHugeMessage("rdma", 4178); }});
+    cases.push_back(
+        {"a message of more than 4 GiB over uec", [] { TestHugeMessage("uec", 4218); }});
+    return cases;
+}
 
-static TransportTestSuite g_transportTestSuite; ///< registers the suite
+const Suite g_suite("transport", Duration::QUICK, MakeCases());
+
+} // namespace transport_test

@@ -5,6 +5,7 @@
  */
 
 #include "quantized-test-common.h"
+#include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/gradient-source.h"
@@ -13,7 +14,6 @@
 #include "ns3/job-check.h"
 #include "ns3/scheduled-communicator.h"
 #include "ns3/simulator.h"
-#include "ns3/test.h"
 #include "ns3/training-job-helper.h"
 #include "ns3/training-job.h"
 #include "ns3/training-run.h"
@@ -29,35 +29,19 @@
 #include <utility>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-whole-job-quantized-tests Tests of jobs that send numbers in code
- */
+namespace whole_job_quantized_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
-
-namespace
-{
+using namespace ns3::training::tests;
 
 /// Seed of the numbers, the default of TrainingApplication.
 constexpr uint64_t SEED = 1;
 
-} // namespace
-
-/**
- * @ingroup distributed-training-whole-job-quantized-tests
- * ZeRO++ with real numbers: what every rank ends with is computed once more.
- */
-class QuantizedJobTestCase : public TestCase
+/** ZeRO++ with real numbers: what every rank ends with is computed once more. */
+struct QuantizedJobTestCase
 {
-  public:
-    QuantizedJobTestCase()
-        : TestCase("weights of 8 bits and gradients of 4 bits arrive as computed independently")
-    {
-    }
-
-  private:
     /** What has arrived at a rank. */
     struct Arrival
     {
@@ -71,7 +55,7 @@ class QuantizedJobTestCase : public TestCase
     {
         if (task.code)
         {
-            m_arrivals.push_back({rank, task, number, result});
+            arrivals.push_back({rank, task, number, result});
         }
     }
 
@@ -102,15 +86,15 @@ class QuantizedJobTestCase : public TestCase
     /** Runs an iteration of a job. */
     void Run(uint32_t data, uint32_t near)
     {
-        m_arrivals.clear();
-        m_sent.clear();
+        arrivals.clear();
+        sentBytes.clear();
         const auto options = MakeOptions(CreateTempDirFilename("model.json"), data, near);
         const auto plan = options.model.MakePlan(data);
-        m_graph = std::make_shared<TransformerGraph>(plan, TransformerRates{1e14, 1e12});
-        m_check = CheckJob(plan, {1e14, 1e12}, options.cluster);
+        graph = std::make_shared<TransformerGraph>(plan, TransformerRates{1e14, 1e12});
+        check = CheckJob(plan, {1e14, 1e12}, options.cluster);
         const Cluster cluster(options.cluster);
-        std::vector<std::set<CollectiveOperation>> operations(m_graph->GetGroups().size());
-        const auto source = m_graph->MakeSource(0, 1);
+        std::vector<std::set<CollectiveOperation>> operations(graph->GetGroups().size());
+        const auto source = graph->MakeSource(0, 1);
         for (GraphTask task; source->Next(task); task = {})
         {
             if (task.kind == TaskKind::COLLECTIVE)
@@ -120,7 +104,7 @@ class QuantizedJobTestCase : public TestCase
         }
         TrainingJobHelper helper;
         helper.SetAttribute("RealPayload", BooleanValue(true));
-        const auto applications = helper.Install(cluster, m_graph, operations, "");
+        const auto applications = helper.Install(cluster, graph, operations, "");
         TrainingJob job(data, 1, 0, 0.0);
         std::vector<Ptr<TrainingApplication>> ranks;
         for (uint32_t rank = 0; rank < data; rank++)
@@ -138,7 +122,7 @@ class QuantizedJobTestCase : public TestCase
             {
                 groups[index]->TraceConnectWithoutContext(
                     "Send",
-                    MakeBoundCallback(&QuantizedJobTestCase::OnSend, &m_sent, index));
+                    MakeBoundCallback(&QuantizedJobTestCase::OnSend, &sentBytes, index));
             }
         }
         GuardedRun run(cluster);
@@ -156,20 +140,20 @@ class QuantizedJobTestCase : public TestCase
                                                                           task.bytes,
                                                                           task.peer);
         };
-        const std::size_t count = m_arrivals.size();
+        const std::size_t count = arrivals.size();
         for (const std::size_t wrong : {count, std::size_t{0}, count / 2, count - 1})
         {
-            GraphChecker checker(m_graph, MakeGradientSource("hash"), SEED, schedules);
+            GraphChecker checker(graph, MakeGradientSource("hash"), SEED, schedules);
             std::size_t right = 0;
             for (std::size_t i = 0; i < count; i++)
             {
-                Tensor result = *m_arrivals[i].result;
+                Tensor result = *arrivals[i].result;
                 if (i == wrong)
                 {
                     float& last = result.values.back();
                     last = std::nextafter(last, 2 * std::fabs(last) + 1);
                 }
-                const Arrival& arrival = m_arrivals[i];
+                const Arrival& arrival = arrivals[i];
                 right += checker.Check(arrival.rank, arrival.task, arrival.number, result);
             }
             NS_TEST_EXPECT_MSG_EQ(right, count - (wrong < count ? 1 : 0), "but the wrong one");
@@ -187,7 +171,7 @@ class QuantizedJobTestCase : public TestCase
 
     void CheckGather(const Arrival& arrival)
     {
-        const auto group = m_graph->GetGroup(arrival.task.groups, arrival.rank);
+        const auto group = graph->GetGroup(arrival.task.groups, arrival.rank);
         Numbers all;
         for (uint32_t member : group)
         {
@@ -200,14 +184,14 @@ class QuantizedJobTestCase : public TestCase
                                   "declared size");
             all.insert(all.end(), coded.numbers.begin(), coded.numbers.end());
         }
-        NS_TEST_EXPECT_MSG_EQ((GetBits(arrival.result->values) == GetBits(all)),
-                              true,
+        NS_TEST_EXPECT_MSG_EQ(GetBits(arrival.result->values),
+                              GetBits(all),
                               "weights at " << arrival.rank);
     }
 
     const Arrival* Find(uint32_t rank, PlanGroups groups, uint64_t index) const
     {
-        for (const Arrival& arrival : m_arrivals)
+        for (const Arrival& arrival : arrivals)
         {
             const bool isSame = arrival.rank == rank &&
                                 arrival.task.operation == CollectiveOperation::ALL_TO_ALL &&
@@ -232,7 +216,7 @@ class QuantizedJobTestCase : public TestCase
     void AddPart(Sums& sums, const Sums& part, const Arrival& arrival)
     {
         const Coded coded = Quantize(part.numbers, 4, 96);
-        const auto size = m_graph->GetGroup(arrival.task.groups, arrival.rank).size();
+        const auto size = graph->GetGroup(arrival.task.groups, arrival.rank).size();
         NS_TEST_EXPECT_MSG_EQ(4 * size * coded.words.size(), arrival.task.bytes, "declared size");
         NS_TEST_EXPECT_MSG_EQ(IsClose(coded, part.numbers), true, "within half a step");
         Add(sums.numbers, coded.numbers);
@@ -267,7 +251,7 @@ class QuantizedJobTestCase : public TestCase
     {
         if (near == 1)
         {
-            const uint64_t ranks = m_graph->GetGroup(across->task.groups, rank).size();
+            const uint64_t ranks = graph->GetGroup(across->task.groups, rank).size();
             return MakeExact(
                 MakeOwn(rank, across->task, across->number, ranks * across->task.code->count));
         }
@@ -279,8 +263,8 @@ class QuantizedJobTestCase : public TestCase
             const auto own = MakeOwn(sender, inside.task, inside.number, near * count);
             AddPart(sums, Take(MakeExact(own), rank % near, count), inside);
         }
-        NS_TEST_EXPECT_MSG_EQ((GetBits(inside.result->values) == GetBits(sums.numbers)),
-                              true,
+        NS_TEST_EXPECT_MSG_EQ(GetBits(inside.result->values),
+                              GetBits(sums.numbers),
                               "sums inside the node of " << rank);
         return sums;
     }
@@ -302,8 +286,8 @@ class QuantizedJobTestCase : public TestCase
         }
         if (across)
         {
-            NS_TEST_EXPECT_MSG_EQ((GetBits(across->result->values) == GetBits(sums.numbers)),
-                                  true,
+            NS_TEST_EXPECT_MSG_EQ(GetBits(across->result->values),
+                                  GetBits(sums.numbers),
                                   "sums of all nodes at " << rank);
         }
         bool isClose = true;
@@ -320,20 +304,20 @@ class QuantizedJobTestCase : public TestCase
     {
         std::map<uint32_t, uint64_t> declared; // by groups
         uint64_t all = 0;
-        for (const Arrival& arrival : m_arrivals)
+        for (const Arrival& arrival : arrivals)
         {
-            const auto size = m_graph->GetGroup(arrival.task.groups, 0).size();
+            const auto size = graph->GetGroup(arrival.task.groups, 0).size();
             const uint64_t bytes = arrival.task.bytes / size * (size - 1);
             declared[arrival.task.groups] += arrival.rank == 0 ? bytes : 0;
             all += arrival.rank == 0 ? bytes : 0;
         }
-        for (const auto& [groups, bytes] : m_sent)
+        for (const auto& [groups, bytes] : sentBytes)
         {
             NS_TEST_EXPECT_MSG_EQ(bytes, declared[groups], "bytes of groups " << groups);
         }
-        NS_TEST_EXPECT_MSG_EQ(m_sent.size(), declared.size(), "groups that communicate");
+        NS_TEST_EXPECT_MSG_EQ(sentBytes.size(), declared.size(), "groups that communicate");
         uint64_t checked = 0;
-        for (const CheckedGroup& group : m_check.groups)
+        for (const CheckedGroup& group : check.groups)
         {
             for (const CheckedCollective& each : group.collectives)
             {
@@ -349,7 +333,7 @@ class QuantizedJobTestCase : public TestCase
         Simulator::Destroy();
         CheckBytes();
         uint64_t gathers = 0;
-        for (const Arrival& arrival : m_arrivals)
+        for (const Arrival& arrival : arrivals)
         {
             if (arrival.task.operation == CollectiveOperation::ALL_GATHER)
             {
@@ -361,7 +345,7 @@ class QuantizedJobTestCase : public TestCase
         constexpr uint64_t UNITS = 3;
         NS_TEST_EXPECT_MSG_EQ(gathers, (near == 1 ? 1 : 2) * UNITS * data, "gathers");
         const uint64_t exchanges = (near > 1 ? 1 : 0) + (data > near ? 1 : 0);
-        NS_TEST_EXPECT_MSG_EQ(m_arrivals.size() - gathers, exchanges * UNITS * data, "exchanges");
+        NS_TEST_EXPECT_MSG_EQ(arrivals.size() - gathers, exchanges * UNITS * data, "exchanges");
         for (uint64_t unit = 0; unit < UNITS; unit++)
         {
             for (uint32_t rank = 0; rank < data; rank++)
@@ -371,7 +355,7 @@ class QuantizedJobTestCase : public TestCase
         }
     }
 
-    void DoRun() override
+    void Run()
     {
         Check(4, 2);
         Check(6, 3);
@@ -379,115 +363,99 @@ class QuantizedJobTestCase : public TestCase
         Check(4, 4);
     }
 
-    std::shared_ptr<const TransformerGraph> m_graph;
-    JobCheck m_check;
-    std::vector<Arrival> m_arrivals;
-    std::map<uint32_t, uint64_t> m_sent; // by rank 0, by groups
+    std::shared_ptr<const TransformerGraph> graph;
+    JobCheck check;
+    std::vector<Arrival> arrivals;
+    std::map<uint32_t, uint64_t> sentBytes; // by rank 0, by groups
 };
 
-/**
- * @ingroup distributed-training-whole-job-quantized-tests
- * Whole runs: real numbers cost no simulated time, also of parts that are smaller than a scale.
- */
-class QuantizedTimesTestCase : public TestCase
+TrainingRunOptions
+MakeOptions(uint32_t data, uint32_t near, uint64_t hidden)
 {
-  public:
-    QuantizedTimesTestCase()
-        : TestCase("real numbers in code take the same time, and are right")
-    {
-    }
-
-  private:
-    TrainingRunOptions MakeOptions(uint32_t data, uint32_t near, uint64_t hidden)
-    {
-        const std::string path = CreateTempDirFilename("model.json");
-        std::ofstream(path) << R"({"layers": 1, "heads": 1, "feed_forward": 3, "vocabulary": 5,
+    const std::string path = CreateTempDirFilename("model.json");
+    std::ofstream(path) << R"({"layers": 1, "heads": 1, "feed_forward": 3, "vocabulary": 5,
             "sequence": 4, "hidden": )"
-                            << hidden << "}";
-        TrainingRunOptions options;
-        options.model.model = path;
-        options.model.parallel.zero = 3;
-        options.model.parallel.globalBatch = data;
-        options.model.parallel.hpzPartition = near;
-        options.model.parallel.quantizedWeights = true;
-        options.model.parallel.quantizedGradients = true;
-        options.cluster.ranks = data;
-        return options;
-    }
+                        << hidden << "}";
+    TrainingRunOptions options;
+    options.model.model = path;
+    options.model.parallel.zero = 3;
+    options.model.parallel.globalBatch = data;
+    options.model.parallel.hpzPartition = near;
+    options.model.parallel.quantizedWeights = true;
+    options.model.parallel.quantizedGradients = true;
+    options.cluster.ranks = data;
+    return options;
+}
 
-    void Check(uint32_t data, uint32_t near, uint64_t hidden, const std::string& transport)
-    {
-        TrainingRunOptions options = MakeOptions(data, near, hidden);
-        options.cluster.transport = transport;
-        options.iterations = 1;
-        const std::string what = std::to_string(data) + " ranks, " + std::to_string(near) +
-                                 " near, " + std::to_string(hidden) + ", " + transport;
-        options.payload = "virtual";
-        const auto without = TrainingRun(options).Run();
-        options.payload = "real";
-        const auto with = TrainingRun(options).Run();
-        NS_TEST_EXPECT_MSG_EQ(with.mismatch, "", what);
-        NS_TEST_ASSERT_MSG_EQ(with.iterations.size(), 2, what);
-        NS_TEST_ASSERT_MSG_EQ(without.iterations.size(), 2, what);
-        for (std::size_t i = 0; i < 2; i++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(with.iterations[i].iterationTimeS,
-                                  without.iterations[i].iterationTimeS,
-                                  what);
-            NS_TEST_EXPECT_MSG_EQ(with.iterations[i].verified, (data > 1), what << ": compared");
-        }
-    }
-
-    /** A job that fails between its exchanges does them again. */
-    void CheckRestart()
-    {
-        TrainingRunOptions options = MakeOptions(4, 2, 64);
-        options.payload = "real";
-        options.iterations = 5;
-        options.life.checkpoint = LifeOptions::ASYNCHRONOUS;
-        options.life.every = 2;
-        options.life.bytes = 4000;
-        options.life.spares = 1;
-        options.life.repair = MicroSeconds(5);
-        for (const std::string time : {"80us", "83us", "86us", "90us", "93us"})
-        {
-            options.life.fail = {"rank1:" + time};
-            const auto result = TrainingRun(options).Run();
-            NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", time);
-            NS_TEST_ASSERT_MSG_EQ(result.iterations.size(), 6, time);
-            NS_TEST_EXPECT_MSG_EQ(result.life->restarts, 1, time);
-            for (const IterationRecord& record : result.iterations)
-            {
-                NS_TEST_EXPECT_MSG_EQ(record.verified, true, time);
-            }
-        }
-    }
-
-    void DoRun() override
-    {
-        CheckRestart();
-        Check(1, 0, 8, "rdma");
-        Check(2, 0, 1, "rdma");
-        Check(3, 3, 1, "rdma");
-        Check(3, 0, 7, "tcp");
-        Check(4, 2, 8, "uec");
-        Check(16, 4, 1, "rdma"); // most parts of the smallest units are padding
-    }
-};
-
-/**
- * @ingroup distributed-training-whole-job-quantized-tests
- * The suite.
- */
-class QuantizedJobTestSuite : public TestSuite
+void
+Check(uint32_t data, uint32_t near, uint64_t hidden, const std::string& transport)
 {
-  public:
-    QuantizedJobTestSuite()
-        : TestSuite("distributed-training-whole-job-quantized", TestSuite::Type::SYSTEM)
+    TrainingRunOptions options = MakeOptions(data, near, hidden);
+    options.cluster.transport = transport;
+    options.iterations = 1;
+    const std::string what = std::to_string(data) + " ranks, " + std::to_string(near) + " near, " +
+                             std::to_string(hidden) + ", " + transport;
+    options.payload = "virtual";
+    const auto without = TrainingRun(options).Run();
+    options.payload = "real";
+    const auto with = TrainingRun(options).Run();
+    NS_TEST_EXPECT_MSG_EQ(with.mismatch, "", what);
+    NS_TEST_ASSERT_MSG_EQ(with.iterations.size(), 2, what);
+    NS_TEST_ASSERT_MSG_EQ(without.iterations.size(), 2, what);
+    for (std::size_t i = 0; i < 2; i++)
     {
-        AddTestCase(new QuantizedJobTestCase);
-        AddTestCase(new QuantizedTimesTestCase);
+        NS_TEST_EXPECT_MSG_EQ(with.iterations[i].iterationTimeS,
+                              without.iterations[i].iterationTimeS,
+                              what);
+        NS_TEST_EXPECT_MSG_EQ(with.iterations[i].verified, (data > 1), what << ": compared");
     }
-};
+}
 
-static QuantizedJobTestSuite g_quantizedJobTestSuite; ///< registers the suite
+/** A job that fails between its exchanges does them again. */
+void
+CheckRestart()
+{
+    TrainingRunOptions options = MakeOptions(4, 2, 64);
+    options.payload = "real";
+    options.iterations = 5;
+    options.life.checkpoint = LifeOptions::ASYNCHRONOUS;
+    options.life.every = 2;
+    options.life.bytes = 4000;
+    options.life.spares = 1;
+    options.life.repair = MicroSeconds(5);
+    for (const std::string time : {"80us", "83us", "86us", "90us", "93us"})
+    {
+        options.life.fail = {"rank1:" + time};
+        const auto result = TrainingRun(options).Run();
+        NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", time);
+        NS_TEST_ASSERT_MSG_EQ(result.iterations.size(), 6, time);
+        NS_TEST_EXPECT_MSG_EQ(result.life->restarts, 1, time);
+        for (const IterationRecord& record : result.iterations)
+        {
+            NS_TEST_EXPECT_MSG_EQ(record.verified, true, time);
+        }
+    }
+}
+
+/** Whole runs: real numbers cost no simulated time, also of parts that are smaller than a scale. */
+void
+TestQuantizedTimes()
+{
+    CheckRestart();
+    Check(1, 0, 8, "rdma");
+    Check(2, 0, 1, "rdma");
+    Check(3, 3, 1, "rdma");
+    Check(3, 0, 7, "tcp");
+    Check(4, 2, 8, "uec");
+    Check(16, 4, 1, "rdma"); // most parts of the smallest units are padding
+}
+
+const Suite g_suite("whole-job-quantized",
+                    Duration::QUICK,
+                    {{"weights of 8 bits and gradients of 4 bits arrive as computed independently",
+                      RunTest<QuantizedJobTestCase>},
+                     {"real numbers in code take the same time, and are right",
+                      TestQuantizedTimes}},
+                    TestSuite::Type::SYSTEM);
+
+} // namespace whole_job_quantized_test

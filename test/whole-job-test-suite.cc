@@ -4,11 +4,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "test-case.h"
+
 #include "ns3/gradient-source.h"
 #include "ns3/graph-checker.h"
 #include "ns3/listed-graph.h"
 #include "ns3/rng-seed-manager.h"
-#include "ns3/test.h"
 #include "ns3/training-run.h"
 
 #include <fstream>
@@ -18,151 +19,126 @@
 #include <utility>
 #include <vector>
 
-/**
- * @ingroup distributed-training-tests
- * @defgroup distributed-training-whole-job-tests Tests of whole jobs
- */
+namespace whole_job_test
+{
 
 using namespace ns3;
 using namespace ns3::training;
+using namespace ns3::training::tests;
+
+/** @param name of a plan @param set sets it @param change of the cluster */
+void
+Check(
+    const std::string& name,
+    const std::function<void(ParallelOptions&)>& set,
+    const std::function<void(ClusterOptions&)>& change = [](ClusterOptions&) {})
+{
+    RngSeedManager::SetSeed(1);
+    RngSeedManager::SetRun(1);
+    const std::string path = CreateTempDirFilename("small.json");
+    std::ofstream(path) << R"({"layers": 4, "hidden": 64, "heads": 8, "feed_forward": 128,
+                                   "vocabulary": 256, "sequence": 64, "num_experts": 4,
+                                   "num_experts_per_tok": 2})";
+    TrainingRunOptions options;
+    options.model.model = path;
+    set(options.model.parallel);
+    options.cluster.ranks = options.model.MakePlan(0)->GetRanks();
+    change(options.cluster);
+    options.payload = "real";
+    options.iterations = 1;
+    const TrainingRunResult result = TrainingRun(options).Run();
+    NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", name);
+    NS_TEST_ASSERT_MSG_EQ(result.iterations.size(), 2, name);
+    for (const IterationRecord& record : result.iterations)
+    {
+        NS_TEST_EXPECT_MSG_EQ(record.verified, true, name);
+        // The parts of the time of a rank add up; ranks may begin before others end.
+        const double parts = record.meanComputeS + record.bubbleS + record.exposedDataS +
+                             record.exposedTensorS + record.exposedPipelineS +
+                             record.exposedContextS + record.exposedExpertS + record.exposedOtherS +
+                             record.otherIdleS;
+        NS_TEST_EXPECT_MSG_LT(parts, record.iterationTimeS * 1.02, name);
+        NS_TEST_EXPECT_MSG_GT(parts, record.iterationTimeS * 0.5, name);
+    }
+    NS_TEST_ASSERT_MSG_EQ(result.path.has_value(), true, name);
+    NS_TEST_EXPECT_MSG_EQ_TOL(result.path->seconds / result.iterations.back().iterationTimeS,
+                              1,
+                              1e-9,
+                              name << ": the critical path is as long as the iteration");
+}
 
 /**
- * @ingroup distributed-training-whole-job-tests
  * Every kind of parallelism with real numbers: every collective and message of every rank is
  * compared bit by bit.
  */
-class RealJobTestCase : public TestCase
+void
+TestRealJob()
 {
-  public:
-    RealJobTestCase()
-        : TestCase("numbers of jobs of every kind of parallelism, also with losses")
+    using O = ParallelOptions&;
+    Check("data 3", [](O o) { o.data = 3; });
+    for (uint64_t zero = 1; zero <= 3; zero++)
     {
+        Check("ZeRO " + std::to_string(zero), [zero](O o) { o.data = 4, o.zero = zero; });
     }
-
-  private:
-    /** @param name of a plan @param set sets it @param change of the cluster */
-    void Check(
-        const std::string& name,
-        const std::function<void(ParallelOptions&)>& set,
-        const std::function<void(ClusterOptions&)>& change = [](ClusterOptions&) {})
+    Check("tensor", [](O o) { o.tensor = 4, o.data = 1; });
+    Check("sequence parallel", [](O o) { o.tensor = 4, o.data = 1, o.sequenceParallel = true; });
+    for (const std::string schedule : {"gpipe",
+                                       "1f1b",
+                                       "1f1b:messages=asynchronous",
+                                       "interleaved:v=2",
+                                       "zb1p",
+                                       "zbv",
+                                       "dualpipev"})
     {
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
-        const std::string path = CreateTempDirFilename("small.json");
-        std::ofstream(path) << R"({"layers": 4, "hidden": 64, "heads": 8, "feed_forward": 128,
-                                   "vocabulary": 256, "sequence": 64, "num_experts": 4,
-                                   "num_experts_per_tok": 2})";
-        TrainingRunOptions options;
-        options.model.model = path;
-        set(options.model.parallel);
-        options.cluster.ranks = options.model.MakePlan(0)->GetRanks();
-        change(options.cluster);
-        options.payload = "real";
-        options.iterations = 1;
-        const TrainingRunResult result = TrainingRun(options).Run();
-        NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", name);
-        NS_TEST_ASSERT_MSG_EQ(result.iterations.size(), 2, name);
-        for (const IterationRecord& record : result.iterations)
-        {
-            NS_TEST_EXPECT_MSG_EQ(record.verified, true, name);
-            // The parts of the time of a rank add up; ranks may begin before others end.
-            const double parts = record.meanComputeS + record.bubbleS + record.exposedDataS +
-                                 record.exposedTensorS + record.exposedPipelineS +
-                                 record.exposedContextS + record.exposedExpertS +
-                                 record.exposedOtherS + record.otherIdleS;
-            NS_TEST_EXPECT_MSG_LT(parts, record.iterationTimeS * 1.02, name);
-            NS_TEST_EXPECT_MSG_GT(parts, record.iterationTimeS * 0.5, name);
-        }
-        NS_TEST_ASSERT_MSG_EQ(result.path.has_value(), true, name);
-        NS_TEST_EXPECT_MSG_EQ_TOL(result.path->seconds / result.iterations.back().iterationTimeS,
-                                  1,
-                                  1e-9,
-                                  name << ": the critical path is as long as the iteration");
+        Check(schedule,
+              [&](O o) { o.pipeline = 2, o.data = 1, o.globalBatch = 4, o.schedule = schedule; });
     }
+    Check("interleaved, without overlap", [](O o) {
+        o.pipeline = 4, o.data = 1, o.globalBatch = 8, o.schedule = "interleaved:v=1";
+        o.overlapP2p = "false";
+    });
+    Check("context", [](O o) { o.context = 4, o.data = 1; });
+    Check("Ulysses", [](O o) { o.context = 4, o.data = 1, o.cpCommType = "a2a"; });
+    Check("experts", [](O o) { o.data = 4, o.expert = 4; });
+    Check("HSDP", [](O o) { o.data = 4, o.zero = 3, o.shard = 2; });
+    Check("HSDP of experts", [](O o) { o.data = 8, o.expert = 2, o.zero = 3, o.shard = 4; });
+    const auto plus = [](O o) {
+        o.data = 4, o.zero = 3, o.hpzPartition = 2;
+        o.quantizedWeights = true, o.quantizedGradients = true;
+    };
+    Check("ZeRO++", plus);
+    Check("ZeRO++, with losses", plus, [](ClusterOptions& cluster) { cluster.loss = 0.001; });
+    const auto all = [](O o) {
+        o.tensor = 2, o.pipeline = 2, o.data = 2, o.zero = 1, o.globalBatch = 4;
+    };
+    Check("all", all);
+    Check("all, with losses", all, [](ClusterOptions& cluster) { cluster.loss = 0.001; });
+    Check("all, TCP", all, [](ClusterOptions& cluster) { cluster.transport = "tcp"; });
+    Check("all, Ultra Ethernet", all, [](ClusterOptions& cluster) { cluster.transport = "uec"; });
+    Check("all, small packets", all, [](ClusterOptions& cluster) { cluster.mtu = 700; });
+    Check("all, servers", all, [](ClusterOptions& cluster) {
+        cluster.topology = "rail-optimized:servers=4,gpus=2";
+    });
+}
 
-    void DoRun() override
-    {
-        using O = ParallelOptions&;
-        Check("data 3", [](O o) { o.data = 3; });
-        for (uint64_t zero = 1; zero <= 3; zero++)
-        {
-            Check("ZeRO " + std::to_string(zero), [zero](O o) { o.data = 4, o.zero = zero; });
-        }
-        Check("tensor", [](O o) { o.tensor = 4, o.data = 1; });
-        Check("sequence parallel",
-              [](O o) { o.tensor = 4, o.data = 1, o.sequenceParallel = true; });
-        for (const std::string schedule : {"gpipe",
-                                           "1f1b",
-                                           "1f1b:messages=asynchronous",
-                                           "interleaved:v=2",
-                                           "zb1p",
-                                           "zbv",
-                                           "dualpipev"})
-        {
-            Check(schedule, [&](O o) {
-                o.pipeline = 2, o.data = 1, o.globalBatch = 4, o.schedule = schedule;
-            });
-        }
-        Check("interleaved, without overlap", [](O o) {
-            o.pipeline = 4, o.data = 1, o.globalBatch = 8, o.schedule = "interleaved:v=1";
-            o.overlapP2p = "false";
-        });
-        Check("context", [](O o) { o.context = 4, o.data = 1; });
-        Check("Ulysses", [](O o) { o.context = 4, o.data = 1, o.cpCommType = "a2a"; });
-        Check("experts", [](O o) { o.data = 4, o.expert = 4; });
-        Check("HSDP", [](O o) { o.data = 4, o.zero = 3, o.shard = 2; });
-        Check("HSDP of experts", [](O o) { o.data = 8, o.expert = 2, o.zero = 3, o.shard = 4; });
-        const auto plus = [](O o) {
-            o.data = 4, o.zero = 3, o.hpzPartition = 2;
-            o.quantizedWeights = true, o.quantizedGradients = true;
-        };
-        Check("ZeRO++", plus);
-        Check("ZeRO++, with losses", plus, [](ClusterOptions& cluster) { cluster.loss = 0.001; });
-        const auto all = [](O o) {
-            o.tensor = 2, o.pipeline = 2, o.data = 2, o.zero = 1, o.globalBatch = 4;
-        };
-        Check("all", all);
-        Check("all, with losses", all, [](ClusterOptions& cluster) { cluster.loss = 0.001; });
-        Check("all, TCP", all, [](ClusterOptions& cluster) { cluster.transport = "tcp"; });
-        Check("all, Ultra Ethernet", all, [](ClusterOptions& cluster) {
-            cluster.transport = "uec";
-        });
-        Check("all, small packets", all, [](ClusterOptions& cluster) { cluster.mtu = 700; });
-        Check("all, servers", all, [](ClusterOptions& cluster) {
-            cluster.topology = "rail-optimized:servers=4,gpus=2";
-        });
-    }
-};
-
-/**
- * @ingroup distributed-training-whole-job-tests
- * The checker finds a wrong number, a message of another place, and wrong parts.
- */
-class GraphCheckerTestCase : public TestCase
+/** The checker finds a wrong number, a message of another place, and wrong parts. */
+struct GraphCheckerTestCase
 {
-  public:
-    GraphCheckerTestCase()
-        : TestCase(
-              "a wrong number, a message out of order and a part that is not its own are found")
-    {
-    }
-
-  private:
     static constexpr uint64_t SEED = 3;
 
     /** @return a checker of two ranks with a reduce-scatter of 4 numbers by hand */
     GraphChecker MakeChecker() const
     {
-        return {m_graph, m_source, SEED, [](uint32_t, const GraphTask&) {
+        return {job, source, SEED, [](uint32_t, const GraphTask&) {
                     return std::shared_ptr<const CollectiveSchedule>();
                 }};
     }
 
-    void DoRun() override
+    void Run()
     {
-        m_source = MakeGradientSource("hash");
+        source = MakeGradientSource("hash");
         auto graph = std::make_shared<ListedGraph>("by hand", 2);
-        m_graph = graph;
+        job = graph;
         GraphTask receive;
         receive.kind = TaskKind::RECEIVE;
         receive.name = graph->AddName("activations");
@@ -173,7 +149,7 @@ class GraphCheckerTestCase : public TestCase
         send.peer = 1;
         Tensor tensor;
         tensor.bytes = 16;
-        tensor.values = m_source->Make(GetGraphPlace(SEED, 0, send, 5), 4);
+        tensor.values = source->Make(GetGraphPlace(SEED, 0, send, 5), 4);
         GraphChecker checker = MakeChecker();
         NS_TEST_EXPECT_MSG_EQ(checker.Check(1, receive, 5, tensor), true, "the sender's numbers");
         NS_TEST_EXPECT_MSG_EQ(checker.GetMismatch(), "", "right");
@@ -196,23 +172,16 @@ class GraphCheckerTestCase : public TestCase
         NS_TEST_EXPECT_MSG_EQ(MakeChecker().Check(1, receive, 5, tensor), false, "too short");
     }
 
-    std::shared_ptr<const GradientSource> m_source;
-    std::shared_ptr<const TaskGraph> m_graph;
+    std::shared_ptr<const GradientSource> source;
+    std::shared_ptr<const TaskGraph> job;
 };
 
-/**
- * @ingroup distributed-training-whole-job-tests
- * The suite.
- */
-class WholeJobTestSuite : public TestSuite
-{
-  public:
-    WholeJobTestSuite()
-        : TestSuite("distributed-training-whole-job", TestSuite::Type::SYSTEM)
-    {
-        AddTestCase(new GraphCheckerTestCase);
-        AddTestCase(new RealJobTestCase);
-    }
-};
+const Suite g_suite(
+    "whole-job",
+    Duration::QUICK,
+    {{"a wrong number, a message out of order and a part that is not its own are found",
+      RunTest<GraphCheckerTestCase>},
+     {"numbers of jobs of every kind of parallelism, also with losses", TestRealJob}},
+    TestSuite::Type::SYSTEM);
 
-static WholeJobTestSuite g_wholeJobTestSuite; ///< registers the suite
+} // namespace whole_job_test

@@ -18,11 +18,8 @@ PYTHON_FOLDERS = ("bindings/python/tests", "test", "test/fuzz")
 def list_suites(here, module):
     """Return the names of all suites, as the sources give them."""
     sources = [path.read_text(encoding="utf-8") for path in sorted(here.glob("test/*.cc"))]
-    names = re.findall(r': TestSuite\("(.*?)"', "".join(sources))
-    names += [
-        f"{module}-{name}" for name in re.findall(r'\bSuite g_\w+\(\s*"(.*?)"', "".join(sources))
-    ]
-    return sorted(name for name in names if name.startswith(f"{module}-"))
+    names = re.findall(r'\bSuite g_\w+\(\s*"(.*?)"', "".join(sources))
+    return sorted(f"{module}-{name}" for name in names)
 
 
 def list_python_tests(here):

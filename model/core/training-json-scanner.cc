@@ -8,6 +8,7 @@
 
 #include "training-configuration-error.h"
 #include "training-input-file.h"
+#include "training-json-escape.h"
 
 #include <algorithm>
 
@@ -117,17 +118,16 @@ JsonScanner::TakeString()
             Fail("the end of the string");
         }
         text.append(m_text, m_next, end - m_next);
-        m_next = end + 1;
         if (m_text[end] == '"')
         {
+            m_next = end + 1;
             return text;
         }
-        // Letters of the escapes of control characters, and what they mean.
-        const std::string letters = "bfnrt";
-        const std::size_t letter = letters.find(m_text[m_next]);
-        const bool isCode = m_text[m_next] == 'u';
-        text += letter != std::string::npos ? "\b\f\n\r\t"[letter] : isCode ? '?' : m_text[m_next];
-        m_next = std::min(m_next + (isCode ? 5 : 1), m_text.size());
+        m_next = end;
+        if (const char* allowed = TakeJsonEscape(m_text, m_next, text))
+        {
+            Fail(allowed);
+        }
     }
 }
 
