@@ -421,6 +421,9 @@ def test_libraries_are_those_of_the_headers(tmp_path, ns3w):  # noqa: F811
     ]:
         expected = [f"/l/libns3.40-{module}-optimized.so" for module in modules]
         assert program.find_libraries(info, files) == expected
+    program.write_common_header(info, tmp_path / "common.h")
+    text = (tmp_path / "common.h").read_text()
+    assert text == '#include "ns3/core-module.h"\n#include "ns3/training-module.h"\n'
 
 
 @pytest.mark.parametrize(

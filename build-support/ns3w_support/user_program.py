@@ -2,7 +2,8 @@
 """Programs of users: one file of C++, compiled against a build of the module.
 
 What the compiler has read decides which libraries of ns-3 are linked, and whether the next run
-compiles again. The header of the whole module is precompiled once for all programs that include it.
+compiles again. The header of the whole module is precompiled once for all programs that include it,
+with those of the modules of ns-3 that they are linked with anyway.
 """
 
 import hashlib
@@ -16,7 +17,7 @@ import time
 from pathlib import Path
 
 from .console import Failure, locked, say
-from .files import read_json, write_whole
+from .files import read_json, write_if_different, write_whole
 
 SOURCES = (".cc", ".cpp", ".cxx")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](.+?)[>"]', re.M)
@@ -87,10 +88,24 @@ def find_libraries(info, files):
     modules = read_modules(info)
     names = [os.path.split(file) for file in files]
     used = {modules[name] for folder, name in names if folder in folders and name in modules}
-    linked = {Path(path).name: Path(path) for path in info["libraries"]}
-    core = next(path for name, path in linked.items() if "-core" in name)
-    paths = [core.with_name(core.name.replace("-core", f"-{module}")) for module in used]
+    linked = {Path(path).name for path in info["libraries"]}
+    paths = [get_library(info, module) for module in used]
     return sorted(str(path) for path in paths if path.name not in linked)
+
+
+def get_library(info, module):
+    """Return the library of a module of ns-3, beside that of its core."""
+    core = next(Path(path) for path in info["libraries"] if "-core" in Path(path).name)
+    return core.with_name(core.name.replace("-core", f"-{module}"))
+
+
+def write_common_header(info, path):
+    """Write a header that includes those of all modules that every program is linked with."""
+    linked = {Path(library).name for library in info["libraries"]}
+    modules = sorted({*read_modules(info).values()})
+    names = [module for module in modules if get_library(info, module).name in linked]
+    text = "".join(f'#include "ns3/{module}-module.h"\n' for module in names)
+    write_if_different(path, text)
 
 
 def read_dependencies(path):
@@ -172,8 +187,8 @@ def build_user_program(build, source, header):
     name = re.sub(r"[^A-Za-z0-9._-]", "-", source.stem)
     folder = build.directory / "programs"
     binary = folder / f"{name}-{digest}"
-    precompiled = folder / f"{header}.gch"
-    precompiled.parent.mkdir(parents=True, exist_ok=True)
+    common = folder / "common.h"
+    folder.mkdir(parents=True, exist_ok=True)
     info = json.loads(build.info.read_text())
 
     def step(output, command, inputs=None):
@@ -187,12 +202,13 @@ def build_user_program(build, source, header):
 
     with locked(f"{folder.parent.name}-programs"):
         compiler = get_compiler(info)
-        own = ["-include", header] if includes(source, header) else []
+        own = ["-include", str(common)] if includes(source, header) else []
         if own:  # it is the first thing that the compiler reads, as precompiled headers must be
-            if not precompiled.exists():
+            write_common_header(info, common)
+            output = Path(f"{common}.gch")
+            if not output.exists():
                 say(f"precompiling {header}, once")
-            path = Path(info["include_dirs"][0], header)
-            step(precompiled, [*compiler, "-x", "c++-header", str(path), "-o", str(precompiled)])
+            step(output, [*compiler, "-x", "c++-header", str(common), "-o", str(output)])
         command = [*compiler, *own, f"-I{source.parent}", "-c", str(source), "-o", f"{binary}.o"]
         files = step(Path(f"{binary}.o"), command)
         more = find_libraries(info, files)
