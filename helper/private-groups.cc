@@ -105,7 +105,13 @@ PrivateGroups::IsPrivate(uint32_t groups, uint32_t rank) const
     {
         return true;
     }
-    return m_inside[groups][rank] && m_users.at(m_servers[rank]) == std::set<uint32_t>{groups};
+    if (!m_inside[groups][rank])
+    {
+        return false;
+    }
+    // A group of one rank sends nothing, so that its server may be without users.
+    const auto users = m_users.find(m_servers[rank]);
+    return users == m_users.end() || users->second == std::set<uint32_t>{groups};
 }
 
 } // namespace ns3::training
