@@ -58,7 +58,10 @@ class JsonScanner
     /** @return whether there is another element in the array; otherwise it is left */
     bool NextElement();
 
-    /** @return a string without quotation marks and escapes; a number or word as it is written */
+    /**
+     * @return a string without quotation marks, with its escapes decoded to UTF-8; a number or word
+     *         as it is written
+     */
     std::string TakeScalar();
 
     /** Goes past a value of any kind. */
@@ -70,6 +73,9 @@ class JsonScanner
   private:
     bool Next(char end);
     std::string TakeString();
+    void TakeEscape(std::string& text);
+    uint32_t TakeCodePoint();
+    uint32_t TakeCodeUnit();
 
     std::string m_path;
     const std::string& m_text;
