@@ -24,6 +24,12 @@ SharedTransport::SharedTransport(Ptr<MessageTransport> transport,
     m_transport->SetErrorHandler(std::move(onError));
 }
 
+SharedTransport::~SharedTransport()
+{
+    m_transport->SetMessageHandler(nullptr);
+    m_transport->SetErrorHandler(nullptr);
+}
+
 void
 SharedTransport::Attach(uint32_t number,
                         const std::vector<uint32_t>& ranks,
@@ -92,14 +98,6 @@ SharedTransport::Abort()
 {
     m_early.clear();
     m_adder = BusyUnit();
-}
-
-void
-SharedTransport::Dispose()
-{
-    m_transport = nullptr;
-    m_members.clear();
-    m_early.clear();
 }
 
 void

@@ -34,6 +34,10 @@ class SharedTransport : public SimpleRefCount<SharedTransport>
      * @param onError called with the peer's rank in the transport's group when a path has failed
      */
     SharedTransport(Ptr<MessageTransport> transport, MessageTransport::ErrorHandler onError);
+    /** The transport may go on: later messages and failures are dropped. */
+    ~SharedTransport();
+    SharedTransport(const SharedTransport&) = delete;
+    SharedTransport& operator=(const SharedTransport&) = delete;
 
     /**
      * Adds a communicator.
@@ -82,9 +86,6 @@ class SharedTransport : public SimpleRefCount<SharedTransport>
 
     /** Drops messages that wait for their communicator, and frees the adder. */
     void Abort();
-
-    /** Drops the transport and all communicators. */
-    void Dispose();
 
   private:
     /** An attached communicator. */
