@@ -25,6 +25,29 @@ namespace ns3::training
 NS_LOG_COMPONENT_DEFINE("TrainingScheduledCommunicator");
 NS_OBJECT_ENSURE_REGISTERED(ScheduledCommunicator);
 
+namespace
+{
+
+/** Sets all attributes to those of another communicator, so that none can be forgotten. */
+void
+CopyAttributes(const ScheduledCommunicator& from, ScheduledCommunicator& to)
+{
+    const TypeId type = ScheduledCommunicator::GetTypeId();
+    constexpr uint32_t BOTH = TypeId::ATTR_GET | TypeId::ATTR_SET;
+    for (std::size_t i = 0; i < type.GetAttributeN(); i++)
+    {
+        const auto attribute = type.GetAttribute(i);
+        if ((attribute.flags & BOTH) == BOTH)
+        {
+            const Ptr<AttributeValue> value = attribute.checker->Create();
+            from.GetAttribute(attribute.name, *value);
+            to.SetAttribute(attribute.name, *value);
+        }
+    }
+}
+
+} // namespace
+
 TypeId
 ScheduledCommunicator::GetTypeId()
 {
@@ -92,7 +115,7 @@ ScheduledCommunicator::DoDispose()
     }
     m_transport = nullptr;
     m_planner = nullptr;
-    m_hostModel = nullptr;
+    m_settings = Settings();
     m_onError = nullptr;
     Clear();
     Communicator::DoDispose();
@@ -182,14 +205,9 @@ ScheduledCommunicator::Split(const std::vector<uint32_t>& ranks, Planner planner
         members.push_back(m_transport->GetRank(m_number, rank));
     }
     auto communicator = CreateObject<ScheduledCommunicator>();
-    communicator->m_activeLimit = m_activeLimit;
-    communicator->m_order.SetOrder(m_order.GetOrder());
-    communicator->m_reduceRate = m_reduceRate;
-    communicator->m_rendezvousBytes = m_rendezvousBytes;
+    CopyAttributes(*this, *communicator);
+    communicator->m_settings = m_settings;
     communicator->m_planner = std::move(planner);
-    communicator->m_hostModel = m_hostModel;
-    communicator->m_coding = m_coding;
-    communicator->m_coder = m_coder;
     communicator->m_transport = m_transport;
     m_split.push_back(communicator);
     communicator->Join(static_cast<uint32_t>(me - ranks.begin()),
@@ -216,31 +234,31 @@ ScheduledCommunicator::GetTransport() const
 void
 ScheduledCommunicator::SetHostModel(std::shared_ptr<const HostModel> model)
 {
-    m_hostModel = std::move(model);
+    m_settings.hostModel = std::move(model);
 }
 
 void
 ScheduledCommunicator::SetCoding(MessageCoding coding)
 {
-    m_coding = std::move(coding);
+    m_settings.coding = std::move(coding);
 }
 
 const MessageCoding&
 ScheduledCommunicator::GetCoding() const
 {
-    return m_coding;
+    return m_settings.coding;
 }
 
 uint8_t
 ScheduledCommunicator::GetTypeOfService(CollectiveOperation operation) const
 {
-    return m_coding.Marks(operation) ? m_gradientTos : 0;
+    return m_settings.coding.Marks(operation) ? m_gradientTos : 0;
 }
 
 void
 ScheduledCommunicator::SetCoder(Ptr<const MessageCoder> coder)
 {
-    m_coder = coder;
+    m_settings.coder = coder;
 }
 
 void
@@ -371,9 +389,9 @@ ScheduledCommunicator::Start(CollectiveOperation operation,
     {
         next.coder = Create<const MessageCoder>(tensor->lineCode, nullptr);
     }
-    else if (m_coder && MessageCoder::Codes(operation))
+    else if (m_settings.coder && MessageCoder::Codes(operation))
     {
-        next.coder = m_coder;
+        next.coder = m_settings.coder;
     }
     NS_LOG_INFO("rank " << m_rank << " issues collective " << next.record.collective << ": "
                         << GetName(operation) << " of " << tensor->bytes << " bytes by "
@@ -413,9 +431,9 @@ ScheduledCommunicator::StartNext()
             JoinReplay(active);
             continue;
         }
-        if (m_hostModel && !active.progress->IsFinished())
+        if (m_settings.hostModel && !active.progress->IsFinished())
         {
-            active.host = m_hostModel->GetCost(*active.schedule, active.tensor->bytes);
+            active.host = m_settings.hostModel->GetCost(*active.schedule, active.tensor->bytes);
             active.isStarting = true;
             Simulator::Schedule(active.host.start,
                                 &ScheduledCommunicator::BeginActive,
@@ -451,9 +469,9 @@ void
 ScheduledCommunicator::StartReplayed(uint64_t collective)
 {
     Active& active = *Find(collective);
-    if (m_hostModel)
+    if (m_settings.hostModel)
     {
-        active.host = m_hostModel->GetCost(*active.schedule, active.tensor->bytes);
+        active.host = m_settings.hostModel->GetCost(*active.schedule, active.tensor->bytes);
         Simulator::Schedule(active.host.start,
                             &ScheduledCommunicator::BeginActive,
                             this,
@@ -595,9 +613,10 @@ ScheduledCommunicator::SendChunk(Active& active, uint32_t index, const ScheduleA
     CollectiveProgress& progress = *active.progress;
     MessageCoder::Code code{progress.GetBytes(action), progress.Read(action)};
     const MessagePlace place{m_rank, action.peer, action.step, action.message};
-    if (code.payload && m_coding.codesOwner && m_coding.Codes(active.record.operation))
+    if (code.payload && m_settings.coding.codesOwner &&
+        m_settings.coding.Codes(active.record.operation))
     {
-        m_coding.roundTrip(code.payload->bytes, place);
+        m_settings.coding.roundTrip(code.payload->bytes, place);
         progress.Overwrite(action, code.payload);
     }
     if (active.coder)
@@ -741,7 +760,7 @@ ScheduledCommunicator::TakeIn(Active& active, uint32_t index, const Early& chunk
     CollectiveProgress& progress = *active.progress;
     const ScheduleAction action = progress.GetAction(index);
     progress.Receive(action, chunk.payload);
-    if (!m_hostModel)
+    if (!m_settings.hostModel)
     {
         ChargeReduceTime(active, index, action);
         return;
@@ -770,8 +789,8 @@ ScheduledCommunicator::TakeIn(Active& active, uint32_t index, const Early& chunk
 bool
 ScheduledCommunicator::IsLocal(const ScheduleAction& action) const
 {
-    return m_hostModel->IsLocal(m_transport->GetRank(m_number, m_rank),
-                                m_transport->GetRank(m_number, action.peer));
+    return m_settings.hostModel->IsLocal(m_transport->GetRank(m_number, m_rank),
+                                         m_transport->GetRank(m_number, action.peer));
 }
 
 uint64_t
@@ -883,13 +902,13 @@ ScheduledCommunicator::Finish(Active& active)
     }
     active.progress->Finish();
     Tensor& tensor = *active.tensor;
-    if (m_coding.codesOwner && m_coding.roundTrip && tensor.bytes > 0 && tensor.IsReal() &&
-        active.record.operation == CollectiveOperation::ALL_REDUCE)
+    if (m_settings.coding.codesOwner && m_settings.coding.roundTrip && tensor.bytes > 0 &&
+        tensor.IsReal() && active.record.operation == CollectiveOperation::ALL_REDUCE)
     {
         // A rank that added last, or that sent its sum to no one.
         const auto* const values = reinterpret_cast<const uint8_t*>(tensor.values.data());
         std::vector<uint8_t> bytes(values, values + tensor.bytes);
-        m_coding.roundTrip(bytes, {});
+        m_settings.coding.roundTrip(bytes, {});
         std::memcpy(tensor.values.data(), bytes.data(), bytes.size());
     }
     m_collectiveTrace(active.record);

@@ -77,8 +77,9 @@ class ScheduledCommunicator : public Communicator
                uint32_t number = 0);
 
     /**
-     * Creates a communicator of some ranks of this one, over the same transport and with the same
-     * attributes. Every member must call it.
+     * Creates a communicator of some ranks of this one, over the same transport, with the same
+     * attributes, host model, coding and coder. Every member must call it. Trace sinks, the error
+     * handler and the replay are not taken over: failures are reported here.
      * @param ranks members by their rank here, including this rank, in the order of the new
      *        communicator
      * @param planner creates the schedules of its collectives
@@ -175,6 +176,14 @@ class ScheduledCommunicator : public Communicator
     typedef void (*CollectiveTracedCallback)(const CollectiveRecord& collective);
 
   private:
+    /** What a communicator of Split() takes over, as it does all attributes. */
+    struct Settings
+    {
+        std::shared_ptr<const HostModel> hostModel; // null: hosts add no time
+        MessageCoding coding;
+        Ptr<const MessageCoder> coder; // null: none
+    };
+
     /** A waiting or running collective. */
     struct Active
     {
@@ -247,11 +256,9 @@ class ScheduledCommunicator : public Communicator
     uint32_t m_number{0};
     Ptr<SharedTransport> m_transport;
     Planner m_planner;
-    std::shared_ptr<const HostModel> m_hostModel; // null: hosts add no time
-    std::shared_ptr<CollectiveReplay> m_replay;   // or null
-    MessageCoding m_coding;
+    std::shared_ptr<CollectiveReplay> m_replay; // or null
+    Settings m_settings;
     uint8_t m_gradientTos;
-    Ptr<const MessageCoder> m_coder; // null: none
     ErrorHandler m_onError;
     std::vector<Ptr<ScheduledCommunicator>> m_split;
     uint32_t m_activeLimit;
