@@ -8,62 +8,12 @@
 
 #include "training-configuration-error.h"
 #include "training-input-file.h"
+#include "training-json-escape.h"
 
 #include <algorithm>
 
 namespace ns3::training
 {
-
-namespace
-{
-
-/** Appends a code point as UTF-8 (RFC 3629). */
-void
-AppendCodePoint(std::string& text, uint32_t point)
-{
-    constexpr uint32_t LAST_OF_2 = 0x7FF; // last code points of two and of three bytes
-    constexpr uint32_t LAST_OF_3 = 0xFFFF;
-    const auto append = [&text](uint32_t byte) { text += static_cast<char>(byte); };
-    const auto rest = [&](uint32_t shift) { append(0x80 | (point >> shift & 0x3F)); };
-    if (point < 0x80)
-    {
-        append(point);
-    }
-    else if (point <= LAST_OF_2)
-    {
-        append(0xC0 | point >> 6);
-        rest(0);
-    }
-    else if (point <= LAST_OF_3)
-    {
-        append(0xE0 | point >> 12);
-        rest(6);
-        rest(0);
-    }
-    else
-    {
-        append(0xF0 | point >> 18);
-        rest(12);
-        rest(6);
-        rest(0);
-    }
-}
-
-/** @return whether a UTF-16 code unit is the first half of a pair of surrogates */
-bool
-IsHighSurrogate(uint32_t unit)
-{
-    return unit >= 0xD800 && unit <= 0xDBFF;
-}
-
-/** @return whether a UTF-16 code unit is the second half of a pair of surrogates */
-bool
-IsLowSurrogate(uint32_t unit)
-{
-    return unit >= 0xDC00 && unit <= 0xDFFF;
-}
-
-} // namespace
 
 JsonScanner::JsonScanner(const std::string& path, const std::string& text)
     : m_path(path),
@@ -174,68 +124,11 @@ JsonScanner::TakeString()
             return text;
         }
         m_next = end;
-        TakeEscape(text);
-    }
-}
-
-/** Takes an escape, which begins with the backslash. */
-void
-JsonScanner::TakeEscape(std::string& text)
-{
-    constexpr const char* LETTERS = "\"\\/bfnrt";
-    constexpr const char* MEANINGS = "\"\\/\b\f\n\r\t";
-    const char letter = m_text[m_next + 1];
-    const std::size_t known = std::string(LETTERS).find(letter);
-    if (letter == 'u')
-    {
-        AppendCodePoint(text, TakeCodePoint());
-    }
-    else if (known != std::string::npos)
-    {
-        text += MEANINGS[known];
-        m_next += 2;
-    }
-    else
-    {
-        Fail(R"(an escape \", \\, \/, \b, \f, \n, \r, \t or \u0000 to \uffff)");
-    }
-}
-
-/** @return the code point of an escape, or of two: those above U+FFFF are pairs of surrogates */
-uint32_t
-JsonScanner::TakeCodePoint()
-{
-    const std::size_t start = m_next;
-    const uint32_t high = TakeCodeUnit();
-    if (!IsHighSurrogate(high) && !IsLowSurrogate(high))
-    {
-        return high;
-    }
-    if (IsHighSurrogate(high) && m_text.compare(m_next, 2, "\\u") == 0)
-    {
-        const uint32_t low = TakeCodeUnit();
-        if (IsLowSurrogate(low))
+        if (const char* allowed = TakeJsonEscape(m_text, m_next, text))
         {
-            return 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+            Fail(allowed);
         }
     }
-    m_next = start;
-    Fail(R"(a pair of surrogates, \ud800 to \udbff and \udc00 to \udfff)");
-}
-
-/** @return what four hexadecimal digits behind a backslash and a letter mean */
-uint32_t
-JsonScanner::TakeCodeUnit()
-{
-    constexpr std::size_t DIGITS = 4;
-    const std::string digits = m_text.substr(m_next + 2, DIGITS);
-    if (digits.size() < DIGITS ||
-        digits.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
-    {
-        Fail(R"(four hexadecimal digits behind \u)");
-    }
-    m_next += 2 + DIGITS;
-    return static_cast<uint32_t>(std::stoul(digits, nullptr, 16));
 }
 
 std::string

@@ -73,9 +73,6 @@ class JsonScanner
   private:
     bool Next(char end);
     std::string TakeString();
-    void TakeEscape(std::string& text);
-    uint32_t TakeCodePoint();
-    uint32_t TakeCodeUnit();
 
     std::string m_path;
     const std::string& m_text;

@@ -8,6 +8,7 @@
 
 #include "training-configuration-error.h"
 #include "training-input-file.h"
+#include "training-json-escape.h"
 
 #include <algorithm>
 #include <boost/algorithm/string/trim.hpp>
@@ -72,6 +73,7 @@ class YamlParser
                (line.end == line.begin + 1 || m_text[line.begin + 1] == ' ');
     }
 
+    std::size_t FindClose(std::size_t open) const;
     std::size_t FindColon(const Line& line) const;
     YamlValue ParseBlock(std::size_t indent, uint32_t depth);
     YamlValue ParseList(std::size_t indent, uint32_t depth);
@@ -108,8 +110,7 @@ YamlParser::Split()
             if ((m_text[i] == '"' || m_text[i] == '\'') &&
                 (i == first || m_text[i - 1] == ' ' || m_text[i - 1] == '['))
             {
-                const std::size_t close = m_text.find(m_text[i], i + 1);
-                i = std::min(close, newline); // a comment begins after the quotes
+                i = std::min(FindClose(i), newline); // a comment begins after the quotes
             }
         }
         while (end > first && (m_text[end - 1] == ' ' || m_text[end - 1] == '\r'))
@@ -150,13 +151,33 @@ YamlParser::Parse()
     return value;
 }
 
+/** @return position of the mark that ends a text in quotes, which begins at `open`; or the end */
+std::size_t
+YamlParser::FindClose(std::size_t open) const
+{
+    const char quote = m_text[open];
+    for (std::size_t at = open + 1; at < m_text.size(); at++)
+    {
+        const bool isTwice = quote == '\'' && m_text.compare(at, 2, "''") == 0;
+        if (isTwice || (quote == '"' && m_text[at] == '\\'))
+        {
+            at++;
+        }
+        else if (m_text[at] == quote)
+        {
+            return at;
+        }
+    }
+    return m_text.size();
+}
+
 std::size_t
 YamlParser::FindColon(const Line& line) const
 {
     std::size_t at = line.begin;
     if (m_text[at] == '"' || m_text[at] == '\'')
     {
-        at = std::min(m_text.find(m_text[at], at + 1), line.end);
+        at = std::min(FindClose(at), line.end);
     }
     for (; at < line.end; at++)
     {
@@ -224,9 +245,16 @@ YamlParser::ParseMapping(std::size_t indent, uint32_t depth)
             Fail(number, "'key: value'");
         }
         std::string key = boost::trim_copy(m_text.substr(line.begin, colon - line.begin));
-        if (key.size() > 1 && (key[0] == '"' || key[0] == '\'') && key.back() == key[0])
+        if (key[0] == '"' || key[0] == '\'')
         {
-            key = key.substr(1, key.size() - 2);
+            std::size_t at = line.begin;
+            std::size_t last = number;
+            std::string text = TakeQuoted(at, last);
+            if (at != line.begin + key.size())
+            {
+                Fail(number, "'key: value'");
+            }
+            key = std::move(text);
         }
         if (value.Find(key))
         {
@@ -340,9 +368,14 @@ YamlParser::TakeQuoted(std::size_t& at, std::size_t& line)
             at++;
             return text;
         }
-        else if (m_text[at] == '\\' && quote == '"' && at + 1 < m_text.size())
+        else if (m_text[at] == '\\' && quote == '"')
         {
-            text += m_text[at++]; // kept as it is: names have none
+            if (const char* allowed = TakeJsonEscape(m_text, at, text))
+            {
+                Fail(line, allowed);
+            }
+            at--; // the last character of the escape
+            continue;
         }
         line += m_text[at] == '\n';
         text += m_text[at];

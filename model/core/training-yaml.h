@@ -19,9 +19,9 @@ namespace ns3::training
  * @ingroup distributed-training
  *
  * A value of a YAML file, as serializers of data write them: mappings and lists in blocks or in
- * brackets, texts, comments. JSON is such YAML. Not read are anchors, tags, several documents, and
- * keys that are no plain texts. Own code, as the module needs no other part of YAML, and messages
- * need the line of every value.
+ * brackets, texts, comments. JSON is such YAML. Not read are anchors, tags, several documents,
+ * keys that are no texts, and escapes that JSON does not know. Own code, as the module needs no
+ * other part of YAML, and messages need the line of every value.
  */
 struct YamlValue
 {
