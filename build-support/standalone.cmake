@@ -75,7 +75,7 @@ endforeach()
 write_if_different(${forward_dir}/ns3/distributed-training-module.h "${module_header}")
 
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
-add_library(distributed-training SHARED ${source_files})
+add_library(distributed-training SHARED ${library_units})
 set_target_properties(
   distributed-training PROPERTIES OUTPUT_NAME ns${ns3_VERSION}-distributed-training
 )
@@ -104,12 +104,16 @@ file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/contrib)
 file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_BINARY_DIR}/contrib/distributed-training
      SYMBOLIC
 )
-add_executable(test-runner ${CMAKE_BINARY_DIR}/test-runner.cc ${test_files})
+add_executable(test-runner ${CMAKE_BINARY_DIR}/test-runner.cc ${test_units})
 target_compile_definitions(
   test-runner PRIVATE NS_TEST_SOURCEDIR="contrib/distributed-training/test"
 )
 target_link_libraries(test-runner PRIVATE distributed-training)
 target_compile_options(test-runner PRIVATE -Wall -Wextra)
+if(DISTRIBUTED_TRAINING_UNITS)
+  precompile_headers(distributed-training)
+  precompile_headers(test-runner)
+endif()
 
 set(examples_json "")
 set(targets_of_module ${ns3_targets})

@@ -28,8 +28,6 @@ namespace ns3::training
 namespace
 {
 
-/// Size of a number, bytes.
-constexpr uint64_t NUMBER = sizeof(float);
 /// Numbers of a bucket that shows the phases of a codec.
 constexpr uint64_t SAMPLE = 1 << 16;
 /// Longest time of a number, ns: 25 million numbers take less than the guard waits for progress.
@@ -332,7 +330,7 @@ CodecHelper::GetLeastShare() const
         const std::vector<float> zeros(SAMPLE);
         std::vector<uint8_t> code;
         m_codec->Encode(zeros.data(), zeros.size(), CodecKey(), code);
-        return std::max(least, static_cast<double>(code.size()) / (NUMBER * SAMPLE));
+        return std::max(least, static_cast<double>(code.size()) / (FLOAT_BYTES * SAMPLE));
     }
     // Short messages may have shorter codes, as counts of what is sent are rounded down.
     double share = 1e9;
@@ -340,7 +338,7 @@ CodecHelper::GetLeastShare() const
     {
         share = std::min(share,
                          static_cast<double>(m_codec->GetCodedBytes(count)) /
-                             static_cast<double>(NUMBER * count));
+                             static_cast<double>(FLOAT_BYTES * count));
     }
     return std::max(least, share);
 }
@@ -356,7 +354,7 @@ CodecHelper::GetLowerBound(const LowerBound& bound,
         return bound.GetSeconds(operation, bytes, matrix);
     }
     const double coding = (m_time.encode + m_time.decode) * 1e-9 * static_cast<double>(bytes) /
-                          static_cast<double>(NUMBER);
+                          static_cast<double>(FLOAT_BYTES);
     if (coding > MAX_CODING)
     {
         Refuse("with " + std::to_string(bytes) + " bytes: coding takes " + FormatDouble(coding) +
@@ -369,7 +367,7 @@ CodecHelper::GetLowerBound(const LowerBound& bound,
     }
     double seconds = 0;
     for (const auto& phase :
-         MakeBucket(m_text, m_choice.spec, {m_ranks, 0, bytes / NUMBER})->GetPhases())
+         MakeBucket(m_text, m_choice.spec, {m_ranks, 0, bytes / FLOAT_BYTES})->GetPhases())
     {
         switch (phase.exchange)
         {
@@ -378,14 +376,15 @@ CodecHelper::GetLowerBound(const LowerBound& bound,
                                         CodedCommunicator::GetSumBytes(phase, GetSettings()));
             break;
         case BucketExchange::MAX:
-            seconds +=
-                bound.GetSeconds(CollectiveOperation::ALL_GATHER, m_ranks * phase.count * NUMBER);
+            seconds += bound.GetSeconds(CollectiveOperation::ALL_GATHER,
+                                        m_ranks * phase.count * FLOAT_BYTES);
             break;
         case BucketExchange::GATHER:
             // The sizes are numbers of known size, codes may be shorter than on average.
-            seconds += bound.GetSeconds(CollectiveOperation::ALL_GATHER,
-                                        m_codec && m_codec->HasCodedBytes() ? m_ranks * phase.count
-                                                                            : m_ranks * NUMBER);
+            seconds +=
+                bound.GetSeconds(CollectiveOperation::ALL_GATHER,
+                                 m_codec && m_codec->HasCodedBytes() ? m_ranks * phase.count
+                                                                     : m_ranks * FLOAT_BYTES);
             break;
         }
     }

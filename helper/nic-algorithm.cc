@@ -55,9 +55,6 @@ const Registry<NicAlgorithm>::Entry g_recursiveDoubling(
     "nic-recursive-doubling",
     {"NICs execute `recursive-doubling` packet by packet", "recursive-doubling"});
 
-/// Size of a float32, bytes.
-constexpr uint32_t NUMBER = sizeof(float);
-
 /** @return keys of the collective algorithm */
 std::vector<Key>
 GetAlgorithmKeys(const NicAlgorithm& entry)
@@ -238,7 +235,7 @@ InstallInNics(const ClusterOptions& options,
     list.Add(choice.values.GetAttributes(GetKeys(*choice.entry)));
     list.Add(attributes);
     const auto sample = list.Create<NicCommunicator>();
-    const bool isFormatted = sample->GetFormattedBytes(NUMBER) < NUMBER;
+    const bool isFormatted = sample->GetFormattedBytes(FLOAT_BYTES) < FLOAT_BYTES;
     if (isFormatted && options.nic != CodecChoice::NONE)
     {
         throw ConfigurationError("nic",
@@ -250,7 +247,7 @@ InstallInNics(const ClusterOptions& options,
     all.packets = std::make_shared<PacketPlanner>(
         planner,
         choice.values.GetBoolean("cut-through")
-            ? packet.payload / sample->GetFormattedBytes(NUMBER) * NUMBER
+            ? packet.payload / sample->GetFormattedBytes(FLOAT_BYTES) * FLOAT_BYTES
             : 0);
     const auto oracles =
         Processes::GetCount() == 1

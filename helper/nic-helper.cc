@@ -27,14 +27,6 @@
 namespace ns3::training
 {
 
-namespace
-{
-
-/// Size of a number, bytes.
-constexpr uint32_t NUMBER = sizeof(float);
-
-} // namespace
-
 std::vector<Key>
 NicHelper::GetKeys()
 {
@@ -72,7 +64,7 @@ NicHelper::NicHelper(const ClusterOptions& options, const AttributeList& attribu
     m_attributes.Add(values.GetAttributes(GetKeys()));
     m_attributes.Add(attributes.SelectFor(CodecEngine::GetTypeId()));
     m_engine = m_attributes.Create<CodecEngine>();
-    m_packet = options.GetMtu() / NUMBER * NUMBER;
+    m_packet = options.GetMtu() / FLOAT_BYTES * FLOAT_BYTES;
     const auto mark = attributes.Get(ScheduledCommunicator::GetTypeId(), "GradientTos");
     m_mark = static_cast<uint8_t>(DynamicCast<const UintegerValue>(mark)->Get());
     CheckCluster(options);
@@ -106,7 +98,7 @@ NicHelper::CheckCluster(const ClusterOptions& options) const
     {
         Refuse("(allowed: codecs of single packets, as " + name + " codes whole tensors)");
     }
-    const uint32_t block = traits.elementwise ? NUMBER : traits.block * NUMBER;
+    const uint32_t block = traits.elementwise ? FLOAT_BYTES : traits.block * FLOAT_BYTES;
     const bool isCut = options.transport == "tcp" || options.portPairs == "stripe" || options.split;
     if (!traits.elementwise && isCut)
     {
@@ -170,7 +162,7 @@ NicHelper::CheckSegments(const AttributeList& sockets) const
 {
     const auto value = sockets.Get(TcpSocketBase::GetTypeId(), "SegmentSize");
     const uint64_t segment = DynamicCast<const UintegerValue>(value)->Get();
-    if (m_engine && segment % NUMBER != 0)
+    if (m_engine && segment % FLOAT_BYTES != 0)
     {
         throw ConfigurationError(
             "attribute ns3::TcpSocket::SegmentSize=" + std::to_string(segment) + " with nic " +
@@ -225,8 +217,8 @@ NicHelper::IsDeclared() const
 uint32_t
 NicHelper::GetLeastCode(uint32_t payload) const
 {
-    const uint32_t count = payload / NUMBER;
-    const uint32_t rest = payload % NUMBER;
+    const uint32_t count = payload / FLOAT_BYTES;
+    const uint32_t rest = payload % FLOAT_BYTES;
     if (GetCodec().HasCodedBytes())
     {
         return static_cast<uint32_t>(GetCodec().GetCodedBytes(count)) + rest;
@@ -332,10 +324,10 @@ NicHelper::GetCoding() const
                 }
                 for (std::size_t at = 0; at < bytes.size(); at += packet)
                 {
-                    std::vector<float> values(std::min(packet, bytes.size() - at) / NUMBER);
-                    std::memcpy(values.data(), bytes.data() + at, values.size() * NUMBER);
+                    std::vector<float> values(std::min(packet, bytes.size() - at) / FLOAT_BYTES);
+                    std::memcpy(values.data(), bytes.data() + at, values.size() * FLOAT_BYTES);
                     CodecEngine::RoundTrip(engine->GetCodec(), values.data(), values.size());
-                    std::memcpy(bytes.data() + at, values.data(), values.size() * NUMBER);
+                    std::memcpy(bytes.data() + at, values.data(), values.size() * FLOAT_BYTES);
                 }
             };
     }

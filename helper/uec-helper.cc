@@ -27,7 +27,7 @@ constexpr double KMIN = 0.2;
 constexpr double KMAX = 0.8;
 
 /// First random number stream of the NICs; those of faults are below.
-constexpr int64_t FIRST_STREAM = 1 << 25;
+constexpr int64_t FIRST_NIC_STREAM = 1 << 25;
 
 /** @return the value that an attribute of new objects has */
 template <class VALUE>
@@ -124,7 +124,7 @@ UecHelper::Install(const Fabric& fabric, uint32_t hosts) const
     congestionControls.SetTypeId(m_congestionControl->getTypeId());
     m_keys.ApplyTo(congestionControls);
     m_attributes.ApplyTo(congestionControls);
-    int64_t stream = FIRST_STREAM;
+    int64_t stream = FIRST_NIC_STREAM;
     std::vector<std::vector<Ptr<UecNic>>> installed(hosts);
     for (uint32_t host = 0; host < hosts; host++)
     {

@@ -22,7 +22,7 @@ namespace
 {
 
 /// First random stream of failures.
-constexpr int64_t FIRST_STREAM = 1LL << 36;
+constexpr int64_t FIRST_FAILURE_STREAM = 1LL << 36;
 
 /** @return the number behind a prefix, below a limit */
 std::optional<uint32_t>
@@ -57,7 +57,7 @@ FailurePlan::FailurePlan(const LifeOptions& options, const TopologyGraph& topolo
     if (!options.failures.empty())
     {
         m_model = MakeFailureModel(options.failures);
-        m_sequence = std::make_unique<FailureSequence>(*m_model, GetNodes(), FIRST_STREAM);
+        m_sequence = std::make_unique<FailureSequence>(*m_model, GetNodes(), FIRST_FAILURE_STREAM);
         m_drawn = Draw();
     }
 }

@@ -28,13 +28,13 @@ namespace
 {
 
 /// First random stream of the flows.
-constexpr int64_t FIRST_STREAM = 1;
+constexpr int64_t FIRST_FLOW_STREAM = 1;
 /// Memory of a flow with RDMA, two queue pairs, bytes.
 constexpr double BYTES_PER_FLOW = 4000;
 /// Numbers of connections of a port.
 constexpr uint64_t CONNECTION_NUMBERS = 1 << 23;
 /// Number of rows by size.
-constexpr uint32_t ROWS = 10;
+constexpr uint32_t SIZE_ROWS = 10;
 /// An acknowledgement on the line, without telemetry, bytes.
 constexpr uint32_t ACK_BYTES =
     ROCE_BYTES + AETH_BYTES + Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
@@ -93,7 +93,7 @@ FlowMeasurement::FlowMeasurement(const Cluster& cluster, const FlowSettings& set
     else
     {
         auto random = CreateObject<UniformRandomVariable>();
-        random->SetStream(FIRST_STREAM + PoissonFlows::STREAMS);
+        random->SetStream(FIRST_FLOW_STREAM + PoissonFlows::STREAMS);
         auto pattern = m_settings.pattern.entry->make(m_settings.pattern.values,
                                                       m_cluster.GetRanks(),
                                                       *random);
@@ -107,7 +107,7 @@ FlowMeasurement::FlowMeasurement(const Cluster& cluster, const FlowSettings& set
             m_settings.sizes,
             std::move(pattern),
             gap,
-            FIRST_STREAM,
+            FIRST_FLOW_STREAM,
             [this](const HostPair& ends, uint64_t bytes) { Start(ends, bytes, std::nullopt); });
     }
     if (flows > MAX_FLOWS)
@@ -219,9 +219,9 @@ FlowMeasurement::GetBins() const
     }
     std::sort(sizes.begin(), sizes.end());
     std::vector<uint64_t> bins;
-    for (uint32_t i = 1; i <= ROWS; i++)
+    for (uint32_t i = 1; i <= SIZE_ROWS; i++)
     {
-        const double part = static_cast<double>(i) / ROWS;
+        const double part = static_cast<double>(i) / SIZE_ROWS;
         const auto last = static_cast<std::size_t>(std::ceil(part * sizes.size()));
         bins.push_back(sizes.empty()
                            ? static_cast<uint64_t>(std::ceil(m_settings.sizes.GetQuantile(part)))

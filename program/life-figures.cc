@@ -38,14 +38,13 @@ MakeRow(const std::string& kind, Time start, Time end, uint32_t iteration)
     return row;
 }
 
-/** @return a number with a noun, which has an s unless it is one */
+} // namespace
+
 std::string
-Count(uint64_t number, const std::string& noun)
+FormatCount(uint64_t number, const std::string& noun)
 {
     return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
-
-} // namespace
 
 JsonValue
 LifeFigures::ToJson() const
@@ -80,8 +79,9 @@ LifeFigures::Format() const
                   text.size(),
                   "effective training time %.3f %%; ",
                   100 * ledger.GetEffectiveRatio());
-    return line + "\n" + text.data() + Count(failures, "failure") + ", " +
-           Count(checkpoints, "checkpoint") + " stored, " + Count(restarts, "restart") + "\n";
+    return line + "\n" + text.data() + FormatCount(failures, "failure") + ", " +
+           FormatCount(checkpoints, "checkpoint") + " stored, " + FormatCount(restarts, "restart") +
+           "\n";
 }
 
 std::vector<LifeRow>

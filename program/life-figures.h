@@ -18,6 +18,9 @@
 namespace ns3::training
 {
 
+/** @return a number with a noun, which has an s unless it is one */
+std::string FormatCount(uint64_t number, const std::string& noun);
+
 /**
  * @ingroup distributed-training-helper
  * A checkpoint on its way to storage beside the training.

@@ -6,6 +6,8 @@
 
 #include "life-options.h"
 
+#include "life-figures.h"
+
 #include "ns3/failure-model.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"
@@ -29,13 +31,6 @@ RefuseUnused(bool isGiven,
     {
         throw ConfigurationError(field, value, rest);
     }
-}
-
-/** @return a number with a noun, which has an s unless it is one */
-std::string
-Count(uint64_t number, const std::string& noun)
-{
-    return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
 }
 
 } // namespace
@@ -161,7 +156,8 @@ LifeOptions::Describe(uint64_t checkpointBytes) const
     {
         text = checkpoint + " checkpoints of " + std::to_string(checkpointBytes) + " bytes each " +
                (every == 1 ? "iteration" : std::to_string(every) + " iterations") + ", " +
-               (storageHosts == 0 ? "a disk at each rank" : Count(storageHosts, "storage host")) +
+               (storageHosts == 0 ? "a disk at each rank"
+                                  : FormatCount(storageHosts, "storage host")) +
                " of " + FormatRate(storageRate);
         text += checkpoint == ASYNCHRONOUS ? ", copies at " + FormatRate(snapshotRate) : "";
     }
@@ -173,7 +169,7 @@ LifeOptions::Describe(uint64_t checkpointBytes) const
             causes += (causes.empty() ? "" : ", ") + one;
         }
         text += (text.empty() ? "" : "; ") + ("failures " + causes) + ", " +
-                Count(spares, "spare") + ", repair " + FormatTime(repair) + ", detection " +
+                FormatCount(spares, "spare") + ", repair " + FormatTime(repair) + ", detection " +
                 FormatTime(detection) + ", rendezvous " + FormatTime(rendezvous);
     }
     return text;

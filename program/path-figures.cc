@@ -22,7 +22,7 @@ namespace
 {
 
 /// Parts that a line names.
-constexpr std::size_t MAX_NAMED = 5;
+constexpr std::size_t MAX_NAMED_PARTS = 5;
 
 /** @return what a task is for */
 std::string
@@ -91,14 +91,14 @@ std::string
 PathFigures::Format() const
 {
     std::string text = "critical path:";
-    for (std::size_t i = 0; i < parts.size() && i < MAX_NAMED; i++)
+    for (std::size_t i = 0; i < parts.size() && i < MAX_NAMED_PARTS; i++)
     {
         char share[32];
         std::snprintf(share, sizeof(share), " %.1f %%", 100 * parts[i].seconds / seconds);
         text +=
             (i > 0 ? ", " : " ") + (parts[i].name.empty() ? parts[i].kind : parts[i].name) + share;
     }
-    if (parts.size() > MAX_NAMED)
+    if (parts.size() > MAX_NAMED_PARTS)
     {
         text += ", ...";
     }

@@ -23,7 +23,7 @@ namespace
 /// Largest path MTU that the InfiniBand specification encodes, bytes.
 constexpr uint32_t MAX_ROCE_MTU = 4096;
 /// Ports named in warnings; the others are only counted.
-constexpr std::size_t MAX_NAMED = 3;
+constexpr std::size_t MAX_NAMED_PORTS = 3;
 
 /// Share of results without a slot that is worth a warning.
 constexpr double MANY_COLLISIONS = 0.01;
@@ -51,7 +51,7 @@ AddMishaps(std::vector<std::string>& warnings, const Fabric& fabric, const Misha
             for (uint8_t priority = 0; priority < PRIORITIES; priority++)
             {
                 const uint32_t count = port.GetCounters().byPriority[priority].*mishap.counts;
-                if (count > 0 && ports++ < MAX_NAMED)
+                if (count > 0 && ports++ < MAX_NAMED_PORTS)
                 {
                     warnings.push_back(fabric.GetEndName(link, end) + " port " +
                                        std::to_string(port.GetIndex()) + " " + mishap.before + " " +
@@ -65,10 +65,11 @@ AddMishaps(std::vector<std::string>& warnings, const Fabric& fabric, const Misha
             }
         }
     }
-    if (ports > MAX_NAMED)
+    if (ports > MAX_NAMED_PORTS)
     {
-        warnings.push_back(std::to_string(ports - MAX_NAMED) + " other ports " + mishap.before +
-                           " " + std::to_string(others) + " " + mishap.after + " classes");
+        warnings.push_back(std::to_string(ports - MAX_NAMED_PORTS) + " other ports " +
+                           mishap.before + " " + std::to_string(others) + " " + mishap.after +
+                           " classes");
     }
 }
 

@@ -29,6 +29,9 @@
 namespace ns3::training
 {
 
+/// Size of a number before it is coded, bytes.
+constexpr uint64_t FLOAT_BYTES = sizeof(float);
+
 /**
  * @ingroup distributed-training-codec
  * A number that a codec cannot code, or a code that no encoder makes. One line.

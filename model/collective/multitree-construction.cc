@@ -18,7 +18,7 @@ namespace ns3::training
 namespace
 {
 
-constexpr uint32_t NONE = 0xffffffff;
+constexpr uint32_t NO_NODE = 0xffffffff;
 
 /** A node of a tree that may get a child. */
 struct Member
@@ -45,7 +45,7 @@ class Construction
     /** What a search on the nodes of a switch has found. */
     struct Found
     {
-        uint32_t child;  // NONE: none that can receive
+        uint32_t child;  // NO_NODE: none that can receive
         bool isComplete; // all nodes are in the tree
     };
 
@@ -175,14 +175,14 @@ Construction::GetDistances(uint32_t from)
     auto& distances = m_distances[from];
     if (distances.empty())
     {
-        distances.assign(m_network.neighbors.size(), NONE);
+        distances.assign(m_network.neighbors.size(), NO_NODE);
         distances[from] = 0;
         std::vector<uint32_t> queue{from};
         for (std::size_t i = 0; i < queue.size(); i++)
         {
             for (uint32_t next : m_network.neighbors[queue[i]])
             {
-                if (distances[next] == NONE)
+                if (distances[next] == NO_NODE)
                 {
                     distances[next] = distances[queue[i]] + 1;
                     queue.push_back(next);
@@ -208,7 +208,7 @@ Construction::FindOn(uint32_t node, uint32_t root) const
             isComplete = false;
         }
     }
-    return {NONE, isComplete};
+    return {NO_NODE, isComplete};
 }
 
 /** @param open ways of the start of the search; those that lead to members only are removed */
@@ -224,16 +224,16 @@ Construction::Walk(uint32_t from, uint32_t root, uint32_t distance, uint32_t& op
         {
             continue;
         }
-        uint32_t child = NONE;
+        uint32_t child = NO_NODE;
         if (!m_nodesOf[next].empty())
         {
             const Found found = FindOn(next, root);
             child = found.child;
             open &= found.isComplete ? ~way : ALL_WAYS;
             // Paths must be shortest paths.
-            if (child != NONE && distance > 1 && GetDistances(m_start)[next] != distance)
+            if (child != NO_NODE && distance > 1 && GetDistances(m_start)[next] != distance)
             {
-                child = NONE;
+                child = NO_NODE;
             }
         }
         else if (!m_entered[next] && GetDistances(m_start)[next] == distance)
@@ -242,16 +242,16 @@ Construction::Walk(uint32_t from, uint32_t root, uint32_t distance, uint32_t& op
             m_visited.push_back(next);
             child = Walk(next, root, distance + 1, open);
         }
-        if (child != NONE)
+        if (child != NO_NODE)
         {
             m_wayUsed.emplace_back(from, entry);
             return child;
         }
     }
-    return NONE;
+    return NO_NODE;
 }
 
-/** @return the first node that the parent can reach; NONE: none */
+/** @return the first node that the parent can reach; NO_NODE: none */
 uint32_t
 Construction::FindChild(uint32_t root, Member& parent)
 {
@@ -260,7 +260,7 @@ Construction::FindChild(uint32_t root, Member& parent)
     if ((parent.open & OWN) > 0)
     {
         const Found found = FindOn(m_start, root);
-        if (found.child != NONE)
+        if (found.child != NO_NODE)
         {
             return found.child;
         }
@@ -321,7 +321,7 @@ Construction::TakeTurn(uint32_t root)
             continue;
         }
         const uint32_t child = FindChild(root, parent);
-        if (child != NONE)
+        if (child != NO_NODE)
         {
             AddEdge(root, node, child);
             return true;

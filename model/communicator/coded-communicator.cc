@@ -25,9 +25,6 @@ NS_OBJECT_ENSURE_REGISTERED(CodedCommunicator);
 namespace
 {
 
-/// Size of a number, bytes.
-constexpr uint64_t NUMBER = sizeof(float);
-
 /** @return bytes as numbers, filled up with zeros */
 std::vector<float>
 ToNumbers(const std::vector<uint8_t>& bytes, uint64_t count)
@@ -113,7 +110,7 @@ CodedCommunicator::GetSumBytes(const BucketPhase& phase, const Settings& setting
         return (phase.count * phase.resultBits + 7) / 8;
     }
     const uint32_t lanes = GetLanes(phase, settings.exactBits);
-    return (phase.count + lanes - 1) / lanes * NUMBER;
+    return (phase.count + lanes - 1) / lanes * FLOAT_BYTES;
 }
 
 void
@@ -182,7 +179,7 @@ CodedCommunicator::Start(CollectiveOperation operation,
     if (isCoded)
     {
         Encode(*added);
-        delay = m_settings.unit->Encode(tensor->bytes / NUMBER);
+        delay = m_settings.unit->Encode(tensor->bytes / FLOAT_BYTES);
     }
     m_coding++;
     // From an event, because completion must not precede the return of this call.
@@ -193,7 +190,7 @@ void
 CodedCommunicator::Encode(Operation& operation)
 {
     const Tensor& tensor = *operation.tensor;
-    const BucketRequest request{GetSize(), GetRank(), tensor.bytes / NUMBER};
+    const BucketRequest request{GetSize(), GetRank(), tensor.bytes / FLOAT_BYTES};
     if (!tensor.IsReal())
     {
         operation.codec = MakeBucketCodec(m_settings.codec, request);
@@ -267,7 +264,7 @@ CodedCommunicator::StartPhase()
     case BucketExchange::SUM: {
         const uint32_t lanes = GetLanes(phase, m_settings.exactBits);
         auto sum = Create<Tensor>();
-        sum->bytes = (phase.count + lanes - 1) / lanes * NUMBER;
+        sum->bytes = (phase.count + lanes - 1) / lanes * FLOAT_BYTES;
         sum->values = lanes > 1 ? JoinNumbers(part.numbers, phase, lanes) : part.numbers;
         sum->priority = operation.tensor->priority;
         if (phase.bits < 32 && m_settings.sendsIntegers)
@@ -285,7 +282,7 @@ CodedCommunicator::StartPhase()
     case BucketExchange::GATHER:
         if (!operation.tensor->IsReal())
         {
-            Gather({}, (phase.count + NUMBER - 1) / NUMBER);
+            Gather({}, (phase.count + FLOAT_BYTES - 1) / FLOAT_BYTES);
         }
         else if (!operation.hasSizes)
         {
@@ -298,7 +295,7 @@ CodedCommunicator::StartPhase()
         {
             const uint64_t largest =
                 *std::max_element(operation.sizes.begin(), operation.sizes.end());
-            const uint64_t count = (largest + NUMBER - 1) / NUMBER;
+            const uint64_t count = (largest + FLOAT_BYTES - 1) / FLOAT_BYTES;
             Gather(ToNumbers(part.code, count), count);
         }
         return;
@@ -310,7 +307,7 @@ CodedCommunicator::Gather(const std::vector<float>& mine, uint64_t count)
 {
     Operation& operation = *m_queue.front();
     auto all = Create<Tensor>();
-    all->bytes = GetSize() * count * NUMBER;
+    all->bytes = GetSize() * count * FLOAT_BYTES;
     all->priority = operation.tensor->priority;
     if (operation.tensor->IsReal())
     {
@@ -319,7 +316,7 @@ CodedCommunicator::Gather(const std::vector<float>& mine, uint64_t count)
                   mine.end(),
                   all->values.begin() + static_cast<int64_t>(GetRank() * count));
     }
-    m_settings.unit->Count(0, count * NUMBER);
+    m_settings.unit->Count(0, count * FLOAT_BYTES);
     operation.part = all;
     m_inner->AllGather(all, MakeCallback(&CodedCommunicator::OnExchanged, this));
 }
@@ -376,7 +373,7 @@ CodedCommunicator::OnExchanged()
     }
     // The exchanges of the next bucket need not wait for the decoder.
     StartNext();
-    const uint64_t numbers = operation->tensor->bytes / NUMBER;
+    const uint64_t numbers = operation->tensor->bytes / FLOAT_BYTES;
     const bool gathers = operation->phases.back().exchange == BucketExchange::GATHER;
     m_settings.unit->Count(operation->tensor->bytes, 0);
     m_coding++;

@@ -12,14 +12,6 @@
 namespace ns3::training
 {
 
-namespace
-{
-
-/// Size of a number, bytes. What is left of a message is not coded.
-constexpr uint64_t NUMBER = sizeof(float);
-
-} // namespace
-
 MessageCoder::MessageCoder(Ptr<const GradientCodec> codec, Ptr<CodingUnit> unit, uint64_t seed)
     : m_codec(codec),
       m_unit(unit),
@@ -38,7 +30,7 @@ MessageCoder::Codes(CollectiveOperation operation)
 uint64_t
 MessageCoder::GetCodedBytes(uint64_t bytes) const
 {
-    return m_codec->GetCodedBytes(bytes / NUMBER) + bytes % NUMBER;
+    return m_codec->GetCodedBytes(bytes / FLOAT_BYTES) + bytes % FLOAT_BYTES;
 }
 
 CodecKey
@@ -62,8 +54,8 @@ MessageCoder::Encode(const Tensor& tensor,
     Code code{0, nullptr};
     if (payload)
     {
-        std::vector<float> values(bytes / NUMBER);
-        std::memcpy(values.data(), payload->bytes.data(), values.size() * NUMBER);
+        std::vector<float> values(bytes / FLOAT_BYTES);
+        std::memcpy(values.data(), payload->bytes.data(), values.size() * FLOAT_BYTES);
         code.payload = Create<ByteBuffer>();
         m_codec->Encode(values.data(),
                         values.size(),
@@ -88,7 +80,7 @@ MessageCoder::Decode(const Tensor& tensor,
     {
         return nullptr;
     }
-    std::vector<float> values(bytes / NUMBER);
+    std::vector<float> values(bytes / FLOAT_BYTES);
     const uint64_t size = m_codec->GetTraits().fixedSize ? m_codec->GetCodedBytes(values.size())
                                                          : payload->bytes.size();
     m_codec->Decode(payload->bytes.data(),
@@ -98,20 +90,20 @@ MessageCoder::Decode(const Tensor& tensor,
                     values.size());
     auto numbers = Create<ByteBuffer>();
     numbers->bytes.resize(bytes);
-    std::memcpy(numbers->bytes.data(), values.data(), values.size() * NUMBER);
+    std::memcpy(numbers->bytes.data(), values.data(), values.size() * FLOAT_BYTES);
     return numbers;
 }
 
 Time
 MessageCoder::ReserveEncoding(uint64_t bytes) const
 {
-    return m_unit ? m_unit->Encode(bytes / NUMBER) : Time(0);
+    return m_unit ? m_unit->Encode(bytes / FLOAT_BYTES) : Time(0);
 }
 
 Time
 MessageCoder::ReserveDecoding(uint64_t bytes) const
 {
-    return m_unit ? m_unit->Decode(bytes / NUMBER) : Time(0);
+    return m_unit ? m_unit->Decode(bytes / FLOAT_BYTES) : Time(0);
 }
 
 void
@@ -119,10 +111,10 @@ MessageCoder::RoundTrip(const GradientCodec& codec,
                         const CodecKey& key,
                         std::vector<uint8_t>& message)
 {
-    std::vector<float> values(message.size() / NUMBER);
-    std::memcpy(values.data(), message.data(), values.size() * NUMBER);
+    std::vector<float> values(message.size() / FLOAT_BYTES);
+    std::memcpy(values.data(), message.data(), values.size() * FLOAT_BYTES);
     codec.RoundTrip(values.data(), values.size(), key);
-    std::memcpy(message.data(), values.data(), values.size() * NUMBER);
+    std::memcpy(message.data(), values.data(), values.size() * FLOAT_BYTES);
 }
 
 } // namespace ns3::training

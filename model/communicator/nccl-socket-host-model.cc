@@ -37,7 +37,7 @@ using Algorithm = NcclTuning::Algorithm;
 using Protocol = NcclTuning::Protocol;
 
 /// Data in a slot of NCCL's buffers: an eighth of 4 MiB, for LL half of an eighth of 512 KiB.
-constexpr uint64_t SLOT = 512 << 10;
+constexpr uint64_t SOCKET_SLOT = 512 << 10;
 constexpr uint64_t LL_SLOT = 32 << 10;
 
 /**
@@ -90,7 +90,7 @@ class NcclSocketHostModel : public HostModel
         cost.perSlot = m_slot;
         cost.slotBytes = IsExchange(schedule.operation) ? GetExchangeSlot(bytes / system.ranks)
                          : isLow                        ? LL_SLOT
-                                                        : SLOT;
+                                                        : SOCKET_SLOT;
         cost.perMessage = IsExchange(schedule.operation) ? m_exchange : Time(0);
         // A thread's own time for a byte and its slot, or its share of the server.
         const double slot = m_slot.GetSeconds() / static_cast<double>(cost.slotBytes);

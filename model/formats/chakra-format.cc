@@ -32,7 +32,7 @@ namespace
 constexpr uint64_t MAX_MICROS = 86400ULL * 1000000;
 
 /// Largest number of ranks of a trace.
-constexpr uint32_t MAX_RANKS = 1U << 20;
+constexpr uint32_t MAX_CHAKRA_RANKS = 1U << 20;
 
 /** The traces of a job: a file for each rank. */
 class ChakraJob
@@ -106,7 +106,7 @@ ChakraJob::CountRanks() const
         return m_request.ranks;
     }
     uint32_t ranks = 0;
-    while (ranks < MAX_RANKS && !ReadPackedBegin(GetPath(ranks), 1).empty())
+    while (ranks < MAX_CHAKRA_RANKS && !ReadPackedBegin(GetPath(ranks), 1).empty())
     {
         ranks++;
     }

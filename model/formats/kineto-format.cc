@@ -30,7 +30,7 @@ namespace
 {
 
 /// Largest number of ranks of a job.
-constexpr uint32_t MAX_RANKS = 1U << 20;
+constexpr uint32_t MAX_KINETO_RANKS = 1U << 20;
 
 /// What stands for the number of a rank in a path.
 constexpr const char* RANK = "{rank}";
@@ -95,7 +95,8 @@ KinetoJob::CountRanks(const KinetoTrace& first) const
     uint32_t ranks = m_request.ranks;
     if (ranks == 0 && !m_isRepeated)
     {
-        for (ranks = 1; ranks < MAX_RANKS && !ReadPackedBegin(GetPath(ranks), 1).empty(); ranks++)
+        for (ranks = 1; ranks < MAX_KINETO_RANKS && !ReadPackedBegin(GetPath(ranks), 1).empty();
+             ranks++)
         {
         }
     }
@@ -104,10 +105,11 @@ KinetoJob::CountRanks(const KinetoTrace& first) const
     {
         largest = std::max(largest, event.groupSize);
     }
-    if (ranks == 0 && largest > MAX_RANKS)
+    if (ranks == 0 && largest > MAX_KINETO_RANKS)
     {
         throw ConfigurationError(GetPath(0) + ": " + std::to_string(largest) +
-                                 " ranks (allowed: up to " + std::to_string(MAX_RANKS) + ")");
+                                 " ranks (allowed: up to " + std::to_string(MAX_KINETO_RANKS) +
+                                 ")");
     }
     return ranks > 0 ? ranks : static_cast<uint32_t>(largest);
 }

@@ -20,7 +20,7 @@ namespace
 
 constexpr int32_t EXPONENT_BIAS = 126; // 2^(field - 126) exceeds all numbers with that field
 constexpr uint32_t MAX_EXPONENT_FIELD = 253;
-constexpr double MAX_INTEGER = std::numeric_limits<int32_t>::max();
+constexpr double LARGEST_INTEGER = std::numeric_limits<int32_t>::max();
 
 /** @return the exponent field of the largest magnitude */
 uint32_t
@@ -60,7 +60,7 @@ GetBlockExponent(const float* values, uint64_t count)
 double
 GetQuantizationScale(int8_t exponent, uint32_t workers)
 {
-    return std::ldexp(MAX_INTEGER / workers, -exponent);
+    return std::ldexp(LARGEST_INTEGER / workers, -exponent);
 }
 
 int32_t
@@ -79,7 +79,7 @@ double
 GetQuantizationErrorBound(int8_t exponent, uint32_t workers)
 {
     const double n = workers;
-    return std::ldexp(n * n / (2 * MAX_INTEGER), exponent) + std::ldexp(n, exponent - 24);
+    return std::ldexp(n * n / (2 * LARGEST_INTEGER), exponent) + std::ldexp(n, exponent - 24);
 }
 
 } // namespace ns3::training

@@ -52,7 +52,7 @@ ReadNotice(const uint8_t* udp, uint32_t bytes, Frame& frame)
 }
 
 uint32_t
-GetKey(const Frame& frame)
+GetNoticeKey(const Frame& frame)
 {
     const auto& header = frame.As<NetworkFallbackHeader>();
     return GetNetworkFallbackKey(header.system, header.job);
@@ -60,7 +60,7 @@ GetKey(const Frame& frame)
 
 const WireFormat::Entry g_networkFallback({"fallback notices",
                                            NetworkFallbackHeader::PROTOCOL,
-                                           &GetKey,
+                                           &GetNoticeKey,
                                            &PutNotice,
                                            {WireFormat::Udp(NETWORK_FALLBACK_UDP_PORT,
                                                             &ReadNotice)}});

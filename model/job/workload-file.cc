@@ -44,7 +44,7 @@ MakeFileWorkload()
     return entry;
 }
 
-const Registry<WorkloadEntry>::Entry g_file("file", MakeFileWorkload());
+const Registry<WorkloadEntry>::Entry g_fileWorkload("file", MakeFileWorkload());
 
 /**
  * @param text a field or line

@@ -16,7 +16,11 @@ using Operation = CollectiveOperation;
 
 /** @return a layer: compute times in ns, bytes of its activations, update in ns */
 LoopLayer
-MakeMlp(const char* name, int64_t pass, int64_t weights, uint64_t bytes, int64_t update)
+MakeModelParallelLayer(const char* name,
+                       int64_t pass,
+                       int64_t weights,
+                       uint64_t bytes,
+                       int64_t update)
 {
     return MakeLoopLayer(name,
                          {pass, pass, weights},
@@ -27,23 +31,23 @@ MakeMlp(const char* name, int64_t pass, int64_t weights, uint64_t bytes, int64_t
 
 /** @return the layer file MLP_ModelParallel of ASTRA-sim 1.0 (inputs/workload) */
 LayerLoop
-MakeLoop()
+MakeModelParallelLoop()
 {
     LayerLoop loop;
     loop.order = LayerLoop::Order::MODEL;
-    loop.layers = {MakeMlp("mlp0", 32291, 12864, 37632, 3229),
-                   MakeMlp("mlp1", 7488, 3648, 65536, 749),
-                   MakeMlp("mlp2", 7488, 3456, 65536, 749),
-                   MakeMlp("mlp3", 14144, 10368, 147456, 1414),
-                   MakeMlp("mlp4", 7488, 3648, 65536, 749),
-                   MakeMlp("mlp5", 9984, 3456, 65536, 998)};
+    loop.layers = {MakeModelParallelLayer("mlp0", 32291, 12864, 37632, 3229),
+                   MakeModelParallelLayer("mlp1", 7488, 3648, 65536, 749),
+                   MakeModelParallelLayer("mlp2", 7488, 3456, 65536, 749),
+                   MakeModelParallelLayer("mlp3", 14144, 10368, 147456, 1414),
+                   MakeModelParallelLayer("mlp4", 7488, 3648, 65536, 749),
+                   MakeModelParallelLayer("mlp5", 9984, 3456, 65536, 998)};
     return loop;
 }
 
-const Registry<WorkloadEntry>::Entry g_mlp(
+const Registry<WorkloadEntry>::Entry g_mlpModelParallel(
     "mlp-model-parallel",
     MakeLayerLoopWorkload("MLP of ASTRA-sim 1.0: each layer is divided among all ranks",
-                          &MakeLoop));
+                          &MakeModelParallelLoop));
 
 } // namespace
 

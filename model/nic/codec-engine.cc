@@ -30,9 +30,6 @@ NS_OBJECT_ENSURE_REGISTERED(CodecEngine);
 namespace
 {
 
-/// Size of a number.
-constexpr uint32_t NUMBER = sizeof(float);
-
 /** @return size of a payload on the line: RoCE pads it to whole words */
 uint32_t
 Pad(const Frame& frame, uint32_t bytes)
@@ -164,7 +161,7 @@ CodecEngine::RoundTrip(const GradientCodec& codec, float* values, uint64_t count
 double
 CodecEngine::GetRate() const
 {
-    return 8.0 * NUMBER * m_lanes * m_clock;
+    return 8.0 * FLOAT_BYTES * m_lanes * m_clock;
 }
 
 uint8_t
@@ -206,7 +203,7 @@ CodecEngine::GetReceiveTime(const Frame&) const
 Time
 CodecEngine::GetTime(uint32_t bytes) const
 {
-    const uint32_t cycles = (bytes / NUMBER + m_lanes - 1) / m_lanes;
+    const uint32_t cycles = (bytes / FLOAT_BYTES + m_lanes - 1) / m_lanes;
     return TimeStep(static_cast<int64_t>(cycles * 1e12 / m_clock + 0.5));
 }
 
@@ -228,44 +225,44 @@ CodecEngine::CountBypassed(uint32_t bytes)
 uint32_t
 CodecEngine::Code(const uint8_t* bytes, uint32_t size)
 {
-    const uint32_t count = size / NUMBER;
+    const uint32_t count = size / FLOAT_BYTES;
     m_values.resize(count);
-    std::memcpy(m_values.data(), bytes, count * NUMBER);
+    std::memcpy(m_values.data(), bytes, count * FLOAT_BYTES);
     m_codec->Encode(m_values.data(), count, MakeKey(*m_codec, m_values.data(), count), m_code);
     const auto classes = m_codec->CountClasses(m_values.data(), count);
     for (std::size_t i = 0; i < classes.size(); i++)
     {
         m_counters.classes[i].count += classes[i].count;
     }
-    m_code.insert(m_code.end(), bytes + count * NUMBER, bytes + size);
+    m_code.insert(m_code.end(), bytes + count * FLOAT_BYTES, bytes + size);
     return static_cast<uint32_t>(m_code.size());
 }
 
 void
 CodecEngine::Decode(uint8_t* bytes, uint32_t size)
 {
-    const uint32_t count = size / NUMBER;
+    const uint32_t count = size / FLOAT_BYTES;
     m_codec->Decode(m_code.data(),
-                    m_code.size() - size % NUMBER,
+                    m_code.size() - size % FLOAT_BYTES,
                     CodecKey(),
                     m_values.data(),
                     count);
-    std::memcpy(bytes, m_values.data(), count * NUMBER);
+    std::memcpy(bytes, m_values.data(), count * FLOAT_BYTES);
 }
 
 Ptr<ByteBuffer>
 CodecEngine::Restore(const Frame& frame)
 {
     const uint32_t size = GetPlainBytes(frame);
-    const uint32_t count = size / NUMBER;
-    const uint32_t rest = size % NUMBER;
+    const uint32_t count = size / FLOAT_BYTES;
+    const uint32_t rest = size % FLOAT_BYTES;
     const uint8_t* const code = frame.payload->bytes.data() + frame.payloadOffset;
     const uint32_t codeBytes = frame.payloadBytes - rest;
     m_values.resize(count);
     m_codec->Decode(code, codeBytes, CodecKey(), m_values.data(), count);
     auto plain = Create<ByteBuffer>();
     plain->bytes.resize(size);
-    std::memcpy(plain->bytes.data(), m_values.data(), count * NUMBER);
+    std::memcpy(plain->bytes.data(), m_values.data(), count * FLOAT_BYTES);
     std::copy(code + codeBytes, code + frame.payloadBytes, plain->bytes.end() - rest);
     return plain;
 }
@@ -309,9 +306,9 @@ CodecEngine::SendData(Frame& frame)
     m_sendTime = GetTime(size);
     const uint8_t* const bytes =
         frame.payload ? frame.payload->bytes.data() + frame.payloadOffset : nullptr;
-    const auto coded =
-        bytes ? Code(bytes, size)
-              : static_cast<uint32_t>(m_codec->GetCodedBytes(size / NUMBER)) + size % NUMBER;
+    const auto coded = bytes ? Code(bytes, size)
+                             : static_cast<uint32_t>(m_codec->GetCodedBytes(size / FLOAT_BYTES)) +
+                                   size % FLOAT_BYTES;
     if (coded >= size)
     {
         CountBypassed(size);
@@ -405,7 +402,7 @@ CodecEngine::SendSegment(Frame& frame)
         for (const Range& range : isWhole ? together : segment.ranges)
         {
             const uint32_t size = range.end - range.begin;
-            NS_ABORT_MSG_UNLESS(size % NUMBER == 0, "a segment splits a number");
+            NS_ABORT_MSG_UNLESS(size % FLOAT_BYTES == 0, "a segment splits a number");
             const uint32_t code = Code(payload + range.begin, size);
             coded = isWhole ? code : coded;
             if (coded >= segment.payload)
@@ -422,8 +419,8 @@ CodecEngine::SendSegment(Frame& frame)
     }
     else if (isWhole)
     {
-        coded = static_cast<uint32_t>(m_codec->GetCodedBytes(segment.payload / NUMBER)) +
-                segment.payload % NUMBER;
+        coded = static_cast<uint32_t>(m_codec->GetCodedBytes(segment.payload / FLOAT_BYTES)) +
+                segment.payload % FLOAT_BYTES;
     }
     if (coded >= segment.payload)
     {

@@ -32,7 +32,7 @@ namespace
 {
 
 /// Number of the communicator of engines: the highest, as groups of hosts count from 0.
-constexpr uint32_t NUMBER = MessageTag::MAX_COMMUNICATOR;
+constexpr uint32_t COMMUNICATOR = MessageTag::MAX_COMMUNICATOR;
 /// Bits that an adder takes per cycle.
 constexpr double ADDER_BITS = 8.0 * sizeof(float);
 
@@ -147,7 +147,7 @@ NicCommunicator::DoDispose()
 {
     if (m_transport)
     {
-        m_transport->Detach(NUMBER);
+        m_transport->Detach(COMMUNICATOR);
     }
     m_transport = nullptr;
     m_hosts = nullptr;
@@ -212,7 +212,7 @@ NicCommunicator::Setup(Ptr<ScheduledCommunicator> hosts,
     m_engine.lineSecondsPerByte = 8.0 / static_cast<double>(lines.link);
     m_engine.lineShare = lines.byteShare;
     m_transport = hosts->GetTransport();
-    m_transport->Attach(NUMBER,
+    m_transport->Attach(COMMUNICATOR,
                         {},
                         [this](uint32_t peer, uint64_t tag, uint64_t, Ptr<ByteBuffer> payload) {
                             OnMessage(peer, tag, std::move(payload));
@@ -448,7 +448,7 @@ NicCommunicator::SendPacket(NicCollective& collective,
     m_outgoing[action.peer].waiting.push_back(
         {number,
          index,
-         MessageTag{NUMBER, number, action.step, action.message}.Pack(),
+         MessageTag{COMMUNICATOR, number, action.step, action.message}.Pack(),
          bytes,
          std::move(payload),
          m_hosts->GetTypeOfService(collective.record.operation)});
@@ -467,7 +467,7 @@ NicCommunicator::Transmit(uint32_t peer)
         outgoing.waiting.pop_front();
         outgoing.leaving++;
         m_transport->Send(
-            NUMBER,
+            COMMUNICATOR,
             peer,
             packet.tag,
             packet.bytes,
@@ -518,8 +518,8 @@ NicCommunicator::Unformat(Ptr<ByteBuffer> formatted) const
 void
 NicCommunicator::SendCredit(NicCollective& collective, const ScheduleAction& action)
 {
-    const MessageTag tag{NUMBER, collective.record.collective, action.step, action.message};
-    m_transport->Send(NUMBER, action.peer, MessageGrants::GetGrantOf(tag.Pack()), 0, nullptr);
+    const MessageTag tag{COMMUNICATOR, collective.record.collective, action.step, action.message};
+    m_transport->Send(COMMUNICATOR, action.peer, MessageGrants::GetGrantOf(tag.Pack()), 0, nullptr);
 }
 
 void

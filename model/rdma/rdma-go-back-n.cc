@@ -48,14 +48,14 @@ class GoBackN : public RdmaLossRecovery
 };
 
 std::unique_ptr<RdmaLossRecovery>
-Make(const KeyValues&)
+MakeGoBackN(const KeyValues&)
 {
     return std::make_unique<GoBackN>();
 }
 
 const Registry<LossRecoveryEntry>::Entry g_goBackN(
     "go-back-n",
-    {"retransmits everything from the first missing packet on", {}, &Make});
+    {"retransmits everything from the first missing packet on", {}, &MakeGoBackN});
 
 } // namespace
 

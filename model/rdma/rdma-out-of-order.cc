@@ -94,7 +94,7 @@ class OutOfOrder : public RdmaKeptPackets
 };
 
 std::unique_ptr<RdmaLossRecovery>
-Make(const KeyValues& values)
+MakeOutOfOrder(const KeyValues& values)
 {
     return std::make_unique<OutOfOrder>(values.GetTime("window").GetTimeStep());
 }
@@ -103,7 +103,7 @@ const Registry<LossRecoveryEntry>::Entry g_outOfOrder(
     "out-of-order",
     {"places packets in any order, reports a gap only if it lasts (NICs with adaptive routing)",
      {Key::Of("window", Key::Type::TIME, "100us", "time that a gap may last before a NAK")},
-     &Make,
+     &MakeOutOfOrder,
      true});
 
 } // namespace

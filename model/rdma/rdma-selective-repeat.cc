@@ -150,7 +150,7 @@ class SelectiveRepeat : public RdmaKeptPackets
 };
 
 std::unique_ptr<RdmaLossRecovery>
-Make(const KeyValues& values)
+MakeSelectiveRepeat(const KeyValues& values)
 {
     return std::make_unique<SelectiveRepeat>(values.GetCount("threshold"));
 }
@@ -163,7 +163,7 @@ const Registry<LossRecoveryEntry>::Entry g_selectiveRepeat(
                  1,
                  1 << 20,
                  "a packet is lost once one sent so many packets later has arrived")},
-     &Make});
+     &MakeSelectiveRepeat});
 
 } // namespace
 

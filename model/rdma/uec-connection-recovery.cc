@@ -24,7 +24,7 @@ namespace
 {
 
 /// Limit of timeout doublings.
-constexpr uint32_t MAX_DOUBLINGS = 7;
+constexpr uint32_t MAX_BACKOFF = 7;
 
 } // namespace
 
@@ -94,7 +94,7 @@ UecConnection::OnProgress(int64_t now)
 int64_t
 UecConnection::GetTimeout() const
 {
-    return m_port.GetSettings().timeout.GetTimeStep() << std::min(m_backoff, MAX_DOUBLINGS);
+    return m_port.GetSettings().timeout.GetTimeStep() << std::min(m_backoff, MAX_BACKOFF);
 }
 
 int64_t

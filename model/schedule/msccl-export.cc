@@ -25,14 +25,14 @@ using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
 
 /** A buffer slot for a chunk: buffer (i, o or s) and offset. */
-using Place = std::pair<char, uint32_t>;
+using Slot = std::pair<char, uint32_t>;
 
 /** A step of a thread block. */
-struct Step
+struct WrittenStep
 {
     std::string type;
-    Place source{'i', 0};
-    Place target{'o', 0};
+    Slot source{'i', 0};
+    Slot target{'o', 0};
     uint32_t count{0};
     int64_t block{-1}; // thread block of the dependency
     int64_t step{-1};  // step of the dependency
@@ -40,18 +40,18 @@ struct Step
 };
 
 /** A thread block: its send peer, receive peer, channel, and steps in order. */
-struct Block
+struct WrittenBlock
 {
     int64_t send;
     int64_t receive;
     uint32_t channel;
-    std::vector<Step> steps;
+    std::vector<WrittenStep> steps;
 };
 
 /** The steps of one rank. */
-struct Gpu
+struct WrittenGpu
 {
-    std::vector<Block> blocks;
+    std::vector<WrittenBlock> blocks;
     std::map<std::tuple<bool, uint32_t, uint32_t>, uint32_t> find; // by isSend, peer, channel
     std::map<uint32_t, uint32_t> scratch;                          // scratch offset by chunk
     std::vector<std::pair<uint32_t, uint32_t>> end;                // per action: block, last step
@@ -83,7 +83,7 @@ class MscclExport
             if (m_schedule.operation == Operation::ALL_TO_ALL)
             {
                 const uint32_t parts = m_schedule.GetPartsOfPair();
-                Step own{"cpy", {'i', rank * parts}, {'o', rank * parts}, parts};
+                WrittenStep own{"cpy", {'i', rank * parts}, {'o', rank * parts}, parts};
                 GetBlock(rank, false, rank, 0).steps.push_back(own);
             }
         }
@@ -170,7 +170,7 @@ class MscclExport
                m_schedule.GetPromise(rank, number) == CollectiveSchedule::Promise::NOTHING;
     }
 
-    Place GetByteRange(uint32_t rank, uint32_t number) const
+    Slot GetByteRange(uint32_t rank, uint32_t number) const
     {
         const auto scratch = m_gpus[rank].scratch.find(number);
         if (scratch != m_gpus[rank].scratch.end())
@@ -185,9 +185,8 @@ class MscclExport
         {
             const uint32_t parts = m_schedule.GetPartsOfPair();
             const uint32_t source = m_schedule.GetSource(number);
-            return source == rank
-                       ? Place('i', m_schedule.GetTarget(number) * parts + number % parts)
-                       : Place('o', source * parts + number % parts);
+            return source == rank ? Slot('i', m_schedule.GetTarget(number) * parts + number % parts)
+                                  : Slot('o', source * parts + number % parts);
         }
         return {'i', number};
     }
@@ -235,9 +234,9 @@ class MscclExport
         }
     }
 
-    Block& GetBlock(uint32_t rank, bool sends, uint32_t peer, uint32_t channel)
+    WrittenBlock& GetBlock(uint32_t rank, bool sends, uint32_t peer, uint32_t channel)
     {
-        Gpu& gpu = m_gpus[rank];
+        WrittenGpu& gpu = m_gpus[rank];
         const auto [found, isNew] =
             gpu.find.emplace(std::make_tuple(sends, peer, channel), gpu.blocks.size());
         if (isNew)
@@ -253,13 +252,13 @@ class MscclExport
 
     void AddAction(uint32_t rank, uint32_t index)
     {
-        Gpu& gpu = m_gpus[rank];
+        WrittenGpu& gpu = m_gpus[rank];
         const ScheduleAction action = m_schedule.Get(rank, index);
         const uint32_t stored = m_schedule.GetStoredRanks() == 1 ? 0 : rank;
         const bool local = action.kind == Kind::COPY || action.kind == Kind::REDUCE;
         const bool sends = action.kind == Kind::SEND;
-        std::vector<Place> sources;
-        std::vector<Place> targets;
+        std::vector<Slot> sources;
+        std::vector<Slot> targets;
         if (local)
         {
             action.ForEachChunk([&](uint32_t number) {
@@ -276,7 +275,7 @@ class MscclExport
             targets = sends ? theirs : mine;
         }
         const uint32_t channel = local ? 0 : m_channels.at({stored, index});
-        Block& block = GetBlock(rank, sends, local ? rank : action.peer, channel);
+        WrittenBlock& block = GetBlock(rank, sends, local ? rank : action.peer, channel);
         const auto me = static_cast<uint32_t>(&block - gpu.blocks.data());
         AddWaits(rank, index, me);
         static const char* const types[] = {"s", "r", "rrc", "cpy", "re"};
@@ -288,10 +287,10 @@ class MscclExport
             {
                 end++;
             }
-            Step step{types[static_cast<uint8_t>(action.kind)],
-                      sources[begin],
-                      targets[begin],
-                      static_cast<uint32_t>(end - begin)};
+            WrittenStep step{types[static_cast<uint8_t>(action.kind)],
+                             sources[begin],
+                             targets[begin],
+                             static_cast<uint32_t>(end - begin)};
             if (action.kind == Kind::RECEIVE_REDUCE)
             {
                 step.source = step.target; // the partial sum
@@ -303,22 +302,22 @@ class MscclExport
         gpu.end[index] = {me, static_cast<uint32_t>(block.steps.size() - 1)};
     }
 
-    std::vector<Place> GetPlaces(uint32_t rank, const ScheduleAction& action) const
+    std::vector<Slot> GetPlaces(uint32_t rank, const ScheduleAction& action) const
     {
-        std::vector<Place> places;
+        std::vector<Slot> places;
         action.ForEachChunk([&](uint32_t number) { places.push_back(GetByteRange(rank, number)); });
         return places;
     }
 
-    static bool IsNext(const Place& before, const Place& place)
+    static bool IsNext(const Slot& before, const Slot& place)
     {
-        return place == Place(before.first, before.second + 1);
+        return place == Slot(before.first, before.second + 1);
     }
 
     /** Adds a nop for each other thread block that an action depends on. */
     void AddWaits(uint32_t rank, uint32_t index, uint32_t me)
     {
-        Gpu& gpu = m_gpus[rank];
+        WrittenGpu& gpu = m_gpus[rank];
         std::map<uint32_t, uint32_t> waits; // block, last step
         for (uint32_t before : m_schedule.GetDependencies(rank, index))
         {
@@ -332,7 +331,7 @@ class MscclExport
         for (const auto& [block, step] : waits)
         {
             gpu.blocks[block].steps[step].awaited = true;
-            Step wait{"nop"};
+            WrittenStep wait{"nop"};
             wait.block = block;
             wait.step = step;
             gpu.blocks[me].steps.push_back(wait);
@@ -341,15 +340,15 @@ class MscclExport
     }
 
     /** Moves the dependency of the nop before an action to the first step of the action. */
-    void PassWait(Block& block) const
+    void PassWait(WrittenBlock& block) const
     {
         if (m_waits == 0)
         {
             return;
         }
-        const auto nop = std::find_if(block.steps.rbegin(), block.steps.rend(), [](const Step& s) {
-            return s.type == "nop";
-        });
+        const auto nop = std::find_if(block.steps.rbegin(),
+                                      block.steps.rend(),
+                                      [](const WrittenStep& s) { return s.type == "nop"; });
         const auto first = nop.base();
         first->block = nop->block;
         first->step = nop->step;
@@ -385,7 +384,7 @@ class MscclExport
             set(gpu, "o_chunks", scatters ? m_chunks / n : m_chunks);
             set(gpu, "s_chunks", m_gpus[rank].scratch.size());
             uint32_t id = 0;
-            for (const Block& block : m_gpus[rank].blocks)
+            for (const WrittenBlock& block : m_gpus[rank].blocks)
             {
                 ptree tb;
                 set(tb, "id", id++);
@@ -393,7 +392,7 @@ class MscclExport
                 set(tb, "recv", block.receive);
                 set(tb, "chan", block.channel);
                 uint32_t place = 0;
-                for (const Step& step : block.steps)
+                for (const WrittenStep& step : block.steps)
                 {
                     ptree element;
                     const bool nop = step.type == "nop";
@@ -425,7 +424,7 @@ class MscclExport
 
     const CollectiveSchedule& m_schedule;
     std::string m_collective;
-    std::vector<Gpu> m_gpus;
+    std::vector<WrittenGpu> m_gpus;
     uint32_t m_chunks; // chunks of the whole vector; all-to-all: of the data of one rank
     uint32_t m_nChannels{1};
     std::size_t m_waits{0};                                       // dependencies of the action

@@ -34,7 +34,7 @@ using Operation = CollectiveOperation;
 
 /** @return the sizes of the hierarchy levels, outermost first; empty if there is no hierarchy */
 std::vector<uint32_t>
-GetSides(const CollectiveRequest& request)
+GetLevelSizes(const CollectiveRequest& request)
 {
     const auto group = static_cast<uint32_t>(request.keys.GetCount("group"));
     std::vector<uint32_t> sides;
@@ -69,7 +69,7 @@ GetSides(const CollectiveRequest& request)
 bool
 HasSides(const CollectiveRequest& request)
 {
-    return request.ranks == 1 || !GetSides(request).empty();
+    return request.ranks == 1 || !GetLevelSizes(request).empty();
 }
 
 std::string
@@ -82,7 +82,7 @@ void
 BuildHierarchicalAllToAll(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
     const uint32_t n = request.ranks;
-    const auto sides = GetSides(request);
+    const auto sides = GetLevelSizes(request);
     uint32_t step = 0;
     uint32_t stride = 1; // rank distance of neighbors along the dimension
     for (std::size_t d = sides.size(); d-- > 0; stride *= sides[d])

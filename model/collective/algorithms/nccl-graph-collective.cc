@@ -57,7 +57,7 @@ FillsServers(const CollectiveRequest& request)
 }
 
 std::string
-DescribeServers(const CollectiveRequest& request)
+DescribeGraphServers(const CollectiveRequest& request)
 {
     return std::to_string(request.ranks) + " ranks with servers of " +
            std::to_string(GetGraph(request).GetGpus()) + " GPUs";
@@ -169,7 +169,7 @@ BuildNcclGraph(const CollectiveRequest& request, CollectiveSchedule& schedule)
 }
 
 uint32_t
-GetSegments(const CollectiveRequest& request)
+GetGraphSegments(const CollectiveRequest& request)
 {
     if (!UsesTrees(request) && !HasRoot(request.operation))
     {
@@ -191,8 +191,8 @@ const Registry<CollectiveAlgorithm>::Entry g_ncclGraph(
      {Key::Of("file", Key::Type::TEXT, "none", "XML file of graphs"),
       Key::Word("graph", "ring", {"ring", "tree"}, "graph of all-reduces; others take the rings")},
      {{"with file=PATH", &HasFile},
-      {"ranks that fill servers, as the graph has them", &FillsServers, &DescribeServers}},
-     &GetSegments});
+      {"ranks that fill servers, as the graph has them", &FillsServers, &DescribeGraphServers}},
+     &GetGraphSegments});
 
 } // namespace
 

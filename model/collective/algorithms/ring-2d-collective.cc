@@ -32,7 +32,7 @@ using Operation = CollectiveOperation;
 
 /** @return the sides of the grid that are longer than 1 */
 std::vector<uint32_t>
-GetSides(const TopologyGraph& topology)
+GetGridSides(const TopologyGraph& topology)
 {
     std::vector<uint32_t> sides;
     for (uint32_t side : topology.shape.sides)
@@ -52,7 +52,7 @@ class Grid
     Grid(const CollectiveRequest& request, CollectiveSchedule& schedule)
         : m_schedule(schedule),
           m_placement(request),
-          m_sides(GetSides(m_placement.GetTopology())),
+          m_sides(GetGridSides(m_placement.GetTopology())),
           m_quarter(std::lcm(m_sides[0], m_sides[1])),
           m_lastReceives(request.ranks),
           m_awaited(request.ranks)

@@ -39,7 +39,7 @@ using Operation = CollectiveOperation;
  *         for a ring
  */
 std::vector<uint32_t>
-GetSides(const CollectiveRequest& request)
+GetTorusSides(const CollectiveRequest& request)
 {
     if (request.topology && request.topology->shape.wraps)
     {
@@ -122,7 +122,7 @@ MakeSwing(const std::vector<uint32_t>& sides, uint32_t first, bool mirrored)
 void
 BuildSwing(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
-    const auto sides = GetSides(request);
+    const auto sides = GetTorusSides(request);
     const bool isTorus = sides.size() > 1 || (request.topology && request.topology->shape.wraps);
     const auto dimensions = static_cast<uint32_t>(sides.size());
     const uint32_t copies = isTorus ? 2 * dimensions : 1;

@@ -78,14 +78,17 @@ class AdaptivePath : public PathChoice
 };
 
 std::unique_ptr<PathChoice>
-Make(const KeyValues&, const PathContext& context)
+MakeAdaptivePath(const KeyValues&, const PathContext& context)
 {
     return std::make_unique<AdaptivePath>(context);
 }
 
 const Registry<PathChoiceEntry>::Entry g_adaptive(
     "adaptive",
-    {"adaptive routing: each frame takes the port with the shortest queue", {}, &Make, true});
+    {"adaptive routing: each frame takes the port with the shortest queue",
+     {},
+     &MakeAdaptivePath,
+     true});
 
 } // namespace
 

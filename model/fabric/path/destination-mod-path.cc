@@ -31,14 +31,16 @@ class DestinationModPath : public PathChoice
 };
 
 std::unique_ptr<PathChoice>
-Make(const KeyValues&, const PathContext& context)
+MakeDestinationModPath(const KeyValues&, const PathContext& context)
 {
     return std::make_unique<DestinationModPath>(context);
 }
 
 const Registry<PathChoiceEntry>::Entry g_destinationMod(
     "destination-mod",
-    {"D-mod-k: by the digit of the destination position, modulo the number of ports", {}, &Make});
+    {"D-mod-k: by the digit of the destination position, modulo the number of ports",
+     {},
+     &MakeDestinationModPath});
 
 } // namespace
 

@@ -36,12 +36,13 @@ class EcmpPath : public PathChoice
 };
 
 std::unique_ptr<PathChoice>
-Make(const KeyValues&, const PathContext& context)
+MakeEcmpPath(const KeyValues&, const PathContext& context)
 {
     return std::make_unique<EcmpPath>(context);
 }
 
-const Registry<PathChoiceEntry>::Entry g_ecmp("ecmp", {"by the hash of the flow", {}, &Make});
+const Registry<PathChoiceEntry>::Entry g_ecmp("ecmp",
+                                              {"by the hash of the flow", {}, &MakeEcmpPath});
 
 } // namespace
 

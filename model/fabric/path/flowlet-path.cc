@@ -64,7 +64,7 @@ class FlowletPath : public PathChoice
 };
 
 std::unique_ptr<PathChoice>
-Make(const KeyValues& values, const PathContext& context)
+MakeFlowletPath(const KeyValues& values, const PathContext& context)
 {
     return std::make_unique<FlowletPath>(context, values.GetTime("gap"));
 }
@@ -73,7 +73,7 @@ const Registry<PathChoiceEntry>::Entry g_flowlet(
     "flowlet",
     {"LetFlow: a random port per flowlet",
      {Key::Of("gap", Key::Type::TIME, "50us", "idle gap that starts a new flowlet")},
-     &Make});
+     &MakeFlowletPath});
 
 } // namespace
 

@@ -44,7 +44,7 @@ class SchedulePath : public PathChoice
 };
 
 std::unique_ptr<PathChoice>
-Make(const KeyValues&, const PathContext& context)
+MakeSchedulePath(const KeyValues&, const PathContext& context)
 {
     return std::make_unique<SchedulePath>(context);
 }
@@ -53,7 +53,7 @@ const Registry<PathChoiceEntry>::Entry g_schedule(
     "schedule",
     {"by the explicit path of the pair of endpoints, or else by the hash of the flow",
      {},
-     &Make,
+     &MakeSchedulePath,
      false,
      true});
 

@@ -31,14 +31,16 @@ class SourceModPath : public PathChoice
 };
 
 std::unique_ptr<PathChoice>
-Make(const KeyValues&, const PathContext& context)
+MakeSourceModPath(const KeyValues&, const PathContext& context)
 {
     return std::make_unique<SourceModPath>(context);
 }
 
 const Registry<PathChoiceEntry>::Entry g_sourceMod(
     "source-mod",
-    {"S-mod-k: by the digit of the source position, modulo the number of ports", {}, &Make});
+    {"S-mod-k: by the digit of the source position, modulo the number of ports",
+     {},
+     &MakeSourceModPath});
 
 } // namespace
 

@@ -67,7 +67,7 @@ class SprayByPairPath : public PathChoice
 };
 
 std::unique_ptr<PathChoice>
-Make(const KeyValues& values, const PathContext& context)
+MakeSprayPath(const KeyValues& values, const PathContext& context)
 {
     if (values.GetText("by") == "pair")
     {
@@ -84,7 +84,7 @@ const Registry<PathChoiceEntry>::Entry g_spray(
                 {"destination", "pair"},
                 "destination: bytes are counted by destination and traffic class; pair: round "
                 "robin of frames by pair of endpoints")},
-     &Make,
+     &MakeSprayPath,
      true});
 
 } // namespace

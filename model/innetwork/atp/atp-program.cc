@@ -32,11 +32,11 @@ namespace
 // Resources of the released program on Tofino: each pass adds half of a packet's integers.
 constexpr uint32_t PASSES = 2;
 /// Integer registers per pipeline stage.
-constexpr uint32_t REGISTERS_PER_STAGE = 4;
+constexpr uint32_t ATP_REGISTERS_PER_STAGE = 4;
 /// Pipeline stages for owner, bitmap, counter and congestion bits.
-constexpr uint32_t CONTROL_STAGES = 4;
+constexpr uint32_t ATP_CONTROL_STAGES = 4;
 /// Maximum integers that leave the control stages free.
-constexpr uint32_t MAX_ELEMENTS = PASSES * 8 * REGISTERS_PER_STAGE;
+constexpr uint32_t MAX_ELEMENTS = PASSES * 8 * ATP_REGISTERS_PER_STAGE;
 /// Bitmap, owner, counter and congestion bit of each half, bytes.
 constexpr uint32_t CONTROL_BYTES = 4 + 4 + 1 + 1;
 
@@ -128,7 +128,8 @@ AtpProgram::GetResources() const
 {
     const uint32_t half = (m_elements + 1) / PASSES;
     Resources resources;
-    resources.stages = (half + REGISTERS_PER_STAGE - 1) / REGISTERS_PER_STAGE + CONTROL_STAGES;
+    resources.stages =
+        (half + ATP_REGISTERS_PER_STAGE - 1) / ATP_REGISTERS_PER_STAGE + ATP_CONTROL_STAGES;
     const uint64_t extra = (m_stickyCollisions ? 1 : 0) + (m_preemption ? 1 : 0);
     resources.registerBytes = m_slotCount * (4 * m_elements + PASSES * (CONTROL_BYTES + extra));
     resources.recirculationPorts = m_loopbackPorts;

@@ -104,7 +104,7 @@ ReadAtp(const uint8_t* at, uint32_t bytes, Frame& frame)
 }
 
 uint32_t
-GetKey(const Frame& frame)
+GetAtpKey(const Frame& frame)
 {
     const auto& header = frame.As<AtpHeader>();
     return header.isResult ? header.job : GetAtpServerKey(header.job);
@@ -112,7 +112,7 @@ GetKey(const Frame& frame)
 
 const WireFormat::Entry g_atp({"ATP",
                                AtpHeader::PROTOCOL,
-                               &GetKey,
+                               &GetAtpKey,
                                &PutAtp,
                                {WireFormat::EtherType(ETHERTYPE_ATP, &ReadAtp)}});
 

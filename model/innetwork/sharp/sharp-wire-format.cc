@@ -97,14 +97,14 @@ ReadSharp(const uint8_t* udp, uint32_t bytes, Frame& frame)
 }
 
 uint32_t
-GetJob(const Frame& frame)
+GetSharpJob(const Frame& frame)
 {
     return frame.As<SharpHeader>().job;
 }
 
 const WireFormat::Entry g_sharp({"SHARP",
                                  SharpHeader::PROTOCOL,
-                                 &GetJob,
+                                 &GetSharpJob,
                                  &PutSharp,
                                  {WireFormat::Udp(SHARP_UDP_PORT, &ReadSharp)}});
 

@@ -61,14 +61,14 @@ ReadSwitchPs(const uint8_t* udp, uint32_t bytes, Frame& frame)
 }
 
 uint32_t
-GetJob(const Frame& frame)
+GetSwitchPsJob(const Frame& frame)
 {
     return frame.As<SwitchPsHeader>().job;
 }
 
 const WireFormat::Entry g_switchPs({"switch-ps",
                                     SwitchPsHeader::PROTOCOL,
-                                    &GetJob,
+                                    &GetSwitchPsJob,
                                     &PutSwitchPs,
                                     {WireFormat::Udp(SWITCH_PS_UDP_PORT, &ReadSwitchPs)}});
 

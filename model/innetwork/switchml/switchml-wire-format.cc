@@ -137,7 +137,7 @@ IsMessage(const uint8_t* udp, uint32_t bytes)
 }
 
 uint32_t
-GetJob(const Frame& frame)
+GetSwitchMlJob(const Frame& frame)
 {
     return frame.As<SwitchMlHeader>().job;
 }
@@ -145,7 +145,7 @@ GetJob(const Frame& frame)
 const WireFormat::Entry g_switchMl(
     {"SwitchML",
      SwitchMlHeader::PROTOCOL,
-     &GetJob,
+     &GetSwitchMlJob,
      &PutSwitchMl,
      {WireFormat::Udp(SWITCHML_UDP_PORT, &ReadSwitchMl, SWITCHML_UDP_PORT_MASK),
       WireFormat::Udp(ROCE_UDP_PORT, &ReadMessage, 0xffff, &IsMessage)}});

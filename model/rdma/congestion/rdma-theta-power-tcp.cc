@@ -23,7 +23,7 @@ const Registry<CongestionControlEntry>::Entry g_thetaPowerTcp(
     {"PowerTCP without telemetry, by the round trip", &RdmaThetaPowerTcp::GetTypeId});
 
 /// Lower bound of round-trip growth plus 1.
-constexpr double MIN_CURRENT = 0.5;
+constexpr double MIN_GROWTH = 0.5;
 /// A round trip up to this factor above the shortest counts as idle.
 constexpr double SLACK = 1.05;
 
@@ -98,8 +98,7 @@ RdmaThetaPowerTcp::OnAck(const Ack& ack)
     {
         const double growth =
             static_cast<double>(ack.roundTrip - m_lastRoundTrip) / static_cast<double>(interval);
-        const double power = std::max(growth + 1, MIN_CURRENT) *
-                             static_cast<double>(ack.roundTrip) /
+        const double power = std::max(growth + 1, MIN_GROWTH) * static_cast<double>(ack.roundTrip) /
                              (SLACK * static_cast<double>(m_shortest));
         m_rate.Update(power, interval, m_shortest, roundTripOver);
     }

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Units: files of C++ that include neighbouring files of a folder, so that the compiler reads the headers
+# that they share once. A whole build takes a third of the processor time that single files take.
+#
+# A file that somebody edits has a unit of its own from then on, so that it alone is compiled again: `ns3w`
+# lists such files in units/edited.txt and has the units written again by
+#   cmake -DUNITS=build/units -P build-support/units.cmake
+
+set(bytes_of_a_unit 60000) # more: fewer seconds in all; fewer: sooner done after the first edit of a file
+set(units_for_edited 8)
+
+# Sets a variable to what is compiled in place of files: units, written to the folder UNITS, and files that
+# the property SKIP_UNITY_BUILD_INCLUSION keeps by themselves, or that have compile options of their own.
+function(make_units variable name)
+  set(units)
+  set(list "")
+  set(room)
+  foreach(file ${ARGN})
+    get_source_file_property(is_single ${file} SKIP_UNITY_BUILD_INCLUSION)
+    get_source_file_property(options ${file} COMPILE_OPTIONS)
+    if(is_single OR options)
+      set_source_files_properties(${file} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+      list(APPEND units ${file})
+      continue()
+    endif()
+    set(last_room ${room})
+    string(REGEX REPLACE "^(model/)?([^/]+).*" "\\2" room ${file})
+    if(NOT room STREQUAL last_room)
+      set(number 1)
+      set(bytes 0)
+    elseif(bytes GREATER bytes_of_a_unit)
+      math(EXPR number "${number} + 1")
+      set(bytes 0)
+    endif()
+    file(SIZE ${CMAKE_CURRENT_SOURCE_DIR}/${file} size)
+    math(EXPR bytes "${bytes} + ${size}")
+    set(unit ${name}-${room}-${number}.cc)
+    string(APPEND list "${unit} ${file}\n")
+    list(APPEND units ${UNITS}/${unit})
+  endforeach()
+  foreach(number RANGE 1 ${units_for_edited})
+    list(APPEND units ${UNITS}/${name}-edited-${number}.cc)
+  endforeach()
+  list(REMOVE_DUPLICATES units)
+  file(WRITE ${UNITS}/${name}.txt "${list}")
+  write_units(${UNITS}/${name}.txt)
+  set(${variable} ${units} PARENT_SCOPE)
+endfunction()
+
+# Writes the units of a list: lines with a unit and a file. What does not change keeps its time.
+function(write_units list)
+  get_filename_component(name ${list} NAME_WE)
+  file(STRINGS ${list} lines)
+  set(edited)
+  if(EXISTS ${UNITS}/edited.txt)
+    file(STRINGS ${UNITS}/edited.txt edited)
+  endif()
+  set(units)
+  foreach(number RANGE 1 ${units_for_edited})
+    list(APPEND units ${name}-edited-${number}.cc)
+  endforeach()
+  set(number 0)
+  set(place 0)
+  foreach(line ${lines})
+    string(REGEX MATCH "^([^ ]+) (.*)" line "${line}")
+    set(unit ${CMAKE_MATCH_1})
+    set(file ${CMAKE_MATCH_2})
+    list(APPEND units ${unit})
+    if(file IN_LIST edited)
+      math(EXPR place "${place} % ${units_for_edited} + 1")
+      set(unit ${name}-edited-${place}.cc)
+    endif()
+    # Each file has a log component of this name.
+    math(EXPR number "${number} + 1")
+    string(APPEND text_of_${unit} "#define g_log g_log_${number}\n#include \"${file}\"\n#undef g_log\n")
+  endforeach()
+  list(REMOVE_DUPLICATES units)
+  foreach(unit ${units})
+    set(old)
+    if(EXISTS ${UNITS}/${unit})
+      file(READ ${UNITS}/${unit} old)
+    else()
+      file(WRITE ${UNITS}/${unit} "")
+    endif()
+    if(NOT "${old}" STREQUAL "${text_of_${unit}}")
+      file(WRITE ${UNITS}/${unit} "${text_of_${unit}}")
+    endif()
+  endforeach()
+endfunction()
+
+# Headers that most units read, compiled once for a target. One that reuses those of ns-3 keeps them.
+function(precompile_headers target)
+  get_target_property(reused ${target} PRECOMPILE_HEADERS_REUSE_FROM)
+  if(NOT reused)
+    target_precompile_headers(${target} PRIVATE build-support/common-headers.h)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+      target_compile_options(${target} PRIVATE -fpch-preprocess) # for ccache
+    endif()
+  endif()
+endfunction()
+
+if(CMAKE_SCRIPT_MODE_FILE)
+  write_units(${UNITS}/library.txt)
+  write_units(${UNITS}/test.txt)
+endif()
