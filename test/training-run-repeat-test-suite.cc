@@ -446,7 +446,7 @@ struct ShorterRunnerTestCase
 
 const Suite g_suite(
     "training-run-repeat",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"a job that becomes shorter while it runs", RunTest<ShorterRunnerTestCase>},
      {"derived iterations are those of the simulation, bit by bit", TestEqualResults},
      {"files with derived iterations are those of the simulation", RunTest<EqualFilesTestCase>},
