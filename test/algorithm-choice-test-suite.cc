@@ -316,7 +316,7 @@ TestSweep()
 }
 
 const Suite g_suite("algorithm-choice",
-                    Duration::QUICK,
+                    Duration::EXTENSIVE,
                     {{"cost of a schedule", TestCollectiveCost},
                      {"choice of an algorithm", TestAlgorithmChoice},
                      {"nothing beats its lower bound", TestNothingBeatsItsBound},

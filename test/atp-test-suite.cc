@@ -801,7 +801,7 @@ TestAtpOptions()
 
 const Suite g_suite(
     "atp",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"integers are exact under loss, duplication, reordering and collisions", TestAtpExact},
      {"whichever frames are lost or doubled, sums are exact", RunTest<AtpEveryLossTest>},
      {"float32 sums are within the bound of their error; what does not fit goes as floats",

@@ -645,7 +645,7 @@ TestRefusedEngines()
 
 const Suite g_suite(
     "coded-collectives",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"a ring with engines takes the time of its coded packets, or of the engine", TestClosedForm},
      {"every codec, collective, transport and loss is exact or refused",
       RunTest<EveryCombinationTest>},

@@ -497,7 +497,7 @@ struct UncodableTest
 };
 
 const Suite g_suite("coded-gradients",
-                    Duration::QUICK,
+                    Duration::EXTENSIVE,
                     {{"sums of all codecs are those of the reference, bit for bit", TestCodedSums},
                      {"elementwise codecs give the sums of engines in NICs", TestSameAsNic},
                      {"codes take their bytes on the line, and coding its time", TestCodedTimes},

@@ -735,7 +735,7 @@ TestLargePlans()
 }
 
 const Suite g_suite("collective-algorithm",
-                    Duration::QUICK,
+                    Duration::EXTENSIVE,
                     {{"every schedule is proven right and costs what is published",
                       RunTest<AlgorithmPropertiesTest>},
                      {"algorithms that follow the dimensions of a topology", TestTopologyAware},

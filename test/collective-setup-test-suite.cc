@@ -506,7 +506,7 @@ TestFewRanks()
 }
 
 const Suite g_suite("collective-setup",
-                    Duration::QUICK,
+                    Duration::EXTENSIVE,
                     {{"butterflies, action by action", TestButterfly},
                      {"exchanges in pairs, action by action", TestPairwise},
                      {"memory and work per action", TestGrowth},

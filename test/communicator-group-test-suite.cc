@@ -798,7 +798,7 @@ struct NcclSocketTest
 };
 
 const Suite g_suite("communicator-group",
-                    Duration::QUICK,
+                    Duration::EXTENSIVE,
                     {{"several groups and collectives at once give the right numbers",
                       TestGroupsAtOnce},
                      {"order of collectives that wait", RunTest<OrderTest>},

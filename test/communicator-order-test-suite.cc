@@ -203,7 +203,7 @@ TestGrant()
 }
 
 const Suite g_suite("communicator-order",
-                    Duration::QUICK,
+                    Duration::EXTENSIVE,
                     {{"binomial trees take one message time a step", TestBinomialOrder},
                      {"folds are not disturbed", TestFoldOrder},
                      {"which messages are granted, and which sends are concurrent", TestGrant}});

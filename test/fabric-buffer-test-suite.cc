@@ -462,8 +462,9 @@ MakeCases()
         cases.push_back(
             {"dynamic threshold of " + std::to_string(queues) + " queues, alpha 0.125000",
              [queues] { TestFabricThreshold(queues, 0.125); }});
-        cases.push_back({"dynamic threshold of " + std::to_string(queues) + " queues, alpha 1.000000",
-                         [queues] { TestFabricThreshold(queues, 1); }});
+        cases.push_back(
+            {"dynamic threshold of " + std::to_string(queues) + " queues, alpha 1.000000",
+             [queues] { TestFabricThreshold(queues, 1); }});
     }
     cases.push_back({"queue length at 1 overloaded outputs", [] { TestFabricCongestedQueues(1); }});
     cases.push_back({"queue length at 3 overloaded outputs", [] { TestFabricCongestedQueues(3); }});

@@ -387,7 +387,7 @@ TestChakraSize()
 
 const Suite g_suite(
     "formats-chakra",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"Chakra traces of both schemas become the tasks that they describe", TestChakraRead},
      {"damaged Chakra traces are refused or run under a stated rule", TestChakraDamage},
      {"a trace of a million nodes is read and one of many cycles ends", TestChakraSize}});

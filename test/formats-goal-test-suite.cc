@@ -293,7 +293,7 @@ TestGoalSize()
 }
 
 const Suite g_suite("formats-goal",
-                    Duration::QUICK,
+                    Duration::EXTENSIVE,
                     {{"GOAL files of both forms become the tasks that they describe", TestGoalRead},
                      {"damaged GOAL files are refused with the place", TestGoalDamage},
                      {"receives from any rank or of any tag take what others leave, or are refused",

@@ -325,6 +325,6 @@ MakeCases()
     return cases;
 }
 
-const Suite g_suite("host-windows", Duration::QUICK, MakeCases());
+const Suite g_suite("host-windows", Duration::EXTENSIVE, MakeCases());
 
 } // namespace host_windows_test

@@ -570,7 +570,7 @@ TestJobCheckRun()
 
 const Suite g_suite(
     "job-check",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"20 configurations have the collectives of the formulas", TestJobCheckTraffic},
      {"lower bound, memory and packet-hops equal closed forms", TestJobCheckFigures},
      {"simulated jobs have the packet-hops and the lower bound of their check", TestJobCheckRun},

@@ -393,7 +393,7 @@ struct FeedbackTestCase
 };
 
 const Suite g_suite("learning",
-                    Duration::QUICK,
+                    Duration::EXTENSIVE,
                     {{"gradients of a network against differences of its loss", TestDerivative},
                      {"steps of a replica", TestStep},
                      {"trainings over networks and without one", TestJobTraining},

@@ -292,7 +292,7 @@ struct LivingJobRefusalTestCase
 };
 
 const Suite g_suite("living-job-runs",
-                    Duration::QUICK,
+                    Duration::EXTENSIVE,
                     {{"sums after restarts, over each transport", TestRealLife},
                      {"shares meet gradients on the lines", TestStorageTraffic},
                      {"failures that come too fast", TestGivenUp},

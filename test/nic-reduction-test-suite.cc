@@ -769,7 +769,7 @@ TestMissingRank()
 
 const Suite g_suite(
     "nic-reduction",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"packets are added and forwarded as they come: closed forms", TestClosedForm},
      {"numbers of 16 bits halve the bytes, and are rounded at every hop", TestNumberFormat},
      {"sums equal those of the interpreter, whatever the buffers and the order", RunTest<SumTest>},

@@ -281,7 +281,7 @@ TestNvlsLimit()
 }
 
 const Suite g_suite("nvls",
-                    Duration::QUICK,
+                    Duration::EXTENSIVE,
                     {{"sums under loss, duplication and reordering", TestNvlsSum},
                      {"the switch restarts, a rank stops", TestNvlsFailure},
                      {"times are those of the closed forms", TestNvlsTime},

@@ -393,7 +393,7 @@ TestNvlsTreeOptions()
 
 const Suite g_suite(
     "nvls-tree",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"sums under loss, duplication and reordering", TestNvlsTreeSum},
      {"a server's switch restarts, a rank stops", TestNvlsTreeFailure},
      {"bytes of each rank between servers, packets within them", RunTest<NvlsTreeBytesTest>},

@@ -554,7 +554,7 @@ TestParallelRefusal()
 }
 
 const Suite g_suite("parallel",
-                    Duration::QUICK,
+                    Duration::EXTENSIVE,
                     {{"parameters of transformers equal those of the published weights",
                       TestTransformerParameters},
                      {"floating-point operations of an iteration equal the published formula",

@@ -335,6 +335,6 @@ MakeCases()
     return cases;
 }
 
-const Suite g_suite("rdma-incast", Duration::QUICK, MakeCases());
+const Suite g_suite("rdma-incast", Duration::EXTENSIVE, MakeCases());
 
 } // namespace rdma_incast_test

@@ -404,6 +404,6 @@ MakeCases()
     return cases;
 }
 
-const Suite g_suite("rdma-recovery", Duration::QUICK, MakeCases());
+const Suite g_suite("rdma-recovery", Duration::EXTENSIVE, MakeCases());
 
 } // namespace rdma_recovery_test

@@ -1012,6 +1012,6 @@ MakeCases()
     return cases;
 }
 
-const Suite g_suite("rdma-uec", Duration::QUICK, MakeCases());
+const Suite g_suite("rdma-uec", Duration::EXTENSIVE, MakeCases());
 
 } // namespace rdma_uec_test

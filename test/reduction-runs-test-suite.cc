@@ -178,7 +178,7 @@ TestNicRefusal()
 
 const Suite g_suite(
     "reduction-runs",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"sums over RDMA, TCP and Ultra Ethernet, with losses, bit for bit", TestRealSums},
      {"rings of NICs over RDMA take the time of their packets on the lines", TestRdmaTime},
      {"a dead link ends the run with rank, step and message", TestDeadLink},

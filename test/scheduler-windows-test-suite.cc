@@ -453,7 +453,7 @@ TestWindowSimulator()
 }
 
 const Suite g_suite("scheduler-windows",
-                    Duration::QUICK,
+                    Duration::EXTENSIVE,
                     {{"nodes see what they see with DefaultSimulatorImpl, also in rounds",
                       TestWindowOrder},
                      {"observed switches take no part", TestWindowChoice},

@@ -792,7 +792,7 @@ TestTrace()
 
 const Suite g_suite(
     "serving",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"keys and values have the published sizes, and go to each GPU once", TestKeyValue},
      {"times of one request equal closed forms", RunTest<OneRequestTestCase>},
      {"batches have the requests that fit, and the times of the roofline", TestBatch},

@@ -780,7 +780,7 @@ TestSharpOptions()
 }
 
 const Suite g_suite("sharp",
-                    Duration::QUICK,
+                    Duration::EXTENSIVE,
                     {{"integers are exact under loss, duplication and reordering", TestSharpExact},
                      {"floats of each format: reproducible, within the bound of their error",
                       RunTest<SharpFloatTest>},

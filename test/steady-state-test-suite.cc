@@ -580,6 +580,6 @@ MakeCases()
     return cases;
 }
 
-const Suite g_suite("steady-state", Duration::QUICK, MakeCases(), TestSuite::Type::SYSTEM);
+const Suite g_suite("steady-state", Duration::EXTENSIVE, MakeCases(), TestSuite::Type::SYSTEM);
 
 } // namespace steady_state_test

@@ -782,7 +782,7 @@ TestSwitchPsLimit()
 
 const Suite g_suite(
     "switch-ps",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"float32 sums are exact under loss, duplication and reordering", TestSwitchPsExact},
      {"training with an optimizer in the switch is exact", RunTest<SwitchPsWeightsTest>},
      {"stragglers, with bounded staleness", RunTest<SwitchPsStragglerTest>},

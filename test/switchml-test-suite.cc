@@ -523,7 +523,7 @@ struct SwitchMlLimitTest
 
 const Suite g_suite(
     "switchml",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"integers are exact under loss, duplication and reordering", TestSwitchMlExact},
      {"float32 sums are within the bound of their error at all ranks", TestSwitchMlQuantized},
      {"a lost packet is sent again when the rule says", TestSwitchMlTimer},

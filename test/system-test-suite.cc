@@ -835,7 +835,7 @@ TestRefusedCluster()
 
 const Suite g_suite(
     "system",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"ring all-reduce takes its closed form, within 1 %", TestRingTime},
      {"one rank, 0 bytes, more than 4 GiB", TestExtremeSize},
      {"real payload is exact, with and without loss", TestRealPayload},

@@ -78,7 +78,7 @@ struct TcpCostTestCase
 };
 
 const Suite g_suite("tcp-cost",
-                    Duration::QUICK,
+                    Duration::EXTENSIVE,
                     {{"TCP: events per packet-hop and memory of 16 ranks on rails are as elsewhere",
                       RunTest<TcpCostTestCase>}},
                     TestSuite::Type::SYSTEM);

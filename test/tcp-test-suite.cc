@@ -410,7 +410,7 @@ struct MarkingTest
 
 const Suite g_suite(
     "tcp",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"queues of TCP: buffers, Vegas, BBR, and DCTCP at its own threshold", TestQueue},
      {"TCP sends every segment once when nothing is lost", TestSpurious},
      {"TCP buffers: rate, report, and sizes that ns-3 does not survive", TestBuffer},

@@ -61,7 +61,7 @@ MakeOptions()
 
 /** @return the results of a run */
 TrainingRunResult
-Run(Options options, const std::string& repeat)
+RunRepeated(Options options, const std::string& repeat)
 {
     options.repeat = repeat;
     return TrainingRun(options).Run();
@@ -91,8 +91,8 @@ ToJson(const RecordField<IterationRecord>& field, const IterationRecord& record)
 void
 Check(const std::string& what, const Options& options)
 {
-    const TrainingRunResult all = Run(options, "simulate");
-    const TrainingRunResult some = Run(options, "derive");
+    const TrainingRunResult all = RunRepeated(options, "simulate");
+    const TrainingRunResult some = RunRepeated(options, "derive");
     const uint64_t iterations = options.warmup + options.iterations;
     NS_TEST_ASSERT_MSG_EQ(some.repetition.has_value(), true, what);
     NS_TEST_EXPECT_MSG_GT(some.repetition->derivedIterations,
@@ -219,7 +219,7 @@ struct EqualFilesTestCase
         const auto record = [&](const std::string& repeat) {
             options.results = MakePath(what + "-" + repeat + ".sqlite");
             options.trace = MakePath(what + "-" + repeat + ".json");
-            Run(options, repeat);
+            RunRepeated(options, repeat);
             return std::make_pair(options.results, options.trace);
         };
         const auto [all, allTrace] = record("simulate");
@@ -279,8 +279,8 @@ struct NothingTestCase
         Options options = MakeOptions();
         options.iterations = 4;
         change(options);
-        const TrainingRunResult all = Run(options, "simulate");
-        const TrainingRunResult some = Run(options, "derive");
+        const TrainingRunResult all = RunRepeated(options, "simulate");
+        const TrainingRunResult some = RunRepeated(options, "derive");
         NS_TEST_EXPECT_MSG_EQ(some.repetition->derivedIterations, 0, reason);
         NS_TEST_EXPECT_MSG_EQ(some.repetition->simulatedIterations, some.iterations.size(), reason);
         NS_TEST_EXPECT_MSG_NE(some.repetition->reason.find(reason),
@@ -347,9 +347,9 @@ struct NothingTestCase
 void
 CheckExact(Options options)
 {
-    const TrainingRunResult many = Run(options, "derive");
+    const TrainingRunResult many = RunRepeated(options, "derive");
     options.iterations = 8;
-    const TrainingRunResult few = Run(options, "derive");
+    const TrainingRunResult few = RunRepeated(options, "derive");
     NS_TEST_EXPECT_MSG_EQ(many.iterations.size(), 65, "all are there");
     NS_TEST_EXPECT_MSG_EQ(many.repetition->simulatedIterations,
                           few.repetition->simulatedIterations,
@@ -369,16 +369,16 @@ void
 TestLonger()
 {
     Options options = MakeOptions();
-    const TrainingRunResult few = Run(options, "derive");
+    const TrainingRunResult few = RunRepeated(options, "derive");
     options.iterations = 64;
-    const TrainingRunResult about = Run(options, "derive");
+    const TrainingRunResult about = RunRepeated(options, "derive");
     const auto getSimulated = [](const TrainingRunResult& result) {
         return static_cast<double>(result.cost.packetHops - result.cost.skippedHops);
     };
     NS_TEST_EXPECT_MSG_LT(getSimulated(about), 1.2 * getSimulated(few), "a period of 16");
     NS_TEST_EXPECT_MSG_GT(about.repetition->derivedIterations, 0, "about the same");
     NS_TEST_EXPECT_MSG_EQ(about.repetition->reason.empty(), false, "and not exact");
-    const TrainingRunResult all = Run(options, "simulate");
+    const TrainingRunResult all = RunRepeated(options, "simulate");
     NS_TEST_EXPECT_MSG_EQ_TOL(about.endS / all.endS, 1, 1e-3, "end");
     Config::SetDefault("ns3::training::RdmaNic::AckInterval", UintegerValue(1));
     CheckExact(options);
@@ -446,7 +446,7 @@ struct ShorterRunnerTestCase
 
 const Suite g_suite(
     "training-run-repeat",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"a job that becomes shorter while it runs", RunTest<ShorterRunnerTestCase>},
      {"derived iterations are those of the simulation, bit by bit", TestEqualResults},
      {"files with derived iterations are those of the simulation", RunTest<EqualFilesTestCase>},

@@ -658,7 +658,7 @@ TestRepeatedRuns()
 
 const Suite g_suite(
     "training-run",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"a run has the results of its parts, and again those when repeated", TestSameResults},
      {"means of several runs, with their confidence", TestRepeatedRuns},
      {"an optimizer in the network takes no time of the workers", TestUpdate},

@@ -228,8 +228,8 @@ MakeCases()
     std::vector<Case> cases;
     for (const std::string kind : {"rdma", "tcp", "uec"})
     {
-        cases.push_back(
-            {"messages over " + kind + " with loss 0.000000", [kind] { TestMessagesArrive(kind, 0); }});
+        cases.push_back({"messages over " + kind + " with loss 0.000000",
+                         [kind] { TestMessagesArrive(kind, 0); }});
         cases.push_back({"messages over " + kind + " with loss 0.020000",
                          [kind] { TestMessagesArrive(kind, 0.02); }});
         cases.push_back(

@@ -451,7 +451,7 @@ TestQuantizedTimes()
 }
 
 const Suite g_suite("whole-job-quantized",
-                    Duration::QUICK,
+                    Duration::EXTENSIVE,
                     {{"weights of 8 bits and gradients of 4 bits arrive as computed independently",
                       RunTest<QuantizedJobTestCase>},
                      {"real numbers in code take the same time, and are right",

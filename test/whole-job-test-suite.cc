@@ -178,7 +178,7 @@ struct GraphCheckerTestCase
 
 const Suite g_suite(
     "whole-job",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"a wrong number, a message out of order and a part that is not its own are found",
       RunTest<GraphCheckerTestCase>},
      {"numbers of jobs of every kind of parallelism, also with losses", TestRealJob}},
