@@ -64,29 +64,26 @@ def locked(name):
         yield
 
 
-def work(what, command, log, idle=None, downloads=False, **options):
-    """Run a command with its output in a log file and, line by line, on a terminal if there is one.
+def work(what, command, log, show=None, downloads=False, **options):
+    """Run a command with its output in a log file.
 
-    The first line of output that does not match the pattern idle triggers the progress message. If a
-    command that downloads fails because there is no network, one line says so; the status is 2.
+    A terminal shows the line under way, or what `show` makes of each line. If a command that downloads
+    fails because there is no network, one line says so; the status is 2.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     command = [str(word) for word in command]
     start = time.monotonic()
-    told = idle is None
-    if told:
-        say(what)
+    say(what)
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, **options}
     with open_log(log) as file, subprocess.Popen(command, errors="replace", **options) as process:
         for line in process.stdout:
             file.write(line)
-            if not told and not re.search(idle, line):
-                say(what)
-                told = True
-            if told and sys.stderr.isatty():
+            if show:
+                show(line)
+            elif sys.stderr.isatty():
                 width = shutil.get_terminal_size().columns - 1
                 sys.stderr.write(f"\r\033[K{line.rstrip()[:width]}")
-    if told and sys.stderr.isatty():
+    if sys.stderr.isatty():
         sys.stderr.write("\r\033[K")
     if process.returncode:
         text = log.read_text(errors="replace")
