@@ -113,6 +113,7 @@ target_compile_options(test-runner PRIVATE -Wall -Wextra)
 if(DISTRIBUTED_TRAINING_UNITS)
   precompile_headers(distributed-training)
   precompile_headers(test-runner)
+  compile_tests_fast(test-runner)
 endif()
 
 set(examples_json "")

@@ -100,6 +100,11 @@ function(precompile_headers target)
   endif()
 endfunction()
 
+# Tests spend their time in the module: half of their compile time is not worth what -O3 gains.
+function(compile_tests_fast target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:release,relwithdebinfo>:-O1>)
+endfunction()
+
 if(CMAKE_SCRIPT_MODE_FILE)
   write_units(${UNITS}/library.txt)
   write_units(${UNITS}/test.txt)
