@@ -65,7 +65,7 @@ def locked(name):
 
 
 def work(what, command, log, show=None, downloads=False, **options):
-    """Run a command with its output in a log file.
+    """Run a command with its output in a log file; without a word if `what` is None.
 
     A terminal shows the line under way, or what `show` makes of each line. If a command that downloads
     fails because there is no network, one line says so; the status is 2.
@@ -73,7 +73,8 @@ def work(what, command, log, show=None, downloads=False, **options):
     log.parent.mkdir(parents=True, exist_ok=True)
     command = [str(word) for word in command]
     start = time.monotonic()
-    say(what)
+    if what:
+        say(what)
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, **options}
     with open_log(log) as file, subprocess.Popen(command, errors="replace", **options) as process:
         for line in process.stdout:

@@ -41,6 +41,8 @@ class Progress:
         return text
 
     def show(self):
+        if not self.count:
+            return
         now = time.monotonic()
         line = self.describe(now - self.begin)
         if sys.stderr.isatty():
