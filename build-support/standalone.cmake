@@ -101,9 +101,11 @@ main(int argc, char* argv[])
 file(WRITE ${CMAKE_BINARY_DIR}/VERSION "${ns3_VERSION}\n")
 file(WRITE ${CMAKE_BINARY_DIR}/LICENSE "")
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/contrib)
-file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_BINARY_DIR}/contrib/distributed-training
-     SYMBOLIC
-)
+if(NOT EXISTS ${CMAKE_BINARY_DIR}/contrib/distributed-training)
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_BINARY_DIR}/contrib/distributed-training
+       SYMBOLIC
+  )
+endif()
 add_executable(test-runner ${CMAKE_BINARY_DIR}/test-runner.cc ${test_units})
 target_compile_definitions(
   test-runner PRIVATE NS_TEST_SOURCEDIR="contrib/distributed-training/test"

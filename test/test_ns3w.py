@@ -697,11 +697,19 @@ def test_failing_command_shows_the_end_of_its_output(tmp_path, ns3w, capsys):
     assert "reason" in capsys.readouterr().err
 
 
-def test_idle_command_is_silent(tmp_path, ns3w, capsys):
-    ns3w.work("trying", ["echo", "no work to do"], tmp_path / "log", idle="no work")
+def test_build_says_how_far_it_is(tmp_path, ns3w, monkeypatch, capsys):
+    (tmp_path / "build.ninja").write_text(
+        "rule touch\n  command = echo warned && touch $out\n  description = Building CXX object $out\n"
+        "build one: touch\nbuild two: touch one\n"
+    )
+    monkeypatch.setattr(sys.modules["ns3w_support.progress"], "PIPE_SECONDS", 0)
+    ns3w.ninja(tmp_path, ["two"], tmp_path / "log", dict(os.environ))
+    said = capsys.readouterr().err
+    assert "building" in said
+    assert "1 of 2 steps of the build, 0 min" in said and "2 of 2 steps of the build\n" in said
+    assert "warned" not in said and "warned" in (tmp_path / "log").read_text()
+    ns3w.ninja(tmp_path, ["two"], tmp_path / "log", dict(os.environ))
     assert capsys.readouterr().err == ""
-    ns3w.work("trying", ["echo", "[1/2] building"], tmp_path / "log", idle="no work")
-    assert "trying" in capsys.readouterr().err
 
 
 def test_outputs_of_all_builds_are_collected(tmp_path, ns3w, monkeypatch):
@@ -710,7 +718,9 @@ def test_outputs_of_all_builds_are_collected(tmp_path, ns3w, monkeypatch):
     monkeypatch.setenv("NS3W_BUILDS", str(builds))
     status = iter([0, 1])
 
-    def work(what, command, log, idle, env):
+    (tmp_path / "build.ninja").touch()
+
+    def work(what, command, log, show, env):
         log.write_text(f"warning of {command[-1]}\n")
         if next(status):
             raise ns3w.Failure("failed")

