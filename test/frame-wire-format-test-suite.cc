@@ -973,7 +973,7 @@ TestCaptureRefusal()
 }
 
 const Suite g_suite("frame-wire-format",
-                    Duration::EXTENSIVE,
+                    Duration::QUICK,
                     {{"invariant CRC", TestInvariantCrc},
                      {"frames byte for byte", TestFrameBytes},
                      {"to bytes and back", RunTest<FrameRoundTripTestCase>},

@@ -335,7 +335,7 @@ TestMultitreeLimits()
 }
 
 const Suite g_suite("multitree",
-                    Duration::EXTENSIVE,
+                    Duration::QUICK,
                     {{"MULTITREE: trees of 2x2 and 3x3 nodes, edge by edge", TestMultitreeVector},
                      {"MULTITREE: numbers of steps", RunTest<MultitreeStepsTestCase>},
                      {"MULTITREE: spanning trees within the capacity of links and ports",

@@ -589,6 +589,6 @@ MakeCases()
     return cases;
 }
 
-const Suite g_suite("port-pairs", Duration::EXTENSIVE, MakeCases());
+const Suite g_suite("port-pairs", Duration::QUICK, MakeCases());
 
 } // namespace port_pairs_test

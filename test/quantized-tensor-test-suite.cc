@@ -123,7 +123,7 @@ TestQuantizedTensor()
 }
 
 const Suite g_suite("quantized-tensor",
-                    Duration::EXTENSIVE,
+                    Duration::QUICK,
                     {{"words of numbers in code, and numbers of words", TestQuantizedTensor}});
 
 } // namespace quantized_tensor_test

@@ -423,7 +423,7 @@ struct JobFileTestCase
 
 const Suite g_suite(
     "shared-run",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"placements: packed, spread, random, list; hosts are taken once", TestHostAllocator},
      {"jobs on disjoint links: the same times as in clusters of their own", TestDisjointJobs},
      {"transformers, traces, stragglers, jitter and priorities: times of a job alone",

@@ -474,6 +474,6 @@ MakeCases()
     return cases;
 }
 
-const Suite g_suite("system-windows", Duration::QUICK, MakeCases());
+const Suite g_suite("system-windows", Duration::EXTENSIVE, MakeCases());
 
 } // namespace system_windows_test

@@ -742,7 +742,7 @@ TestResultStoreConcurrency()
 
 const Suite g_suite(
     "training-results",
-    Duration::QUICK,
+    Duration::EXTENSIVE,
     {{"JSON: objects, arrays, numbers, strings", TestJsonWriter},
      {"output files: refused before anything is created", TestOutputFile},
      {"output files: complete or unchanged", TestOutputFileReplacement},

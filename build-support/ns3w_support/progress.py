@@ -35,7 +35,7 @@ class Progress:
         """Return the line after so many seconds."""
         text = f"{self.count - len(self.left)} of {self.count} {self.what}"
         left = sum(self.left.values())
-        if 0 < left < self.total:
+        if 0 < left < 0.95 * self.total:  # the first parts tell little
             seconds = round(elapsed * left / (self.total - left))
             text += f", {seconds // 60} min {seconds % 60} s left"
         return text
