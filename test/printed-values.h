@@ -148,9 +148,9 @@ PrintValue(std::ostream& os, const T& value)
  * namespace of a test sees it by its using-directive.
  */
 template <typename T,
-          std::enable_if_t<IsRange<T>::value || IsTuple<T>::value || IsOptional<T>::value ||
-                               IsDuration<T>::value ||
-                               (std::is_enum_v<T> && !std::is_convertible_v<T, int>),
+          std::enable_if_t<!IsPrinted<T>::value &&
+                               (IsRange<T>::value || IsTuple<T>::value || IsOptional<T>::value ||
+                                IsDuration<T>::value || std::is_enum_v<T>),
                            bool> = true>
 std::ostream&
 operator<<(std::ostream& os, const T& value)
