@@ -60,6 +60,8 @@ CanOpen(rlim_t files)
     return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
+} // namespace
+
 /** A capture file in the byte order of this machine. */
 class CaptureFile
 {
@@ -127,8 +129,6 @@ class CaptureFile
     std::ofstream m_file;
     std::string m_buffer;
 };
-
-} // namespace
 
 /** The capture files of all ports. */
 class FabricPcap::Files
