@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Units: files of C++ that include neighbouring files of a folder, so that the compiler reads the headers
-# that they share once. A whole build takes a third of the processor time that single files take.
+# that they share once. A whole build takes half of the processor time that single files take.
 #
 # A file that somebody edits has a unit of its own from then on, so that it alone is compiled again: `ns3w`
 # lists such files in units/edited.txt and has the units written again by
