@@ -511,7 +511,7 @@ def test_status_of_a_users_program_is_passed_on(tmp_path):
 # A statement for each module of ns-3 that doc/own-program.rst names: it needs the module's library.
 STATEMENTS = {
     "applications": 'BulkSendHelper("ns3::TcpSocketFactory", Address());'
-    'PacketSinkHelper("ns3::TcpSocketFactory", Address()); OnOffHelper("x", Address());',
+    'PacketSinkHelper("ns3::TcpSocketFactory", Address()); OnOffHelper("ns3::TcpSocketFactory", Address());',
     "core": "Simulator::Run();",
     "csma": "CsmaHelper();",
     "distributed-training": 'training::BuildTopology("ring", 4, DataRate("1Gbps"), Time("1us"));',
