@@ -3,7 +3,6 @@
 is compiled again (units.cmake)."""
 
 import subprocess
-import time
 
 from .files import write_if_different
 
