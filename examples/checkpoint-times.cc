@@ -15,8 +15,13 @@
 
 #include "hidden-global-values.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/algorithm-advice.h"
+#include "ns3/checkpoint-measurement.h"
+#include "ns3/published-table.h"
+#include "ns3/training-processes.h"
+#include "ns3/training-program.h"
+#include "ns3/training-quantity.h"
+#include "ns3/training-workload.h"
 
 #include <algorithm>
 #include <cmath>

@@ -13,8 +13,19 @@
 
 #include "hidden-global-values.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/algorithm-advice.h"
+#include "ns3/algorithm-sweep.h"
+#include "ns3/fabric-border.h"
+#include "ns3/multitree-collective.h"
+#include "ns3/progress-line.h"
+#include "ns3/recorded-collectives.h"
+#include "ns3/repeated-runs.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/run-statistics.h"
+#include "ns3/run-warnings.h"
+#include "ns3/topology-builder.h"
+#include "ns3/training-quantity.h"
+#include "ns3/work-estimate.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -14,8 +14,20 @@
 
 #include "hidden-global-values.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/background-figures.h"
+#include "ns3/cluster-command-line.h"
+#include "ns3/fabric-border.h"
+#include "ns3/guarded-run.h"
+#include "ns3/parallel-command-line.h"
+#include "ns3/progress-line.h"
+#include "ns3/run-warnings.h"
+#include "ns3/serving-helper.h"
+#include "ns3/serving-summary.h"
+#include "ns3/training-gpu.h"
+#include "ns3/training-input-file.h"
+#include "ns3/training-jitter.h"
+#include "ns3/training-program.h"
+#include "ns3/training-quantity.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -13,8 +13,19 @@
 
 #include "hidden-global-values.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/config.h"
+#include "ns3/fabric-measurement.h"
+#include "ns3/global-value.h"
+#include "ns3/guarded-run.h"
+#include "ns3/repeated-runs.h"
+#include "ns3/roce-wire-format.h"
+#include "ns3/run-statistics.h"
+#include "ns3/run-warnings.h"
+#include "ns3/string.h"
+#include "ns3/training-memory.h"
+#include "ns3/training-processes.h"
+#include "ns3/training-quantity.h"
+#include "ns3/work-estimate.h"
 
 #include <algorithm>
 #include <cerrno>

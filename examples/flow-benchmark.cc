@@ -13,8 +13,13 @@
 
 #include "hidden-global-values.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/flow-measurement.h"
+#include "ns3/hpcc-experiment.h"
+#include "ns3/run-warnings.h"
+#include "ns3/training-input-file.h"
+#include "ns3/training-processes.h"
+#include "ns3/training-quantity.h"
+#include "ns3/work-estimate.h"
 
 #include <cmath>
 #include <cstdio>

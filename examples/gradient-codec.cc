@@ -15,8 +15,9 @@
 
 #include "hidden-global-values.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/training-memory.h"
+#include "ns3/training-program.h"
 
 #include <algorithm>
 #include <cmath>

@@ -14,8 +14,10 @@
 
 #include "hidden-global-values.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/atp-measurement.h"
+#include "ns3/published-table.h"
+#include "ns3/recorded-collectives.h"
+#include "ns3/training-run.h"
 
 #include <algorithm>
 #include <cmath>

@@ -15,8 +15,12 @@
 
 #include "hidden-global-values.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/cluster-command-line.h"
+#include "ns3/inceptionn-codec.h"
+#include "ns3/published-table.h"
+#include "ns3/recorded-collectives.h"
+#include "ns3/training-program.h"
+#include "ns3/training-quantity.h"
 
 #include <algorithm>
 #include <array>

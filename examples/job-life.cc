@@ -14,10 +14,15 @@
  * packets.
  */
 
+#include "ns3/job-life.h"
+
 #include "hidden-global-values.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/checkpoint-interval.h"
+#include "ns3/published-table.h"
+#include "ns3/run-statistics.h"
+#include "ns3/training-quantity.h"
+#include "ns3/training-run.h"
 
 #include <algorithm>
 #include <cmath>

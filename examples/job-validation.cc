@@ -19,8 +19,8 @@
 #include "job-validation-sockets.h"
 #include "job-validation-zero.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/cluster-command-line.h"
+#include "ns3/training-program.h"
 
 using namespace ns3;
 using namespace ns3::training;

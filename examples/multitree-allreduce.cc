@@ -15,8 +15,14 @@
 #include "hidden-global-values.h"
 #include "multitree-iterations.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/boolean.h"
+#include "ns3/cluster-command-line.h"
+#include "ns3/config.h"
+#include "ns3/published-table.h"
+#include "ns3/recorded-collectives.h"
+#include "ns3/roce-wire-format.h"
+#include "ns3/topology-builder.h"
+#include "ns3/training-program.h"
 
 #include <algorithm>
 #include <cmath>

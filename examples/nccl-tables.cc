@@ -14,8 +14,11 @@
 #include "hidden-global-values.h"
 #include "nccl-published.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/cluster-command-line.h"
+#include "ns3/nccl-tuning.h"
+#include "ns3/recorded-collectives.h"
+#include "ns3/training-program.h"
+#include "ns3/training-quantity.h"
 
 #include <algorithm>
 #include <cmath>

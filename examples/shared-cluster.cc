@@ -13,8 +13,12 @@
 
 #include "hidden-global-values.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/algorithm-advice.h"
+#include "ns3/run-warnings.h"
+#include "ns3/shared-results.h"
+#include "ns3/shared-run.h"
+#include "ns3/training-program.h"
+#include "ns3/training-quantity.h"
 
 #include <algorithm>
 #include <cstdio>

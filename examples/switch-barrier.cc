@@ -14,8 +14,9 @@
 
 #include "hidden-global-values.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/fabric-wire-format.h"
+#include "ns3/topology-builder.h"
+#include "ns3/training-program.h"
 
 #include <cstdio>
 #include <memory>

@@ -15,8 +15,15 @@
 #include "codesign-hardware.h"
 #include "hidden-global-values.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/boolean.h"
+#include "ns3/config.h"
+#include "ns3/published-table.h"
+#include "ns3/recorded-collectives.h"
+#include "ns3/roce-wire-format.h"
+#include "ns3/topology-builder.h"
+#include "ns3/training-quantity.h"
+#include "ns3/training-run.h"
+#include "ns3/training-workload.h"
 
 #include <algorithm>
 #include <cmath>

@@ -13,8 +13,16 @@
 
 #include "hidden-global-values.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/astra-system.h"
+#include "ns3/goal-writer.h"
+#include "ns3/guarded-run.h"
+#include "ns3/progress-line.h"
+#include "ns3/repeated-runs.h"
+#include "ns3/run-warnings.h"
+#include "ns3/training-processes.h"
+#include "ns3/training-runs.h"
+#include "ns3/work-estimate.h"
+#include "ns3/workload-summary.h"
 
 #include <cstdio>
 #include <iostream>
