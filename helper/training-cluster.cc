@@ -192,6 +192,8 @@ Cluster::CheckAttributes() const
     }
 }
 
+Cluster::~Cluster() = default;
+
 FaultPlan
 Cluster::MakeFaults(const ClusterOptions& options, const TopologyGraph& topology)
 {

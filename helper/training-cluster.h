@@ -51,6 +51,7 @@ class Cluster
     explicit Cluster(const ClusterOptions& options, uint32_t largestJob = 0);
     Cluster(const Cluster&) = delete;
     Cluster& operator=(const Cluster&) = delete;
+    ~Cluster();
 
     /**
      * @param options configuration
