@@ -57,6 +57,7 @@ def test_examples_print_what_they_show(folder, monkeypatch):
     assert runner.summarize(verbose=False) == (0, 4)
 
 
+@pytest.mark.extensive
 def test_pictures(folder, environment):
     """The script draws the pictures of the section, whose texts have the numbers of the run."""
     script = PACKAGE / "examples/four_questions.py"

@@ -161,6 +161,7 @@ def test_command_sweep_with_failures(grid, capsys):
     assert "none.toml: No such file or directory" in capsys.readouterr().err
 
 
+@pytest.mark.extensive
 def test_command_plot(grid, tmp_path, capsys, environment):
     pytest.importorskip("matplotlib")
     store, picture = tmp_path / "runs.sqlite", tmp_path / "times.svg"

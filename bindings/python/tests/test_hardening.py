@@ -308,6 +308,7 @@ def test_a_stuck_first_run(program, name):
     assert document["reason"].startswith("run 1") and document["configuration"]["runs"] == 3
 
 
+@pytest.mark.extensive
 @pytest.mark.parametrize("more", [[], ["--runs=2"], ["--sweep=algorithms"]], ids=str)
 def test_warnings_of_all_simulations(program, program_json, more):
     words = ["collective-benchmark", "--ranks=4", "--bytes=8M", "--path=adaptive", *more]

@@ -42,6 +42,7 @@ def test_bad_input_is_refused_by_the_option(program, arguments, allowed):
     assert process.stderr == f"{arguments[0]}: {arguments[-1]} (allowed: {allowed})\n"
 
 
+@pytest.mark.extensive
 def test_atp_jobs_that_share_a_switch_get_what_their_servers_carry(program_json):
     document = program_json("in-network-aggregation", "--part=atp", "--jobs=3", "--bytes=64K")
     rows = [row for row in document["rows"] if row["test"] == "T10"]

@@ -19,6 +19,7 @@ def check(row, tolerance):
     assert row["ours"] == pytest.approx(row["expected"], rel=tolerance), row["figure"]
 
 
+@pytest.mark.extensive
 def test_exchanges(rows):
     exchanges = rows("exchange")
     for name in ("AlexNet", "HDC", "ResNet-50", "VGG-16"):
@@ -33,6 +34,7 @@ def test_exchanges(rows):
     assert {row["source"] for row in exchanges.values()} == {"not verified", "abstract"}
 
 
+@pytest.mark.extensive
 def test_scalability(rows):
     scaling = rows("scalability")
     for workers in (4, 6, 8):
@@ -46,6 +48,7 @@ def test_scalability(rows):
     assert growth == pytest.approx((7 / 8) / (3 / 4), rel=0.02), "flat"
 
 
+@pytest.mark.extensive
 def test_hierarchy(rows):
     exchanges = rows("hierarchy")
     assert len(exchanges) == 8
@@ -64,6 +67,7 @@ def test_hierarchy(rows):
             assert exchanges[f"{name}, with engines"]["ours"] < row["ours"]
 
 
+@pytest.mark.extensive
 def test_training(rows):
     training = rows("training")
     # The published phases of AlexNet and HDC add up, those of VGG-16 by definition.

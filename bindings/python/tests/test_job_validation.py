@@ -53,6 +53,7 @@ def test_mlperf(rows):
         assert row["published"] == published
 
 
+@pytest.mark.extensive
 def test_replicas(rows):
     table = rows("replicas")
     assert len(table) == 4 * 3
@@ -102,6 +103,7 @@ def test_experts(rows):
         assert far["expected"] < far["ours"] < 1.04 * far["expected"], "headers"
 
 
+@pytest.mark.extensive
 def test_torchtitan(rows):
     table = rows("torchtitan")
     # Times on 8 GPUs give the speed of a GPU; those on 128 have the same but for exchanges.
@@ -125,6 +127,7 @@ def test_torchtitan(rows):
     assert len(table) == 2 * 3 + 1
 
 
+@pytest.mark.extensive
 def test_sockets(rows):
     table = rows("sockets")
     # Five tables of four sizes; each of the five constants of the host model was fitted to a row.

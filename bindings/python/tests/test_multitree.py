@@ -249,6 +249,7 @@ def test_example_iterations(program_json):
     )
 
 
+@pytest.mark.extensive
 def test_example_interfaces(program_json):
     result = program_json("multitree-allreduce", "--part=interfaces")
     figures = {row["figure"]: row for row in result["figures"]}

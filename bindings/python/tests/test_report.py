@@ -491,6 +491,7 @@ def strip(value):
     return [strip(each) for each in value] if isinstance(value, list) else value
 
 
+@pytest.mark.extensive
 @pytest.mark.parametrize("name, words", EXPERIMENTS)
 def test_experiments(program, tmp_path, name, words):
     """Every program records links, messages or collectives, and a timeline."""

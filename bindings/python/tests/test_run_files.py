@@ -58,6 +58,7 @@ TRANSFORMER = {
 }
 
 
+@pytest.mark.extensive
 @pytest.mark.parametrize(
     "options",
     [

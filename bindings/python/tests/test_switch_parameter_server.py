@@ -12,6 +12,7 @@ def result(program_json):
     return program_json("switch-parameter-server")
 
 
+@pytest.mark.extensive
 def test_rows_are_close_to_their_closed_forms(result):
     rows = result["rows"]
     assert len({row["figure"] for row in rows}) == len(rows)
