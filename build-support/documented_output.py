@@ -85,13 +85,13 @@ def hide_costs(text):
 
 
 def run(command, folder):
-    """Return what a command prints, and whether it succeeded."""
+    """Return what a command prints, without spaces at the ends of lines, and whether it succeeded."""
     start = time.monotonic()
     print(f"$ {command}", flush=True)
     done = subprocess.run(["bash", "-c", command], cwd=folder, stdout=subprocess.PIPE, text=True)
     failed = f", FAILED ({done.returncode})" * bool(done.returncode)
     print(f"... {time.monotonic() - start:.0f} s{failed}", flush=True)
-    return done.stdout, not done.returncode
+    return re.sub(r" +$", "", done.stdout, flags=re.M), not done.returncode
 
 
 def check(path, folder, update):
@@ -112,7 +112,7 @@ def check(path, folder, update):
         elif block.language in OUTPUT and not block.exempt:
             good = printed is not None and hide_costs(printed) == hide_costs(block.content)
             if not good and printed and update:
-                lines = [(block.indent + line).rstrip() for line in printed.splitlines()]
+                lines = [block.indent * bool(line) + line for line in printed.splitlines()]
                 changes.append((block.begin, block.end, "\n".join(lines) + "\n"))
                 print(f"{path}:{block.line}: written anew", flush=True)
                 good = True
