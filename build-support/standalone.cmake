@@ -56,15 +56,6 @@ endforeach()
 # All headers are reached as "ns3/<name>.h", as in an ns-3 tree: a folder of one-line files does it.
 set(forward_dir ${CMAKE_BINARY_DIR}/include)
 set(module_header "")
-function(write_if_different file text)
-  set(old)
-  if(EXISTS ${file})
-    file(READ ${file} old)
-  endif()
-  if(NOT old STREQUAL text)
-    file(WRITE ${file} "${text}")
-  endif()
-endfunction()
 foreach(header ${header_files})
   get_filename_component(name ${header} NAME)
   write_if_different(
@@ -75,7 +66,7 @@ endforeach()
 write_if_different(${forward_dir}/ns3/distributed-training-module.h "${module_header}")
 
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
-add_library(distributed-training SHARED ${library_units})
+add_library(distributed-training SHARED ${units_of_library})
 set_target_properties(
   distributed-training PROPERTIES OUTPUT_NAME ns${ns3_VERSION}-distributed-training
 )
@@ -106,15 +97,14 @@ if(NOT EXISTS ${CMAKE_BINARY_DIR}/contrib/distributed-training)
        SYMBOLIC
   )
 endif()
-add_executable(test-runner ${CMAKE_BINARY_DIR}/test-runner.cc ${test_units})
+add_executable(test-runner ${CMAKE_BINARY_DIR}/test-runner.cc ${units_of_tests})
 target_compile_definitions(
   test-runner PRIVATE NS_TEST_SOURCEDIR="contrib/distributed-training/test"
 )
 target_link_libraries(test-runner PRIVATE distributed-training)
 target_compile_options(test-runner PRIVATE -Wall -Wextra)
 if(DISTRIBUTED_TRAINING_UNITS)
-  precompile_headers(distributed-training)
-  precompile_headers(test-runner)
+  precompile_headers(distributed-training common-headers.h)
   compile_tests_fast(test-runner)
 endif()
 

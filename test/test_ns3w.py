@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tarfile
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -730,3 +731,31 @@ def test_outputs_of_all_builds_are_collected(tmp_path, ns3w, monkeypatch):
     with pytest.raises(ns3w.Failure):
         ns3w.ninja(tmp_path, ["two"], tmp_path / "build.log", {})
     assert builds.read_text() == "warning of one\nwarning of two\n"
+
+
+@pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")
+def test_edited_files_have_units_of_their_own(tmp_path, ns3w):
+    edited_files = sys.modules["ns3w_support.edited_files"]
+    names = [f"model/core/{letter}.cc" for letter in "abcdefghi"]
+    units = tmp_path / "units"
+    for folder in (units, tmp_path / "model/core"):
+        folder.mkdir(parents=True)
+    (tmp_path / "build-support").symlink_to(ROOT / "build-support")
+    for name in names:
+        (tmp_path / name).touch()
+    (units / "library.txt").write_text("".join(f"library-core-1.cc {n} ../{n}\n" for n in names))
+    (units / "test.txt").touch()
+    for number in range(1, 9):
+        (units / f"library-edited-{number}.cc").touch()
+    edited_files.note_build(units, time.time() + 60)
+
+    def edit(*edited):
+        for name in edited:
+            os.utime(tmp_path / name, times=(time.time(), time.time() + 120))
+        edited_files.set_edited_apart(tmp_path, units, names)
+        texts = [path.read_text() for path in sorted(units.glob("*.cc"))]
+        return [files for text in texts if (files := re.findall(r'#include "../(.*)"', text))]
+
+    assert edit(names[1]) == [[names[0], *names[2:]], [names[1]]]
+    assert edit(names[0]) == [names[2:], [names[0]], [names[1]]]
+    assert edit(*names) == [names]  # more than can have units of their own

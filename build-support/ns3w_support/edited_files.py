@@ -6,8 +6,6 @@ import subprocess
 
 from .files import write_if_different
 
-MOST = 8  # when more have changed, they join their neighbours again
-
 
 def set_edited_apart(here, units, files):
     """Write the units again if files have been edited. `units` is the folder that has them, and its file
@@ -21,7 +19,9 @@ def set_edited_apart(here, units, files):
     if set(paths) <= set(known):
         return
     edited = sorted({*paths, *known})
-    write_if_different(units / "edited.txt", "\n".join(edited if len(edited) <= MOST else []) + "\n")
+    if len(edited) > len([*units.glob("library-edited-*.cc")]):
+        edited = []  # too many: they join their neighbours again
+    write_if_different(units / "edited.txt", "\n".join(edited) + "\n")
     script = here / "build-support/units.cmake"
     subprocess.run(["cmake", f"-DUNITS={units}", "-P", script], check=True)
 

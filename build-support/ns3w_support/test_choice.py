@@ -36,7 +36,7 @@ def choose_tests(here, module, words):
     suites, files = [], []
     all_suites, all_files = list_suites(here, module), list_python_tests(here)
     for word in words:
-        if Path(word).stem == "test_mpi":  # it needs a build of its own
+        if Path(word).stem == "test_mpi":  # it has the machine for itself
             raise Failure(f"test --suite={word}: allowed as test --mpi")
         by_pattern = [
             name

@@ -9,7 +9,6 @@
 #include "training-quantity.h"
 
 #include "ns3/abort.h"
-#include "ns3/log.h"
 
 #include <algorithm>
 #include <climits>
@@ -21,8 +20,6 @@
 
 namespace ns3::training
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingProcesses");
 
 namespace
 {
@@ -81,7 +78,6 @@ Processes::Start()
     {
         return;
     }
-    NS_LOG_FUNCTION_NOARGS();
     MPI_Init(nullptr, nullptr);
     g_started = true;
     int count = 0;

@@ -23,7 +23,8 @@ namespace ns3::training
  *
  * The processes of a parallel simulation. `mpirun` starts them with identical arguments. This class
  * contains all MPI code of the module. A build without MPI, or a process started without `mpirun`,
- * has one process; `mpirun` then starts independent simulations.
+ * has one process; `mpirun` then starts independent simulations. A library with the MPI variant of
+ * these functions, loaded first (LD_PRELOAD), gives MPI to a build without it.
  *
  * Functions marked "collective call" must be called by all processes in the same order.
  */
