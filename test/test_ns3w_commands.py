@@ -532,7 +532,7 @@ def test_every_documented_module_has_a_statement():
     assert read_documented_modules() == sorted(STATEMENTS)
 
 
-@pytest.mark.extensive
+@pytest.mark.takes_forever
 @needs_build
 @pytest.mark.parametrize("module", STATEMENTS)
 def test_users_program_is_linked_with_a_module(tmp_path, module):
@@ -548,7 +548,7 @@ def test_users_program_is_linked_with_a_module(tmp_path, module):
     assert "error" not in result.stderr
 
 
-@pytest.mark.extensive
+@pytest.mark.takes_forever
 @needs_build
 def test_users_program_with_everything_is_compiled_once(tmp_path):
     """With all modules, and the module's header after others; then nothing is left to do."""

@@ -53,7 +53,7 @@ def test_mlperf(rows):
         assert row["published"] == published
 
 
-@pytest.mark.extensive
+@pytest.mark.takes_forever
 def test_replicas(rows):
     table = rows("replicas")
     assert len(table) == 4 * 3
@@ -103,7 +103,7 @@ def test_experts(rows):
         assert far["expected"] < far["ours"] < 1.04 * far["expected"], "headers"
 
 
-@pytest.mark.extensive
+@pytest.mark.takes_forever
 def test_torchtitan(rows):
     table = rows("torchtitan")
     # Times on 8 GPUs give the speed of a GPU; those on 128 have the same but for exchanges.

@@ -491,7 +491,7 @@ def strip(value):
     return [strip(each) for each in value] if isinstance(value, list) else value
 
 
-@pytest.mark.extensive
+@pytest.mark.takes_forever
 @pytest.mark.parametrize("name, words", EXPERIMENTS)
 def test_experiments(program, tmp_path, name, words):
     """Every program records links, messages or collectives, and a timeline."""
@@ -656,7 +656,7 @@ def test_a_browser_chooses_jobs(program, tmp_path):
         assert page.complaints == []
 
 
-@pytest.mark.extensive
+@pytest.mark.takes_forever
 @needs_browser
 def test_a_large_network_is_shown_by_layers(program, tmp_path):
     words = [

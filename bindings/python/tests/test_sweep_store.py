@@ -342,7 +342,7 @@ def test_killed_and_resumed_sweep_is_equal_to_an_undisturbed_one(
     assert [path.name for path in tmp_path.iterdir() if "lock" in path.name] == []
 
 
-@pytest.mark.extensive
+@pytest.mark.takes_forever
 def test_example_of_a_killed_sweep(environment):
     """60 points, killed at random moments: rows equal to those of an undisturbed sweep."""
     script = REPOSITORY / "bindings/python/examples/killed_sweep.py"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tutorial and the gallery: every command runs, and what the text says of it is so."""
+"""The tutorial and the gallery: what their texts say is so. build-support/documented_output.py runs the
+commands."""
 
 import json
 import os
@@ -69,14 +70,6 @@ def test_other_commands_are_those_of_ns3w():
     done = subprocess.run([sys.executable, script, "info"], capture_output=True, text=True)
     assert done.returncode == 0
     assert "free" in done.stdout
-
-
-@pytest.mark.extensive
-@pytest.mark.parametrize("line", RUNS)
-def test_commands_run(build, environment, folder, line):
-    assert execute(build, environment, folder, line) or list(folder.iterdir())
-    for name in re.findall(r"[\w-]+\.(?:svg|png|html)", line):
-        assert (folder / name).stat().st_size > 1000
 
 
 @pytest.mark.extensive
