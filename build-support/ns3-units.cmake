@@ -6,9 +6,12 @@
 # Called at the end of ns-3's own lists, where the variables of this file's folder are not known.
 function(join_ns3_files units_folder)
   set(bytes_of_a_unit 250000)
-  set(libraries core network internet bridge stats traffic-control)
+  set(libraries core network internet bridge stats traffic-control applications csma flow-monitor
+                point-to-point
+  )
   # These define a name a second time, or specialize a template that another file uses.
   set(single_files
+      flow-monitor/model/ipv6-flow-classifier.cc
       network/utils/mac16-address.cc
       network/utils/mac64-address.cc
       stats/model/sqlite-output.cc
@@ -48,4 +51,7 @@ function(join_ns3_files units_folder)
     endforeach()
     set_target_properties(lib${library}-obj PROPERTIES SOURCES "${sources}")
   endforeach()
+  if(TARGET libtest) # ns-3's own suites, which no command of `ns3w` runs
+    set_target_properties(libtest PROPERTIES SOURCES ${PROJECT_SOURCE_DIR}/build-support/empty.cc)
+  endif()
 endfunction()

@@ -128,7 +128,7 @@ foreach(example ${example_names})
   endif()
   add_executable(${example} examples/${example}.cc)
   target_link_libraries(${example} PRIVATE distributed-training ${example_targets})
-  target_compile_options(${example} PRIVATE -Wall -Wextra)
+  target_compile_options(${example} PRIVATE -Wall -Wextra ${compile_fast})
   set_target_properties(
     ${example} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/examples
   )

@@ -14,7 +14,8 @@ endif()
 set(bytes_of_a_unit 120000) # more: fewer seconds in all; fewer: sooner done after the first edit of a file
 set(units_for_edited 8)
 
-# Rooms that work before and after a simulation: a quarter of their compile time is not worth what -O3 gains.
+# Rooms that work before and after a simulation, tests and examples, which spend their time in the other rooms:
+# a third of their compile time is not worth what -O3 gains.
 set(rooms_off_the_clock formats life program results serving)
 set(optimized $<CONFIG:release,relwithdebinfo>)
 set(compile_fast $<${optimized}:-O1>)
@@ -128,7 +129,6 @@ function(precompile_headers target header)
   endif()
 endfunction()
 
-# Tests spend their time in the module: half of their compile time is not worth what -O3 gains.
 function(compile_tests_fast target)
   target_compile_options(${target} PRIVATE ${compile_fast})
   precompile_headers(${target} common-test-headers.h)
