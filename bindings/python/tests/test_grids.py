@@ -112,6 +112,7 @@ def test_bad_files(grid, capsys, text, message):
     assert output.out == "" and output.err == f"sweep: {caught.value}\n"
 
 
+@pytest.mark.extensive
 def test_command_sweep(grid, tmp_path, capsys):
     import pandas
 
@@ -181,6 +182,7 @@ def test_command_plot(grid, tmp_path, capsys, environment):
     assert "there is no such file" in capsys.readouterr().err
 
 
+@pytest.mark.extensive
 def test_plot_of_a_sweep(grid):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

@@ -113,6 +113,7 @@ def test_environment_of_ns3_is_checked_and_recorded(build):
     assert "NS_ATTRIBUTE_DEFAULT" in line
 
 
+@pytest.mark.extensive
 def test_a_realtime_simulator_is_refused_and_leaves_no_process(program):
     option = "--SimulatorImplementationType=ns3::RealtimeSimulatorImpl"
     line = get_line(program(*BENCHMARK, option), 2)
@@ -376,6 +377,7 @@ def test_a_signal_keeps_what_is_done(build, tmp_path, number):
     assert not list(tmp_path.glob("*.part"))
 
 
+@pytest.mark.extensive
 def test_a_lock_of_another_program_loses_nothing(build, tmp_path):
     path = tmp_path / "r.sqlite"
     command = [build.get_program("training-job"), *JOB[1:3], "--iterations=300"]
@@ -428,6 +430,7 @@ def test_a_deleted_database_is_noticed(build, tmp_path):
     assert re.fullmatch(r"training-job: results file '.*': has been deleted or .*\n", errors)
 
 
+@pytest.mark.extensive
 def test_simulated_time_does_not_overflow(program, tmp_path):
     # 6 steps of a ring with 200 s each: 3844 iterations until the limit of 2^62 ps.
     far = [*JOB[:2], "--delay=100s", "--bucket=100M", "--warmup=0"]

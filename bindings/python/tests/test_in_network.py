@@ -61,6 +61,7 @@ def test_barriers_of_slow_lines_ask_once(program, option):
     assert "10 multicasts, 0 frames sent again" in process.stdout
 
 
+@pytest.mark.extensive
 def test_a_row_that_was_cut_short_is_run_again(run_jobs, tmp_path):
     path = tmp_path / "jobs.csv"
     path.write_bytes(f"{COLUMNS}\r\nresnet50,8,100Gbps,tree,0,55.6".encode())

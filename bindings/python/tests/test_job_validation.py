@@ -191,6 +191,7 @@ def test_normal_experts(rows):
             assert row["ours"] == pytest.approx(ours, rel=5e-3)
 
 
+@pytest.mark.extensive
 def test_zero(rows):
     table = rows("zero")
     forward = table["ZeRO-3, forward"]

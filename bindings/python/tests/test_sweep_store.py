@@ -54,6 +54,7 @@ def count_finished(store):
     return 0
 
 
+@pytest.mark.extensive
 def test_kept_runs_are_not_repeated(tmp_path, undisturbed, monkeypatch):
     store = tmp_path / "runs.sqlite"
     jobs = make_jobs()

@@ -25,6 +25,7 @@ def test_rows_are_close_to_their_closed_forms(result):
             assert row["ours"] == pytest.approx(row["expected"], rel=0.05)
 
 
+@pytest.mark.extensive
 def test_the_server_of_the_paper_leaves_workers_waiting(result):
     shares = {
         row["figure"].removesuffix(": share of time that it waits"): row["ours"]

@@ -95,6 +95,7 @@ def test_hardware_is_that_of_dsent(program_json):
     assert [figure["published"] for figure in figures] == [7.65, 1.78, 12.42, 25.07]
 
 
+@pytest.mark.extensive
 def test_trainings(program_json):
     result = program_json("topology-codesign", "--part=training", "--nodes=4")
     rows = [row for row in result["rows"] if row["striped"]]
