@@ -9,8 +9,10 @@
 
 #include "nccl-published.h"
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/graph-timing.h"
+#include "ns3/parallel-plan.h"
+#include "ns3/published-table.h"
+#include "ns3/recorded-collectives.h"
 
 #include <cstdint>
 #include <map>

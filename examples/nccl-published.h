@@ -7,8 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_NCCL_PUBLISHED_H
 #define DISTRIBUTED_TRAINING_NCCL_PUBLISHED_H
 
-#include "ns3/core-module.h"
-#include "ns3/distributed-training-module.h"
+#include "ns3/cluster-options.h"
 
 #include <cstdint>
 #include <string>

@@ -470,7 +470,7 @@ struct RetransmissionBesideTestCase
             const auto down = std::make_shared<LinkImpairment>(lost, 1);
             port.AddImpairment(down);
             Write(network.Connect(1, 2, 17), SHORT);
-            Simulator::Schedule(MicroSeconds(10), [&port, down] { port.RemoveImpairment(down); });
+            In(MicroSeconds(10).GetPicoSeconds(), [&port, down] { port.RemoveImpairment(down); });
             Simulator::Run();
             for (const Delivery& delivery : network.deliveries)
             {

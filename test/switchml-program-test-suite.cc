@@ -550,7 +550,7 @@ Expect(const std::vector<int64_t>& actual,
 void
 At(int64_t time, std::function<void()> call)
 {
-    Simulator::Schedule(MilliSeconds(static_cast<uint64_t>(time)), [call] { call(); });
+    In(MilliSeconds(static_cast<uint64_t>(time)).GetPicoSeconds(), std::move(call));
 }
 
 void

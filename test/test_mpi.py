@@ -236,7 +236,10 @@ def get_rows(path):
 def test_machines_of_a_file(tmp_path, monkeypatch):
     """Two names of this machine, and a script in place of ssh: Open MPI takes them for two machines."""
     agent = tmp_path / "agent"
-    agent.write_text('#!/bin/sh\nshift\nexec sh -c "$*"\n', encoding="ascii")
+    # Each has a folder of its own for sessions: two daemons that make one at a time fail.
+    lines = ["#!/bin/sh", "shift", "TMPDIR=$(mktemp -d)", "export TMPDIR", 'sh -c "$*"', "status=$?"]
+    lines += ['rm -rf "$TMPDIR"', "exit $status", ""]
+    agent.write_text("\n".join(lines), encoding="ascii")
     agent.chmod(0o755)
     monkeypatch.setenv("OMPI_MCA_plm_rsh_agent", str(agent))
     machines = tmp_path / "machines"

@@ -40,6 +40,10 @@ namespace
 /// node, and costs more than it saves.
 constexpr uint64_t SHORTEST = 100000;
 
+// UIDs of events at the end of a simulation, and of the first other one; ns-3.35 has no names for them.
+constexpr uint32_t DESTROY_UID = 2;
+constexpr uint32_t FIRST_UID = 4;
+
 /** @return shortest time between an event at one end of a link and one at the other, time steps */
 uint64_t
 GetLookahead(const FabricPort& port)
@@ -112,7 +116,7 @@ WindowSimulatorImpl::GetTypeId()
 }
 
 WindowSimulatorImpl::WindowSimulatorImpl()
-    : m_uid(EventId::UID::VALID),
+    : m_uid(FIRST_UID),
       m_windows(m_current,
                 [this](uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl) {
                     InsertInOrder(time, context, uid, impl);
@@ -606,7 +610,7 @@ WindowSimulatorImpl::ScheduleDestroy(EventImpl* event)
     const EventId id(Ptr<EventImpl>(event, false),
                      m_current.time,
                      Simulator::NO_CONTEXT,
-                     EventId::UID::DESTROY);
+                     DESTROY_UID);
     m_destroyEvents.push_back(id);
     m_uid++;
     return id;
@@ -615,7 +619,7 @@ WindowSimulatorImpl::ScheduleDestroy(EventImpl* event)
 void
 WindowSimulatorImpl::Remove(const EventId& id)
 {
-    if (id.GetUid() == EventId::UID::DESTROY)
+    if (id.GetUid() == DESTROY_UID)
     {
         const auto found = std::find(m_destroyEvents.begin(), m_destroyEvents.end(), id);
         if (found != m_destroyEvents.end())
@@ -659,7 +663,7 @@ WindowSimulatorImpl::IsExpired(const EventId& id) const
     {
         return true;
     }
-    if (id.GetUid() == EventId::UID::DESTROY)
+    if (id.GetUid() == DESTROY_UID)
     {
         return std::find(m_destroyEvents.begin(), m_destroyEvents.end(), id) ==
                m_destroyEvents.end();
