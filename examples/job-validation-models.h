@@ -9,6 +9,12 @@
 
 #include "job-validation-comparison.h"
 
+#include "ns3/parallel-command-line.h"
+#include "ns3/pipeline-choice.h"
+#include "ns3/pipeline-timing.h"
+#include "ns3/training-quantity.h"
+#include "ns3/transformer-graph.h"
+
 #include <array>
 #include <cstdint>
 #include <map>

@@ -9,6 +9,8 @@
 
 #include "job-validation-comparison.h"
 
+#include "ns3/training-quantity.h"
+
 #include <cstdint>
 #include <string>
 

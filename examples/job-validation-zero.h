@@ -9,6 +9,9 @@
 
 #include "job-validation-comparison.h"
 
+#include "ns3/parallel-command-line.h"
+#include "ns3/transformer-graph.h"
+
 #include <array>
 #include <cstdint>
 #include <map>

@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_NCCL_PUBLISHED_H
 
 #include "ns3/cluster-options.h"
+#include "ns3/in-network-system.h"
 
 #include <cstdint>
 #include <string>

@@ -40,7 +40,7 @@ namespace
 /// node, and costs more than it saves.
 constexpr uint64_t SHORTEST = 100000;
 
-// UIDs of events at the end of a simulation, and of the first other one; ns-3.35 has no names for them.
+// UIDs of events at the end of a simulation, and of the first other one: ns-3.35 has no names.
 constexpr uint32_t DESTROY_UID = 2;
 constexpr uint32_t FIRST_UID = 4;
 
