@@ -124,7 +124,8 @@ function(precompile_headers target header)
   if(NOT reused)
     target_precompile_headers(${target} PRIVATE build-support/${header})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      target_compile_options(${target} PRIVATE -fpch-preprocess) # for ccache
+      # For ccache; the second keeps names below the build, which checkouts share, as they are.
+      target_compile_options(${target} PRIVATE -fpch-preprocess -fno-canonical-system-headers)
     endif()
   endif()
 endfunction()
