@@ -27,6 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 COMMANDS = ("sh", "bash", "shell", "console")
 OUTPUT = ("", "text")
+FILES = re.compile(r"[\w-]+\.(?:svg|png|html)")  # that a command writes
 SAVE = re.compile(r"Save this as\s+`+([\w.-]+)`+")
 # A line before the block; its language; its indentation and contents.
 BLOCKS = {
@@ -85,13 +86,18 @@ def hide_costs(text):
 
 
 def run(command, folder):
-    """Return what a command prints, without spaces at the ends of lines, and whether it succeeded."""
+    """Return what a command prints, without spaces at the ends of lines, and whether it succeeded: the
+    pictures and reports that it names are there, and not empty."""
     start = time.monotonic()
     print(f"$ {command}", flush=True)
     done = subprocess.run(["bash", "-c", command], cwd=folder, stdout=subprocess.PIPE, text=True)
     failed = f", FAILED ({done.returncode})" * bool(done.returncode)
+    for name in FILES.findall(command):
+        path = folder / name
+        if not path.is_file() or path.stat().st_size <= 1000:
+            failed += f", FAILED (no {name})"
     print(f"... {time.monotonic() - start:.0f} s{failed}", flush=True)
-    return re.sub(r" +$", "", done.stdout, flags=re.M), not done.returncode
+    return re.sub(r" +$", "", done.stdout, flags=re.M), not failed
 
 
 def check(path, folder, update):

@@ -234,6 +234,15 @@ def test_python_is_saved_under_its_name(tmp_path):
     assert run_text(path)[0].stdout.splitlines()[-1] == "2 passed, 0 failed"
 
 
+@pytest.mark.parametrize("size, last", [(1000, "0 passed, 1 failed"), (1001, "1 passed, 0 failed")])
+def test_commands_write_the_pictures_that_they_name(tmp_path, size, last):
+    path = tmp_path / "text.md"
+    write_text(path, [("sh", f"head -c {size} /dev/zero >picture.svg")])
+    assert run_text(path)[0].stdout.splitlines()[-1] == last
+    write_text(path, [("sh", "true picture.svg")])
+    assert run_text(path)[0].stdout.splitlines()[-1] == "0 passed, 1 failed"
+
+
 @pytest.mark.parametrize("words", [[], ["--update"], ["missing.md"], [PROGRAM], ["--fix", "x.md"]])
 def test_wrong_arguments_are_refused_by_one_line(tmp_path, words):
     done = call([sys.executable, PROGRAM, *words], cwd=tmp_path)
