@@ -713,6 +713,20 @@ def test_build_says_how_far_it_is(tmp_path, ns3w, monkeypatch, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_build_has_a_plan_after_a_change_of_its_rules(tmp_path, ns3w, monkeypatch, capsys):
+    rules = (
+        "rule configure\n  command = cp new.ninja build.ninja\n  generator = 1\n"
+        "build build.ninja: configure new.ninja\n"
+    )
+    (tmp_path / "build.ninja").write_text(rules + "build one: phony\n")
+    more = "rule touch\n  command = touch $out\n  description = Building CXX object $out\n"
+    (tmp_path / "new.ninja").write_text(rules + more + "build one: touch\n")
+    os.utime(tmp_path / "build.ninja", (0, 0))
+    monkeypatch.setattr(sys.modules["ns3w_support.progress"], "PIPE_SECONDS", 0)
+    ns3w.ninja(tmp_path, ["one"], tmp_path / "log", dict(os.environ))
+    assert "1 of 1 steps of the build\n" in capsys.readouterr().err
+
+
 def test_outputs_of_all_builds_are_collected(tmp_path, ns3w, monkeypatch):
     """An earlier build of a run may have warnings; its log is replaced by that of the next one."""
     builds = tmp_path / "builds"
