@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/algorithm-chooser.h"
@@ -262,20 +263,6 @@ TestNothingBeatsItsBound()
     }
 }
 
-std::string
-GetRefusal(const ClusterOptions& options, const SweepRequest& request)
-{
-    try
-    {
-        SweepAlgorithms(options, request, nullptr);
-    }
-    catch (const ConfigurationError& error)
-    {
-        return error.what();
-    }
-    return "";
-}
-
 /** A sweep refuses options that no algorithm supports, and carries real payload. */
 void
 TestSweep()
@@ -304,13 +291,16 @@ TestSweep()
         NS_TEST_EXPECT_MSG_EQ(row.seconds, sweep.rows.back().seconds, "as on its own");
     }
     Simulator::Destroy();
+    const auto refuse = [&] {
+        return GetRefusal([&] { SweepAlgorithms(options, request, nullptr); });
+    };
     options.mtu = 1;
-    NS_TEST_EXPECT_MSG_EQ(GetRefusal(options, request),
+    NS_TEST_EXPECT_MSG_EQ(refuse(),
                           "mtu 1 (allowed: 256 to 9000 bytes; 0: automatic)",
                           "wrong for all");
     options.mtu = 0;
     options.schedule = "x.json";
-    NS_TEST_EXPECT_MSG_EQ(GetRefusal(options, request),
+    NS_TEST_EXPECT_MSG_EQ(refuse(),
                           "--sweep with --schedule=x.json (allowed: without)",
                           "a schedule");
 }

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "file-test-common.h"
 #include "refusal-test-common.h"
 #include "test-case.h"
 
@@ -15,7 +16,6 @@
 #include "ns3/topology-builder.h"
 
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -196,9 +196,7 @@ struct AstraSystemTestCase
 {
     std::string Write(const std::string& text)
     {
-        const std::string path = CreateTempDirFilename("system.json");
-        std::ofstream(path, std::ios::binary) << text;
-        return path;
+        return WriteFile("system.json", text);
     }
 
     void ExpectLenient(const std::string& members,
@@ -247,9 +245,9 @@ struct AstraSystemTestCase
         ExpectPart(
             GetRefusal([&] { system.MakeCollective({8}); }),
             "all-reduce-implementation has 2 algorithms (allowed: 1, one for each dimension");
-        const std::string network = CreateTempDirFilename("network.yml");
-        std::ofstream(network) << "topology: [Switch, Ring]\nnpus_count: [8, 4]\n"
-                                  "bandwidth: [400, 50]\nlatency: [936.25, 1000]\n";
+        const std::string network = WriteFile("network.yml",
+                                              "topology: [Switch, Ring]\nnpus_count: [8, 4]\n"
+                                              "bandwidth: [400, 50]\nlatency: [936.25, 1000]\n");
         TrainingRunOptions job;
         ProgramOptions given("test", "a test");
         std::string collective = job.cluster.algorithm;

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_FORMATS_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_FORMATS_TEST_COMMON_H
 
+#include "file-test-common.h"
 #include "refusal-test-common.h"
 #include "test-case.h"
 
@@ -48,15 +49,6 @@ MakeGzip(const std::string& text)
     boost::crc_32_type crc;
     crc.process_bytes(text.data(), text.size());
     return bytes + MakeBytes(crc.checksum(), 4) + MakeBytes(text.size(), 4);
-}
-
-/** @return path of a new file */
-inline std::string
-WriteFile(const std::string& name, const std::string& content)
-{
-    const std::string path = CreateTempDirFilename(name);
-    std::ofstream(path, std::ios::binary) << content;
-    return path;
 }
 
 /** @return the tasks of a rank in one iteration, without the end of the iteration */

@@ -4,18 +4,18 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "file-test-common.h"
+#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/cluster-options.h"
 #include "ns3/job-check.h"
 #include "ns3/parallel-command-line.h"
 #include "ns3/parallel-plan.h"
-#include "ns3/training-configuration-error.h"
 #include "ns3/training-run.h"
 #include "ns3/transformer-model.h"
 
 #include <cstdint>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -371,9 +371,7 @@ CheckDerived()
             text += name + (host < 8 ? " 16" : " 17") + " 400Gbps 0.001ms 0\n";
             text += name + " 18 400Gbps 0.001ms " + (host == 0 ? loss : "0") + "\n";
         }
-        const std::string file = CreateTempDirFilename("two-servers-" + loss + ".txt");
-        std::ofstream(file) << text;
-        cluster.topology = "file:" + file;
+        cluster.topology = "file:" + WriteFile("two-servers-" + loss + ".txt", text);
         const JobCheck read = CheckJob(plan, {1.5e14, 2e12}, cluster, true);
         NS_TEST_EXPECT_MSG_EQ((read.derivedHops > 0), (loss == "0"), "a link loses " << loss);
     }
@@ -497,17 +495,11 @@ struct JobCheckRefusalTestCase
         ParallelJobOptions job;
         job.model = "gpt3-13b";
         change(job);
-        std::string message;
-        try
-        {
-            job.GetRates("a100", 1);
-            job.MakePlan(ranks);
-        }
-        catch (const ConfigurationError& error)
-        {
-            message = error.what();
-        }
-        NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message);
+        ExpectPart(GetRefusal([&] {
+                       job.GetRates("a100", 1);
+                       job.MakePlan(ranks);
+                   }),
+                   part);
     }
 
     void Run()
@@ -532,12 +524,10 @@ struct JobCheckRefusalTestCase
 void
 Compare(const std::function<void(ParallelOptions&)>& set)
 {
-    const std::string path = CreateTempDirFilename("small.json");
-    std::ofstream(path) << R"({"layers": 4, "hidden": 256, "heads": 8, "feed_forward": 512,
-                                   "vocabulary": 1024, "sequence": 256, "num_experts": 4,
-                                   "num_experts_per_tok": 2})";
     TrainingRunOptions options;
-    options.model.model = path;
+    options.model.model =
+        WriteFile("small.json", R"({"layers": 4, "hidden": 256, "heads": 8, "feed_forward": 512,
+            "vocabulary": 1024, "sequence": 256, "num_experts": 4, "num_experts_per_tok": 2})");
     set(options.model.parallel);
     options.cluster.ranks = options.model.MakePlan(0)->GetRanks();
     options.payload = "real"; // sums and messages are compared bit by bit

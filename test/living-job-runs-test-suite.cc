@@ -24,7 +24,7 @@ MakeRing(const std::string& transport, const std::string& checkpoint)
     RngSeedManager::SetSeed(1);
     RngSeedManager::SetRun(1);
     TrainingRunOptions options;
-    options.workload = CreateTempDirFilename(std::to_string(getpid()) + "-ring.csv");
+    options.workload = MakePath("ring.csv");
     std::ofstream(options.workload) << "layer,parameters,forward_us,backward_us\n"
                                        "conv,30000,20,40\n"
                                        "fc,300000,10,20\n";
@@ -104,7 +104,7 @@ Measure(const std::string& checkpoint)
     options.warmup = 0;
     options.cluster.ranks = 3;
     options.cluster.congestionControl = "none";
-    options.workload = CreateTempDirFilename(std::to_string(getpid()) + "-meet.csv");
+    options.workload = MakePath("meet.csv");
     std::ofstream(options.workload) << "layer,parameters,forward_us,backward_us\n"
                                        "fc,3000000,100,200\n";
     options.life.checkpoint = checkpoint;

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_LIVING_JOB_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_LIVING_JOB_TEST_COMMON_H
 
+#include "file-test-common.h"
 #include "test-case.h"
 
 #include "ns3/bucket-scheduler.h"
@@ -18,7 +19,6 @@
 #include <cstdint>
 #include <fstream>
 #include <string>
-#include <unistd.h>
 
 namespace ns3::training::tests
 {
@@ -46,7 +46,7 @@ MakeComputation(uint32_t ranks, uint64_t iterations)
     RngSeedManager::SetRun(1);
     BucketScheduler::UseByDefault(); // newer ns-3 resets global values after a test case
     TrainingRunOptions options;
-    options.workload = CreateTempDirFilename(std::to_string(getpid()) + "-life.goal");
+    options.workload = MakePath("life.goal");
     std::ofstream file(options.workload);
     file << "num_ranks " << ranks << "\n";
     for (uint32_t rank = 0; rank < ranks; rank++)

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "file-test-common.h"
 #include "refusal-test-common.h"
 #include "test-case.h"
 
@@ -18,7 +19,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
@@ -741,9 +741,7 @@ TestMemory()
 std::vector<ServingRequest>
 Read(const std::string& text)
 {
-    const std::string path = CreateTempDirFilename("requests.csv");
-    std::ofstream(path) << text;
-    return ReadRequests(path);
+    return ReadRequests(WriteFile("requests.csv", text));
 }
 
 void

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "file-test-common.h"
 #include "refusal-test-common.h"
 #include "test-case.h"
 
@@ -15,7 +16,6 @@
 #include "ns3/training-time-resolution.h"
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <set>
 #include <string>
@@ -151,13 +151,14 @@ void
 TestKindsOfJobs()
 {
     UsePicoseconds();
-    const std::string model = CreateTempDirFilename("config.json");
-    std::ofstream(model) << R"({"num_hidden_layers": 4, "hidden_size": 64,
+    const std::string model =
+        WriteFile("config.json", R"({"num_hidden_layers": 4, "hidden_size": 64,
             "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 256,
-            "max_position_embeddings": 32})";
-    const std::string trace = CreateTempDirFilename("trace.goal");
-    std::ofstream(trace) << "num_ranks 2\nrank 0 {\nl1: calc 5000\nl2: send 900000b to 1 tag 1\n"
-                            "l2 requires l1\n}\nrank 1 {\nl1: recv 900000b from 0 tag 1\n}\n";
+            "max_position_embeddings": 32})");
+    const std::string trace =
+        WriteFile("trace.goal",
+                  "num_ranks 2\nrank 0 {\nl1: calc 5000\nl2: send 900000b to 1 tag 1\n"
+                  "l2 requires l1\n}\nrank 1 {\nl1: recv 900000b from 0 tag 1\n}\n");
     Compare("stragglers and jitter", 3, [](TrainingRunOptions& training) {
         training.stragglers = {"1:1.5"};
         training.computeJitter = "normal:cv=0.2";
@@ -367,8 +368,7 @@ struct JobFileTestCase
                       "jobs.toml:1: schedule=ring.xml (allowed: schedules of the pipelines");
         ExpectRefusal("[[job]]\nranks = 2\narrival = \"2000000s\"\n", "jobs.toml:1: arrival=");
         ExpectRefusal("[[job]]\nranks = 2\ntensro = 2\n", "did you mean tensor?");
-        const std::string path = CreateTempDirFilename("single.toml");
-        std::ofstream(path) << "ranks = 3\n";
+        const std::string path = WriteFile("single.toml", "ranks = 3\n");
         const auto single = ReadJobs("", {path, path});
         NS_TEST_ASSERT_MSG_EQ(single.size(), 2, "a job for each file");
         NS_TEST_EXPECT_MSG_EQ(single[1].name, "job1", "numbered");
@@ -405,8 +405,7 @@ struct JobFileTestCase
 
     std::vector<SharedJob> Read(const std::string& content)
     {
-        const std::string path = CreateTempDirFilename("jobs.toml");
-        std::ofstream(path) << content;
+        const std::string path = WriteFile("jobs.toml", content);
         std::vector<SharedJob> jobs;
         refusal = GetRefusal([&] { jobs = ReadJobs(path); });
         return jobs;

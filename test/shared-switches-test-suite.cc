@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "file-test-common.h"
 #include "refusal-test-common.h"
 #include "test-case.h"
 
@@ -11,7 +12,6 @@
 #include "ns3/training-run.h"
 #include "ns3/training-time-resolution.h"
 
-#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
@@ -42,9 +42,9 @@ struct SharedSwitchTest
     {
         if (m_workload.empty())
         {
-            m_workload = CreateTempDirFilename("model.csv");
-            std::ofstream(m_workload) << "layer,parameters,forward_us,backward_us\n"
-                                         "a,500,1,2\nb,60000,1,2\n";
+            m_workload = WriteFile("model.csv",
+                                   "layer,parameters,forward_us,backward_us\n"
+                                   "a,500,1,2\nb,60000,1,2\n");
         }
         SharedRunOptions options;
         options.cluster.algorithm = collective;

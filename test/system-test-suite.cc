@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "file-test-common.h"
 #include "refusal-test-common.h"
 #include "test-case.h"
 
@@ -27,7 +28,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -216,11 +216,10 @@ GetKeys(const std::string& name)
     {
         return "";
     }
-    const std::string path = CreateTempDirFilename("graph.xml");
-    std::ofstream(path) << R"(<graphs version="1"><graph id="0" pattern="4" nchannels="2">
+    return ":file=" +
+           WriteFile("graph.xml", R"(<graphs version="1"><graph id="0" pattern="4" nchannels="2">
 <channel><gpu rank="0"/><gpu rank="1"/></channel><channel><gpu rank="1"/><gpu rank="0"/></channel>
-</graph></graphs>)";
-    return ":file=" + path;
+</graph></graphs>)");
 }
 
 uint32_t

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "file-test-common.h"
+#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/nstime.h"
@@ -19,8 +21,6 @@
 #include <csignal>
 #include <cstdio>
 #include <fstream>
-#include <functional>
-#include <iterator>
 #include <limits>
 #include <set>
 #include <stdexcept>
@@ -38,27 +38,6 @@ using namespace ns3::training;
 using namespace ns3::training::tests;
 
 /**
- * @param path a file
- * @return its content
- */
-std::string
-ReadFile(const std::string& path)
-{
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-/**
- * @param path a file
- * @param content new content
- */
-void
-WriteFile(const std::string& path, const std::string& content)
-{
-    std::ofstream(path, std::ios::binary) << content;
-}
-
-/**
  * @param path a path
  * @return whether it exists
  */
@@ -67,36 +46,6 @@ Exists(const std::string& path)
 {
     struct stat status;
     return stat(path.c_str(), &status) == 0;
-}
-
-/**
- * @param action to run
- * @return the text of its ConfigurationError, or empty
- */
-std::string
-GetError(const std::function<void()>& action)
-{
-    try
-    {
-        action();
-    }
-    catch (const ConfigurationError& error)
-    {
-        return error.what();
-    }
-    return {};
-}
-
-/**
- * ns-3 names the temporary directory after the current second, unless it is given a name, so runs
- * in quick succession would share files.
- * @param name a file name
- * @return the name with this process id as a prefix
- */
-std::string
-MakeName(const std::string& name)
-{
-    return std::to_string(getpid()) + "-" + name;
 }
 
 /** @return a run */
@@ -156,9 +105,9 @@ void
 TestOutputFile()
 {
     UsePicoseconds();
-    const std::string good = CreateTempDirFilename(MakeName("good.json"));
+    const std::string good = MakePath("good.json");
     const auto check = [&](OutputKind kind) {
-        return GetError([&] { CheckOutputFile(good, kind); });
+        return GetRefusal([&] { CheckOutputFile(good, kind); });
     };
     NS_TEST_EXPECT_MSG_EQ(check(OutputKind::RESULTS), "", "can be created");
     NS_TEST_EXPECT_MSG_EQ(Exists(good), false, "but has not been");
@@ -173,7 +122,7 @@ TestOutputFile()
         {OutputKind::ANY, "name,parameters,forward_us\n"}};
     for (const auto& [kind, content] : contents)
     {
-        WriteFile(good, content);
+        std::ofstream(good, std::ios::binary) << content;
         for (const auto& [other, unused] : contents)
         {
             const bool isAllowed = other == kind || other == OutputKind::ANY;
@@ -181,7 +130,7 @@ TestOutputFile()
         }
         NS_TEST_EXPECT_MSG_EQ(ReadFile(good), content, "checks change nothing");
     }
-    WriteFile(good, "");
+    std::ofstream(good, std::ios::binary) << "";
     NS_TEST_EXPECT_MSG_EQ(check(OutputKind::RESULTS), "", "an empty file is of every kind");
 
     const std::string directory = CreateTempDirFilename("");
@@ -191,9 +140,9 @@ TestOutputFile()
                             directory + "/missing/file",
                             good + "/file"})
     {
-        const auto refusals = {GetError([&] { CheckOutputFile(bad, OutputKind::ANY); }),
-                               GetError([&] { TimelineTrace trace(bad); }),
-                               GetError([&] { ResultStore store(bad, MakeRun()); })};
+        const auto refusals = {GetRefusal([&] { CheckOutputFile(bad, OutputKind::ANY); }),
+                               GetRefusal([&] { TimelineTrace trace(bad); }),
+                               GetRefusal([&] { ResultStore store(bad, MakeRun()); })};
         for (const auto& message : refusals)
         {
             NS_TEST_EXPECT_MSG_NE(message.find("'" + bad + "'"), std::string::npos, message);
@@ -207,10 +156,11 @@ TestOutputFile()
 void
 TestOutputFileReplacement()
 {
-    const std::string path = CreateTempDirFilename(MakeName("whole.json"));
-    const std::string link = CreateTempDirFilename(MakeName("link.json"));
+    const std::string path = MakePath("whole.json");
+    const std::string link = MakePath("link.json");
     WriteOutputFile(path, "old");
-    NS_TEST_ASSERT_MSG_EQ(symlink(MakeName("whole.json").c_str(), link.c_str()), 0, "a link");
+    const std::string target = path.substr(path.rfind('/') + 1);
+    NS_TEST_ASSERT_MSG_EQ(symlink(target.c_str(), link.c_str()), 0, "a link");
     std::string growing;
     {
         OutputFile file(link);
@@ -258,7 +208,7 @@ void
 TestTimelineTrace()
 {
     UsePicoseconds();
-    const std::string path = CreateTempDirFilename(MakeName("trace.json"));
+    const std::string path = MakePath("trace.json");
     const std::string step =
         R"({"ph":"X","pid":3,"tid":3,"ts":1000000000.000001,"dur":0.000020,"name":"a \"b\"",)"
         R"("args":{"bytes":8}})";
@@ -311,7 +261,7 @@ struct ResultViewTestCase
 
     void Run()
     {
-        path = CreateTempDirFilename(MakeName("views.sqlite"));
+        path = MakePath("views.sqlite");
         {
             ResultStore store(path, MakeRun());
             // Rank 1 is late with bucket 0, and must wait for its turn.
@@ -369,7 +319,7 @@ struct ResultStoreTestCase
 
     void Run()
     {
-        path = CreateTempDirFilename(MakeName("results.sqlite"));
+        path = MakePath("results.sqlite");
         ResultStore::Check(path);
         NS_TEST_EXPECT_MSG_EQ(Exists(path), false, "checking creates nothing");
         {
@@ -542,7 +492,7 @@ struct ResultStoreTestCase
 void
 TestResultStoreLock()
 {
-    const std::string path = CreateTempDirFilename(MakeName("locked.sqlite"));
+    const std::string path = MakePath("locked.sqlite");
     const auto count = [&path](const std::string& table) {
         return ResultStore::Query(path, "SELECT count(*) FROM " + table)[0][0];
     };
@@ -589,10 +539,10 @@ TestResultStoreLock()
 void
 Refuse(const std::string& content, const std::string& part)
 {
-    const std::string path = CreateTempDirFilename(MakeName("refused.sqlite"));
-    WriteFile(path, content);
-    const auto refusals = {GetError([&] { ResultStore::Check(path); }),
-                           GetError([&] { ResultStore store(path, MakeRun()); })};
+    const std::string path = MakePath("refused.sqlite");
+    std::ofstream(path, std::ios::binary) << content;
+    const auto refusals = {GetRefusal([&] { ResultStore::Check(path); }),
+                           GetRefusal([&] { ResultStore store(path, MakeRun()); })};
     for (const auto& message : refusals)
     {
         NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message << ": " << part);
@@ -608,7 +558,7 @@ Refuse(const std::string& content, const std::string& part)
 void
 TestResultStoreRefusal()
 {
-    const std::string path = CreateTempDirFilename(MakeName("good.sqlite"));
+    const std::string path = MakePath("good.sqlite");
     {
         ResultStore store(path, MakeRun());
         for (uint32_t message = 0; message < 1000; ++message)
@@ -640,8 +590,8 @@ TestResultStoreRefusal()
     corrupt.replace(good.size() / 2, 5000, std::string(5000, '\xA5'));
     Refuse(corrupt, "corrupt");
 
-    WriteFile(path, "");
-    NS_TEST_EXPECT_MSG_EQ(GetError([&] { ResultStore store(path, MakeRun()); }),
+    std::ofstream(path, std::ios::binary) << "";
+    NS_TEST_EXPECT_MSG_EQ(GetRefusal([&] { ResultStore store(path, MakeRun()); }),
                           "",
                           "an empty file is as good as none");
 }
@@ -688,7 +638,7 @@ TestResultStoreConcurrency()
     constexpr uint32_t PROCESSES = 8;
     constexpr uint32_t ITERATIONS = 5;
     constexpr uint32_t MESSAGES = 20;
-    const std::string path = CreateTempDirFilename(MakeName("shared.sqlite"));
+    const std::string path = MakePath("shared.sqlite");
     int starter[2];
     NS_TEST_ASSERT_MSG_EQ(pipe(starter), 0, "pipe");
     std::vector<pid_t> children;

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "file-test-common.h"
 #include "test-case.h"
 
 #include "ns3/bucket-scheduler.h"
@@ -17,10 +18,8 @@
 
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <string>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -32,13 +31,6 @@ using namespace ns3::training;
 using namespace ns3::training::tests;
 
 using Options = TrainingRunOptions;
-
-/** @param name of a file @return a path that no other process uses */
-std::string
-MakePath(const std::string& name)
-{
-    return CreateTempDirFilename(std::to_string(getpid()) + "-" + name);
-}
 
 /** @return options of a run of 4 ranks with two buckets and nine iterations */
 Options
@@ -65,14 +57,6 @@ RunRepeated(Options options, const std::string& repeat)
 {
     options.repeat = repeat;
     return TrainingRun(options).Run();
-}
-
-/** @return the text of a file */
-std::string
-ReadText(const std::string& path)
-{
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 /** @return the text of a field */
@@ -249,7 +233,7 @@ struct EqualFilesTestCase
             NS_TEST_EXPECT_MSG_EQ(expected.empty(), false, what << ", " << table);
             NS_TEST_EXPECT_MSG_EQ(ReadTable(some, columns, table), expected, what << ", " << table);
         }
-        NS_TEST_EXPECT_MSG_EQ(ReadText(someTrace), ReadText(allTrace), what);
+        NS_TEST_EXPECT_MSG_EQ(ReadFile(someTrace), ReadFile(allTrace), what);
     }
 
     void Run()

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "file-test-common.h"
 #include "iteration-test-common.h"
 #include "refusal-test-common.h"
 #include "test-case.h"
@@ -28,10 +29,8 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <string>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -41,13 +40,6 @@ namespace training_run_test
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-/** @param name of a file @return a path that no other process uses */
-std::string
-MakePath(const std::string& name)
-{
-    return CreateTempDirFilename(std::to_string(getpid()) + "-" + name);
-}
 
 /** @return options of a run of three ranks and three iterations */
 TrainingRunOptions
@@ -63,17 +55,6 @@ MakeOptions()
     options.iterations = 2;
     options.cluster.ranks = 3;
     return options;
-}
-
-/**
- * @param path a file
- * @return its content
- */
-std::string
-ReadFile(const std::string& path)
-{
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 std::vector<IterationRecord>
@@ -484,8 +465,7 @@ TestRefusedRun()
     Refuse([](Options& options) { options.bucket = 0; }, "bucket 0");
     Refuse([](Options& options) { options.computeScale = -1; }, "compute scale -1");
     Refuse([](Options& options) { options.payload = "none"; }, "payload none");
-    const std::string text = CreateTempDirFilename("notes.txt");
-    std::ofstream(text) << "# comment\n\nsome words\n";
+    const std::string text = WriteFile("notes.txt", "# comment\n\nsome words\n");
     Refuse([&](Options& options) { options.workload = text; },
            "notes.txt:3: 'some words' begins no known format (allowed: aicb, astra, chakra, ");
     Refuse([](Options& options) { options.workload = "resnet51"; }, "workload resnet51 (allowed: ");

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "file-test-common.h"
 #include "test-case.h"
 
 #include "ns3/gradient-source.h"
@@ -12,7 +13,6 @@
 #include "ns3/rng-seed-manager.h"
 #include "ns3/training-run.h"
 
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <string>
@@ -35,12 +35,10 @@ Check(
 {
     RngSeedManager::SetSeed(1);
     RngSeedManager::SetRun(1);
-    const std::string path = CreateTempDirFilename("small.json");
-    std::ofstream(path) << R"({"layers": 4, "hidden": 64, "heads": 8, "feed_forward": 128,
-                                   "vocabulary": 256, "sequence": 64, "num_experts": 4,
-                                   "num_experts_per_tok": 2})";
     TrainingRunOptions options;
-    options.model.model = path;
+    options.model.model =
+        WriteFile("small.json", R"({"layers": 4, "hidden": 64, "heads": 8, "feed_forward": 128,
+            "vocabulary": 256, "sequence": 64, "num_experts": 4, "num_experts_per_tok": 2})");
     set(options.model.parallel);
     options.cluster.ranks = options.model.MakePlan(0)->GetRanks();
     change(options.cluster);
