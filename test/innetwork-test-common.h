@@ -280,16 +280,8 @@ class Trial
                                                &run);
             }
             start = Simulator::Now();
-            try
-            {
-                run.Run();
-            }
-            catch (const SimulationStuck& stuck)
-            {
-                return stuck.what();
-            }
+            return GetStuck([&run] { run.Run(); });
         }
-        return "";
     }
 
     /** @return maximum difference from the exact sums; infinite if ranks differ */

@@ -5,10 +5,10 @@
  */
 
 #include "living-job-test-common.h"
+#include "refusal-test-common.h"
 #include "test-case.h"
 
-#include "ns3/guarded-run.h"
-#include "ns3/training-configuration-error.h"
+#include <functional>
 
 namespace living_job_runs_test
 {
@@ -144,15 +144,7 @@ TestStorageTraffic()
 std::string
 GetReason(const TrainingRunOptions& options)
 {
-    try
-    {
-        TrainingRun(options).Run();
-    }
-    catch (const SimulationStuck& stuck)
-    {
-        return stuck.what();
-    }
-    return "";
+    return GetStuck([&options] { TrainingRun(options).Run(); });
 }
 
 /** Failures that the job cannot outrun end the run. */
@@ -210,9 +202,10 @@ TestDrawnFailures()
 /** What cannot be simulated is refused in one line. */
 struct LivingJobRefusalTestCase
 {
+    using O = TrainingRunOptions&;
+
     void Run()
     {
-        const auto fails = [](TrainingRunOptions& options) { options.life.fail = {"rank0:1ms"}; };
         for (const std::string text : {"",
                                        "rank0",
                                        "rank4:1ms",
@@ -226,67 +219,30 @@ struct LivingJobRefusalTestCase
                                        "rank0:1ms,",
                                        "rank0x:1ms"})
         {
-            Expect([&](auto& options) { options.life.fail = {text}; }, "fail ");
+            Expect("fail ", [&text](O o) { o.life.fail = {text}; });
         }
-        Expect(
-            [&](auto& options) {
-                fails(options);
-                options.cluster.algorithm = "switchml";
-            },
-            "collective switchml");
-        Expect(
-            [&](auto& options) {
-                fails(options);
-                options.cluster.algorithm = "nic-ring";
-            },
-            "collective nic-ring");
-        Expect(
-            [&](auto& options) {
-                fails(options);
-                options.repeat = "derive";
-            },
-            "repeat derive");
-        Expect(
-            [&](auto& options) {
-                fails(options);
-                options.energy.model = "h100";
-            },
-            "energy");
-        Expect([&](auto& options) { options.life.spares = 1; }, "without failures");
-        Expect([&](auto& options) { options.life.every = 2; }, "without checkpoint");
-        Expect([&](auto& options) { options.life.checkpoint = "sometimes"; }, "blocking");
-        Expect([&](auto& options) { options.life.failures = "llama4"; }, "llama3");
-        Expect(
-            [&](auto& options) {
-                options.life.checkpoint = LifeOptions::BLOCKING;
-                options.life.storageHosts = 0;
-            },
-            "checkpoint-bytes");
-        Expect(
-            [&](auto& options) {
-                options.life.checkpoint = LifeOptions::BLOCKING;
-                options.life.bytes = 1000;
-                options.cluster.topology = "ring:4";
-            },
-            "behind 4 ranks");
+        const auto fails = [](O o) { o.life.fail = {"rank0:1ms"}; };
+        const auto stores = [](O o) { o.life.checkpoint = LifeOptions::BLOCKING; };
+        Expect("collective switchml", [&](O o) { fails(o), o.cluster.algorithm = "switchml"; });
+        Expect("collective nic-ring", [&](O o) { fails(o), o.cluster.algorithm = "nic-ring"; });
+        Expect("repeat derive", [&](O o) { fails(o), o.repeat = "derive"; });
+        Expect("energy", [&](O o) { fails(o), o.energy.model = "h100"; });
+        Expect("without failures", [](O o) { o.life.spares = 1; });
+        Expect("without checkpoint", [](O o) { o.life.every = 2; });
+        Expect("blocking", [](O o) { o.life.checkpoint = "sometimes"; });
+        Expect("llama3", [](O o) { o.life.failures = "llama4"; });
+        Expect("checkpoint-bytes", [&](O o) { stores(o), o.life.storageHosts = 0; });
+        Expect("behind 4 ranks",
+               [&](O o) { stores(o), o.life.bytes = 1000, o.cluster.topology = "ring:4"; });
     }
 
     /** Expects a refusal that contains a text. */
-    template <class F>
-    void Expect(const F& change, const std::string& part)
+    void Expect(const std::string& part, const std::function<void(O)>& change)
     {
         auto options = MakeComputation(4, 2);
         change(options);
-        std::string text;
-        try
-        {
-            TrainingRun run(options);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
-        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, part << ": '" << text << "'");
+        const std::string text = GetRefusal([&options] { TrainingRun run(options); });
+        ExpectPart(text, part);
         NS_TEST_EXPECT_MSG_EQ(text.find('\n'), std::string::npos, "one line");
     }
 };

@@ -408,17 +408,11 @@ TestDeadLink()
     {
         ClusterOptions options = MakeOptions(3, transport, "single-switch");
         options.loss = 1;
-        std::string text;
-        try
-        {
+        const std::string text = GetStuck([&options] {
             const Cluster cluster(options);
             GuardedRun run(cluster);
             MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 3000, false, 1);
-        }
-        catch (const SimulationStuck& stuck)
-        {
-            text = stuck.what();
-        }
+        });
         Simulator::Destroy();
         for (const std::string part : {"rank 1 waits in all-reduce 0 (ring) at step 0",
                                        "for chunk 2 (1000 bytes) from rank 0",
@@ -528,6 +522,9 @@ GetDefaults()
  */
 struct ClusterAttributesTest
 {
+    /// An algorithm or a transport, what is set, and a value or a reason.
+    using Rows = std::vector<std::tuple<std::string, std::string, std::string>>;
+
     static double GetSeconds(const ClusterOptions& options)
     {
         return Measure(options, CollectiveOperation::ALL_REDUCE, 200000).seconds;
@@ -584,48 +581,42 @@ struct ClusterAttributesTest
         return options;
     }
 
-    void CheckSystems()
+    void CheckAlgorithms()
     {
-        Check(Make("switchml"), "ns3::training::SwitchMlProgram::PassLatency", "2us");
-        Check(Make("switchml"), "ns3::training::SwitchMlCommunicator::PacketCost", "350ns");
-        Check(Make("atp"), "ns3::training::AtpProgram::Slots", "3");
-        Check(Make("atp"), "ns3::training::AtpServer::PacketCost", "1us");
-        Check(Make("atp"), "ns3::training::AtpCommunicator::ParameterServers", "1");
-        Check(Make("sharp"), "ns3::training::SharpProgram::Latency", "2us");
-        Check(Make("sharp"), "ns3::training::SharpEndpoint::HostLatency", "683ns");
-        Check(Make("nvls"), "ns3::training::SharpEndpoint::HostLatency", "683ns");
-        Check(Make("nvls"), "ns3::training::SharpProgram::Payload", "64");
-        Check(Make("switch-ps"), "ns3::training::SwitchPsProgram::PassLatency", "2us");
-        Check(Make("switch-ps"), "ns3::training::SwitchPsCommunicator::PacketCost", "350ns");
-        CheckKey(Make("switchml"),
-                 Make("switchml:pass-latency=2us"),
-                 "ns3::training::SwitchMlProgram::PassLatency",
-                 "2us");
-        CheckKey(Make("atp"),
-                 Make("atp:server-packet-cost=1us"),
-                 "ns3::training::AtpServer::PacketCost",
-                 "1us");
-        CheckKey(Make("atp"),
-                 Make("atp:servers=1/2"),
-                 "ns3::training::AtpCommunicator::ParameterServers",
-                 "1,2");
-        CheckKey(Make("sharp"),
-                 Make("sharp:host-latency=683ns"),
-                 "ns3::training::SharpEndpoint::HostLatency",
-                 "683ns");
-        CheckKey(Make("nvls"), Make("nvls:slots=16"), "ns3::training::SharpProgram::Slots", "16");
-        CheckKey(Make("switch-ps"),
-                 Make("switch-ps:elements-per-packet=32"),
-                 "ns3::training::SwitchPsProgram::ElementsPerPacket",
-                 "32");
+        for (const auto& [algorithm, name, value] :
+             Rows{{"switchml", "SwitchMlProgram::PassLatency", "2us"},
+                  {"switchml", "SwitchMlCommunicator::PacketCost", "350ns"},
+                  {"atp", "AtpProgram::Slots", "3"},
+                  {"atp", "AtpServer::PacketCost", "1us"},
+                  {"atp", "AtpCommunicator::ParameterServers", "1"},
+                  {"sharp", "SharpProgram::Latency", "2us"},
+                  {"sharp", "SharpEndpoint::HostLatency", "683ns"},
+                  {"nvls", "SharpEndpoint::HostLatency", "683ns"},
+                  {"nvls", "SharpProgram::Payload", "64"},
+                  {"switch-ps", "SwitchPsProgram::PassLatency", "2us"},
+                  {"switch-ps", "SwitchPsCommunicator::PacketCost", "350ns"},
+                  {"ring", "SwitchDevice::PipelineDelay", "1us"},
+                  {"ring", "HostDevice::ReceiveRate", "20Gbps"},
+                  {"ring", "RdmaNic::CompletionLatency", "1us"},
+                  {"ring", "ScheduledCommunicator::ReduceRate", "10Gbps"}})
+        {
+            Check(Make(algorithm), "ns3::training::" + name, value);
+        }
+        for (const auto& [algorithm, name, value] :
+             Rows{{"switchml:pass-latency=2us", "SwitchMlProgram::PassLatency", "2us"},
+                  {"atp:server-packet-cost=1us", "AtpServer::PacketCost", "1us"},
+                  {"atp:servers=1/2", "AtpCommunicator::ParameterServers", "1,2"},
+                  {"sharp:host-latency=683ns", "SharpEndpoint::HostLatency", "683ns"},
+                  {"nvls:slots=16", "SharpProgram::Slots", "16"},
+                  {"switch-ps:elements-per-packet=32", "SwitchPsProgram::ElementsPerPacket", "32"}})
+        {
+            const std::string plain = algorithm.substr(0, algorithm.find(':'));
+            CheckKey(Make(plain), Make(algorithm), "ns3::training::" + name, value);
+        }
     }
 
     void CheckTransports()
     {
-        Check(Make("ring"), "ns3::training::SwitchDevice::PipelineDelay", "1us");
-        Check(Make("ring"), "ns3::training::HostDevice::ReceiveRate", "20Gbps");
-        Check(Make("ring"), "ns3::training::RdmaNic::CompletionLatency", "1us");
-        Check(Make("ring"), "ns3::training::ScheduledCommunicator::ReduceRate", "10Gbps");
         ClusterOptions window = Make("ring");
         window.congestionControl = "window";
         Check(window, "ns3::training::RdmaFixedWindow::Window", "4096");
@@ -674,15 +665,14 @@ struct ClusterAttributesTest
     void CheckRefusals()
     {
         for (const auto& [name, value, reason] :
-             std::vector<std::tuple<std::string, std::string, std::string>>{
-                 {"ns3::training::SwitchDevice::EcnPmax", "2", "(allowed: 0 to 1)"},
-                 {"ns3::training::SwitchDevice::EcnPmux", "1", "has no attribute 'EcnPmux'"},
-                 {"ns3::training::SwitchDevise::EcnPmax", "1", "there is no type"},
-                 {"ns3::training::RdmaNic::Mtu", "1000", "the cluster sets it (allowed: mtu)"},
-                 {"ns3::training::RdmaNic::PathHops", "1", "the cluster sets it (allowed: what"},
-                 {"ns3::training::SwitchMlProgram::Slots", "8", "has no such object (allowed: "},
-                 {"ns3::training::RdmaDctcp::G", "0.1", "has no such object (allowed: "},
-                 {"ns3::TcpSocket::InitialCwnd", "1", "has no such object (allowed: "}})
+             Rows{{"ns3::training::SwitchDevice::EcnPmax", "2", "(allowed: 0 to 1)"},
+                  {"ns3::training::SwitchDevice::EcnPmux", "1", "has no attribute 'EcnPmux'"},
+                  {"ns3::training::SwitchDevise::EcnPmax", "1", "there is no type"},
+                  {"ns3::training::RdmaNic::Mtu", "1000", "the cluster sets it (allowed: mtu)"},
+                  {"ns3::training::RdmaNic::PathHops", "1", "the cluster sets it (allowed: what"},
+                  {"ns3::training::SwitchMlProgram::Slots", "8", "has no such object (allowed: "},
+                  {"ns3::training::RdmaDctcp::G", "0.1", "has no such object (allowed: "},
+                  {"ns3::TcpSocket::InitialCwnd", "1", "has no such object (allowed: "}})
         {
             ClusterOptions options = Make("ring");
             options.attributes[name] = value;
@@ -692,13 +682,12 @@ struct ClusterAttributesTest
             NS_TEST_EXPECT_MSG_NE(text.find(reason), std::string::npos, text);
         }
         for (const auto& [transport, control, reason] :
-             std::vector<std::tuple<std::string, std::string, std::string>>{
-                 {"rdma", "dcqcn:g=2", "'g=2' (allowed: "},
-                 {"rdma", "none:g=2", "'g=2' (allowed: no keys)"},
-                 {"tcp", "ns3::TcpBbr:HighGain=high", "'HighGain=high' (allowed: "},
-                 {"tcp", "ns3::TcpBbr:high-gain=2", "'high-gain=2' (allowed: "},
-                 {"uec", "dcqcn", "dcqcn (allowed with uec: nscc, rccc)"},
-                 {"uec", "nscc:g=2", "'g=2' (allowed: "}})
+             Rows{{"rdma", "dcqcn:g=2", "'g=2' (allowed: "},
+                  {"rdma", "none:g=2", "'g=2' (allowed: no keys)"},
+                  {"tcp", "ns3::TcpBbr:HighGain=high", "'HighGain=high' (allowed: "},
+                  {"tcp", "ns3::TcpBbr:high-gain=2", "'high-gain=2' (allowed: "},
+                  {"uec", "dcqcn", "dcqcn (allowed with uec: nscc, rccc)"},
+                  {"uec", "nscc:g=2", "'g=2' (allowed: "}})
         {
             ClusterOptions options = Make("ring", transport);
             options.congestionControl = control;
@@ -710,7 +699,7 @@ struct ClusterAttributesTest
 
     void Run()
     {
-        CheckSystems();
+        CheckAlgorithms();
         CheckTransports();
         CheckTuning();
         CheckRefusals();
@@ -808,28 +797,19 @@ TestRefusedCluster()
     ExpectRefusal("--collective=switchml:slots=0: 'slots=0' (", {"--collective=switchml:slots=0"});
     ExpectRefusal("'switchml:message-packets=2': message-packets (allowed with framing=rdma)",
                   {"--collective=switchml:message-packets=2"});
-    ExpectField("mtu", "mtu 255 (allowed: ", [](ClusterOptions& cluster) { cluster.mtu = 255; });
-    ExpectField("buffer", "buffer 1KiB (allowed: ", [](ClusterOptions& cluster) {
-        cluster.buffer = 1024;
+    using O = ClusterOptions&;
+    ExpectField("mtu", "mtu 255 (allowed: ", [](O o) { o.mtu = 255; });
+    ExpectField("buffer", "buffer 1KiB (allowed: ", [](O o) { o.buffer = 1024; });
+    ExpectField("rate", "rate 1kbps (allowed: ", [](O o) { o.rate = DataRate(1000); });
+    ExpectField("delay", "delay 101s (allowed: ", [](O o) { o.delay = Seconds(101); });
+    ExpectField("loss", "loss 2 (allowed: ", [](O o) { o.loss = 2; });
+    ExpectField("congestion control", "congestion control cubic (", [](O o) {
+        o.transport = "tcp", o.congestionControl = "cubic";
     });
-    ExpectField("rate", "rate 1kbps (allowed: ", [](ClusterOptions& cluster) {
-        cluster.rate = DataRate(1000);
+    ExpectField("recovery", "recovery none with transport tcp (", [](O o) {
+        o.transport = "tcp", o.recovery = "none";
     });
-    ExpectField("delay", "delay 101s (allowed: ", [](ClusterOptions& cluster) {
-        cluster.delay = Seconds(101);
-    });
-    ExpectField("loss", "loss 2 (allowed: ", [](ClusterOptions& cluster) { cluster.loss = 2; });
-    ExpectField("congestion control", "congestion control cubic (", [](ClusterOptions& cluster) {
-        cluster.transport = "tcp";
-        cluster.congestionControl = "cubic";
-    });
-    ExpectField("recovery", "recovery none with transport tcp (", [](ClusterOptions& cluster) {
-        cluster.transport = "tcp";
-        cluster.recovery = "none";
-    });
-    ExpectField("fault", "fault *:loss: 'loss' (allowed: ", [](ClusterOptions& cluster) {
-        cluster.faults = {"*:loss"};
-    });
+    ExpectField("fault", "fault *:loss: 'loss' (allowed: ", [](O o) { o.faults = {"*:loss"}; });
 }
 
 const Suite g_suite(

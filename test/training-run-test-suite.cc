@@ -194,16 +194,8 @@ TestFiles()
 
     options.cluster.algorithm = "ring";
     options.cluster.loss = 1;
-    std::string text;
-    try
-    {
-        TrainingRun(options).Run();
-    }
-    catch (const SimulationStuck& stuck)
-    {
-        text = stuck.what();
-    }
-    NS_TEST_EXPECT_MSG_NE(text.find("waits in all-reduce 0"), std::string::npos, text);
+    const std::string text = GetStuck([&options] { TrainingRun(options).Run(); });
+    ExpectPart(text, "waits in all-reduce 0");
     NS_TEST_EXPECT_MSG_EQ(query("SELECT state || reason FROM run WHERE run_id = 2"),
                           "failed" + text,
                           "stuck");
