@@ -69,11 +69,17 @@ Llama(uint64_t layers, uint64_t h, uint64_t f)
     return {layers, h, 8192, 2048, layer, 128256 * h, 128256 * h + h, 0, 0, 0};
 }
 
-/** A job, and what the formulas depend on. */
+/** A model, and what the formulas depend on. */
+struct Model
+{
+    std::string name;
+    Shape shape;
+};
+
+/** A job. */
 struct Job
 {
-    std::string model;
-    Shape shape;
+    Model model;
     std::function<void(ParallelOptions&)> set;
     uint64_t chunks{1}; ///< stages of a rank
 };
@@ -82,78 +88,61 @@ struct Job
 std::vector<Job>
 MakeJobs()
 {
-    const Shape mixtral{32,
-                        4096,
-                        4096,
-                        2048,
-                        2 * 4096 * 4096 + 2 * 4096 * 1024 + 2 * 4096 + 8 * 4096,
-                        32000 * 4096,
-                        32000 * 4096 + 4096,
-                        0,
-                        8ULL * 3 * 4096 * 14336,
-                        2};
-    const Shape gpt175 = Gpt(96, 12288);
-    const Shape gpt13 = Gpt(40, 5120);
-    const Shape llama8 = Llama(32, 4096, 14336);
-    const Shape llama70 = Llama(80, 8192, 28672);
+    const Model gpt175{"gpt3-175b", Gpt(96, 12288)};
+    const Model gpt13{"gpt3-13b", Gpt(40, 5120)};
+    const Model llama8{"llama3-8b", Llama(32, 4096, 14336)};
+    const Model llama70{"llama3-70b", Llama(80, 8192, 28672)};
+    const Model mixtral{"mixtral-8x7b",
+                        {32,
+                         4096,
+                         4096,
+                         2048,
+                         2 * 4096 * 4096 + 2 * 4096 * 1024 + 2 * 4096 + 8 * 4096,
+                         32000 * 4096,
+                         32000 * 4096 + 4096,
+                         0,
+                         8ULL * 3 * 4096 * 14336,
+                         2}};
     using O = ParallelOptions&;
-    return {
-        {"gpt3-175b",
-         gpt175,
-         [](O o) { o.tensor = 8, o.pipeline = 8, o.data = 2, o.globalBatch = 16; }},
-        {"gpt3-175b",
-         gpt175,
-         [](O o) { o.tensor = 8, o.pipeline = 8, o.globalBatch = 8, o.sequenceParallel = true; }},
-        {"gpt3-175b",
-         gpt175,
-         [](O o) {
-             o.tensor = 8, o.pipeline = 4, o.globalBatch = 8, o.schedule = "interleaved:v=2";
-         },
-         2},
-        {"gpt3-175b",
-         gpt175,
-         [](O o) { o.tensor = 8, o.pipeline = 4, o.globalBatch = 4, o.recompute = "full"; }},
-        {"gpt3-175b",
-         gpt175,
-         [](O o) { o.tensor = 4, o.pipeline = 2, o.globalBatch = 2, o.recompute = "selective"; }},
-        {"gpt3-13b", gpt13, [](O o) { o.tensor = 8, o.globalBatch = 2; }},
-        {"gpt3-13b", gpt13, [](O o) { o.data = 8, o.globalBatch = 16; }},
-        {"gpt3-13b", gpt13, [](O o) { o.data = 8, o.globalBatch = 16, o.zero = 1; }},
-        {"gpt3-13b", gpt13, [](O o) { o.data = 8, o.globalBatch = 16, o.zero = 2; }},
-        {"gpt3-13b", gpt13, [](O o) { o.data = 8, o.globalBatch = 16, o.zero = 3; }},
-        {"gpt3-13b",
-         gpt13,
-         [](O o) { o.tensor = 2, o.data = 4, o.globalBatch = 8, o.microBatch = 2, o.zero = 1; }},
-        {"llama3-8b", llama8, [](O o) { o.data = 16, o.globalBatch = 16, o.zero = 3; }},
-        {"llama3-8b", llama8, [](O o) { o.context = 4, o.globalBatch = 1; }},
-        {"llama3-8b",
-         llama8,
-         [](O o) { o.context = 4, o.tensor = 2, o.globalBatch = 2, o.cpCommType = "a2a"; }},
-        {"llama3-8b",
-         llama8,
-         [](O o) { o.context = 8, o.globalBatch = 1, o.cpCommType = "all_gather"; }},
-        {"llama3-70b",
-         llama70,
-         [](O o) {
-             o.tensor = 8, o.pipeline = 4, o.context = 2, o.data = 2, o.globalBatch = 16;
-             o.sequenceParallel = true, o.zero = 1;
-         }},
-        {"llama3-70b",
-         llama70,
-         [](O o) {
-             o.tensor = 4, o.pipeline = 4, o.globalBatch = 8, o.schedule = "gpipe", o.data = 2;
-         }},
-        {"mixtral-8x7b", mixtral, [](O o) { o.data = 8, o.expert = 8, o.globalBatch = 8; }},
-        {"mixtral-8x7b",
-         mixtral,
-         [](O o) { o.data = 16, o.expert = 8, o.globalBatch = 32, o.zero = 1; }},
-        {"mixtral-8x7b",
-         mixtral,
-         [](O o) {
-             o.tensor = 2, o.pipeline = 4, o.data = 4, o.expert = 4, o.globalBatch = 32;
-             o.sequenceParallel = true;
-         }},
+    std::vector<Job> jobs;
+    const auto add = [&jobs](const Model& model, const std::function<void(O)>& set) {
+        jobs.push_back({model, set});
     };
+    add(gpt175, [](O o) { o.tensor = 8, o.pipeline = 8, o.data = 2, o.globalBatch = 16; });
+    add(gpt175,
+        [](O o) { o.tensor = 8, o.pipeline = 8, o.globalBatch = 8, o.sequenceParallel = true; });
+    add(gpt175, [](O o) {
+        o.tensor = 8, o.pipeline = 4, o.globalBatch = 8, o.schedule = "interleaved:v=2";
+    });
+    jobs.back().chunks = 2;
+    add(gpt175, [](O o) { o.tensor = 8, o.pipeline = 4, o.globalBatch = 4, o.recompute = "full"; });
+    add(gpt175,
+        [](O o) { o.tensor = 4, o.pipeline = 2, o.globalBatch = 2, o.recompute = "selective"; });
+    add(gpt13, [](O o) { o.tensor = 8, o.globalBatch = 2; });
+    add(gpt13, [](O o) { o.data = 8, o.globalBatch = 16; });
+    add(gpt13, [](O o) { o.data = 8, o.globalBatch = 16, o.zero = 1; });
+    add(gpt13, [](O o) { o.data = 8, o.globalBatch = 16, o.zero = 2; });
+    add(gpt13, [](O o) { o.data = 8, o.globalBatch = 16, o.zero = 3; });
+    add(gpt13,
+        [](O o) { o.tensor = 2, o.data = 4, o.globalBatch = 8, o.microBatch = 2, o.zero = 1; });
+    add(llama8, [](O o) { o.data = 16, o.globalBatch = 16, o.zero = 3; });
+    add(llama8, [](O o) { o.context = 4, o.globalBatch = 1; });
+    add(llama8, [](O o) { o.context = 4, o.tensor = 2, o.globalBatch = 2, o.cpCommType = "a2a"; });
+    add(llama8, [](O o) { o.context = 8, o.globalBatch = 1, o.cpCommType = "all_gather"; });
+    add(llama70, [](O o) {
+        o.tensor = 8, o.pipeline = 4, o.context = 2, o.data = 2, o.globalBatch = 16;
+        o.sequenceParallel = true, o.zero = 1;
+    });
+    add(llama70, [](O o) {
+        o.tensor = 4, o.pipeline = 4, o.globalBatch = 8, o.schedule = "gpipe", o.data = 2;
+    });
+    add(mixtral, [](O o) { o.data = 8, o.expert = 8, o.globalBatch = 8; });
+    add(mixtral, [](O o) { o.data = 16, o.expert = 8, o.globalBatch = 32, o.zero = 1; });
+    add(mixtral, [](O o) {
+        o.tensor = 2, o.pipeline = 4, o.data = 4, o.expert = 4, o.globalBatch = 32;
+        o.sequenceParallel = true;
+    });
+    return jobs;
 }
 
 /// Kind of a group, its members, and operation.
@@ -179,7 +168,7 @@ using Traffic = std::map<Key, Sum>;
 Traffic
 Expect(const Job& job, const ParallelOptions& o)
 {
-    const Shape& shape = job.shape;
+    const Shape& shape = job.model.shape;
     Traffic all;
     const uint64_t layers = shape.layers / o.pipeline; // of rank 0
     const uint64_t micro = o.globalBatch / o.microBatch / o.data;
@@ -298,7 +287,7 @@ TestJobCheckTraffic()
         ParallelOptions options;
         jobs[index].set(options);
         const auto plan =
-            std::make_shared<ParallelPlan>(FindTransformer(jobs[index].model), options);
+            std::make_shared<ParallelPlan>(FindTransformer(jobs[index].model.name), options);
         const JobCheck check = CheckJob(plan, {1.5e14, 2e12}, MakeCluster());
         const Traffic expected = Expect(jobs[index], options);
         const Traffic found = Find(check);
@@ -400,10 +389,7 @@ CheckSchedules()
         const JobCheck check = CheckJob(job.MakePlan(0), job.GetRates("a100", 1), ClusterOptions());
         NS_TEST_EXPECT_MSG_EQ_TOL(check.makespan, passes, 1e-9, schedule);
         NS_TEST_EXPECT_MSG_EQ_TOL(check.work, 24, 1e-9, schedule);
-        NS_TEST_EXPECT_MSG_NE(
-            check.ToText().find(std::string("schedule ") + schedule + " without communication"),
-            std::string::npos,
-            check.ToText());
+        ExpectPart(check.ToText(), std::string("schedule ") + schedule + " without communication");
         NS_TEST_EXPECT_MSG_NE(check.ToJson().Write().find("\"makespan_forward_passes\":"),
                               std::string::npos,
                               schedule);
@@ -456,12 +442,9 @@ TestJobCheckFigures()
                                   1e3,
                                   "ZeRO " << zero);
     }
-    NS_TEST_EXPECT_MSG_NE(check.ToJson().Write().find("\"world_size\":4,\"parameters\":"
-                                                      "8030261248,\"groups\":[{\"kind\":"
-                                                      "\"data\",\"size\":4,"),
-                          std::string::npos,
-                          check.ToJson().Write());
-    NS_TEST_EXPECT_MSG_NE(check.ToText().find("all-reduce"), std::string::npos, "text");
+    ExpectPart(check.ToJson().Write(),
+               R"("world_size":4,"parameters":8030261248,"groups":[{"kind":"data","size":4,)");
+    ExpectPart(check.ToText(), "all-reduce");
     NS_TEST_EXPECT_MSG_EQ(check.ToJson().Write().find("schedule"), std::string::npos, "none");
     CheckDerived();
     CheckSchedules();
@@ -483,36 +466,30 @@ TestJobCheckFigures()
 /** Sizes that do not fit. */
 struct JobCheckRefusalTestCase
 {
-    /**
-     * @param change makes options wrong
-     * @param ranks of the cluster
-     * @param part of the message
-     */
-    void Expect(const std::function<void(ParallelJobOptions&)>& change,
-                uint64_t ranks,
-                const std::string& part)
+    using O = ParallelJobOptions&;
+
+    /** @param ranks of the cluster @param part of the message @param change makes options wrong */
+    void Expect(uint64_t ranks, const std::string& part, const std::function<void(O)>& change)
     {
         ParallelJobOptions job;
         job.model = "gpt3-13b";
         change(job);
-        ExpectPart(GetRefusal([&] {
-                       job.GetRates("a100", 1);
-                       job.MakePlan(ranks);
-                   }),
-                   part);
+        const auto plan = [&] {
+            job.GetRates("a100", 1);
+            job.MakePlan(ranks);
+        };
+        ExpectPart(GetRefusal(plan), part);
     }
 
     void Run()
     {
-        Expect([](auto& job) { job.parallel.tensor = 8; },
-               12,
-               "ranks 12 (allowed: multiples of 8, tensor 8 x pipeline 1 x context 1)");
-        Expect([](auto& job) { job.parallel.data = 3; }, 4, "ranks 4 (allowed: 3, tensor 1 x");
-        Expect([](auto& job) { job.model = "gpt3-175"; }, 1, "model gpt3-175; did you mean gpt3-1");
-        Expect([](auto& job) { job.precision = "fp8"; },
-               1,
-               "precision fp8 on a100 (allowed: bf16)");
-        Expect([](auto& job) { job.parallel.pipeline = 3; }, 3, "40 layers do not divide by 3");
+        Expect(12,
+               "ranks 12 (allowed: multiples of 8, tensor 8 x pipeline 1 x context 1)",
+               [](O o) { o.parallel.tensor = 8; });
+        Expect(4, "ranks 4 (allowed: 3, tensor 1 x", [](O o) { o.parallel.data = 3; });
+        Expect(1, "model gpt3-175; did you mean gpt3-1", [](O o) { o.model = "gpt3-175"; });
+        Expect(1, "precision fp8 on a100 (allowed: bf16)", [](O o) { o.precision = "fp8"; });
+        Expect(3, "40 layers do not divide by 3", [](O o) { o.parallel.pipeline = 3; });
         ParallelJobOptions job;
         job.model = "gpt3-13b";
         job.parallel.tensor = 8;

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "file-test-common.h"
 #include "quantized-test-common.h"
 #include "test-case.h"
 
@@ -21,7 +22,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
@@ -38,6 +38,21 @@ using namespace ns3::training::tests;
 
 /// Seed of the numbers, the default of TrainingApplication.
 constexpr uint64_t SEED = 1;
+
+/** @return options of a job with ZeRO++ @param near ranks of a node @param model in JSON */
+TrainingRunOptions
+MakeOptions(uint32_t data, uint32_t near, const std::string& model)
+{
+    TrainingRunOptions options;
+    options.model.model = WriteFile("model.json", model);
+    options.model.parallel.zero = 3;
+    options.model.parallel.globalBatch = data;
+    options.model.parallel.hpzPartition = near;
+    options.model.parallel.quantizedWeights = true;
+    options.model.parallel.quantizedGradients = true;
+    options.cluster.ranks = data;
+    return options;
+}
 
 /** ZeRO++ with real numbers: what every rank ends with is computed once more. */
 struct QuantizedJobTestCase
@@ -66,29 +81,17 @@ struct QuantizedJobTestCase
         (*sent)[groups] += message.source == 0 ? message.bytes : 0;
     }
 
-    static TrainingRunOptions MakeOptions(const std::string& path, uint32_t data, uint32_t near)
-    {
-        std::ofstream(path) << R"({"layers": 1, "hidden": 96, "heads": 4, "feed_forward": 200,
-            "vocabulary": 303, "sequence": 32})";
-        TrainingRunOptions options;
-        options.model.model = path;
-        options.model.parallel.data = data;
-        options.model.parallel.zero = 3;
-        options.model.parallel.globalBatch = data;
-        options.model.parallel.hpzPartition = near;
-        options.model.parallel.quantizedWeights = true;
-        options.model.parallel.quantizedGradients = true;
-        options.cluster.ranks = data;
-        options.cluster.algorithm = "direct"; // no rank forwards the parts of others
-        return options;
-    }
-
     /** Runs an iteration of a job. */
     void Run(uint32_t data, uint32_t near)
     {
         arrivals.clear();
         sentBytes.clear();
-        const auto options = MakeOptions(CreateTempDirFilename("model.json"), data, near);
+        auto options = MakeOptions(data,
+                                   near,
+                                   R"({"layers": 1, "hidden": 96, "heads": 4, "feed_forward": 200,
+                                       "vocabulary": 303, "sequence": 32})");
+        options.model.parallel.data = data;
+        options.cluster.algorithm = "direct"; // no rank forwards the parts of others
         const auto plan = options.model.MakePlan(data);
         graph = std::make_shared<TransformerGraph>(plan, TransformerRates{1e14, 1e12});
         check = CheckJob(plan, {1e14, 1e12}, options.cluster);
@@ -369,28 +372,19 @@ struct QuantizedJobTestCase
     std::map<uint32_t, uint64_t> sentBytes; // by rank 0, by groups
 };
 
-TrainingRunOptions
-MakeOptions(uint32_t data, uint32_t near, uint64_t hidden)
+/** @return a model of so many hidden numbers */
+std::string
+MakeModel(uint64_t hidden)
 {
-    const std::string path = CreateTempDirFilename("model.json");
-    std::ofstream(path) << R"({"layers": 1, "heads": 1, "feed_forward": 3, "vocabulary": 5,
-            "sequence": 4, "hidden": )"
-                        << hidden << "}";
-    TrainingRunOptions options;
-    options.model.model = path;
-    options.model.parallel.zero = 3;
-    options.model.parallel.globalBatch = data;
-    options.model.parallel.hpzPartition = near;
-    options.model.parallel.quantizedWeights = true;
-    options.model.parallel.quantizedGradients = true;
-    options.cluster.ranks = data;
-    return options;
+    return R"({"layers": 1, "heads": 1, "feed_forward": 3, "vocabulary": 5, "sequence": 4,
+            "hidden": )" +
+           std::to_string(hidden) + "}";
 }
 
 void
 Check(uint32_t data, uint32_t near, uint64_t hidden, const std::string& transport)
 {
-    TrainingRunOptions options = MakeOptions(data, near, hidden);
+    TrainingRunOptions options = MakeOptions(data, near, MakeModel(hidden));
     options.cluster.transport = transport;
     options.iterations = 1;
     const std::string what = std::to_string(data) + " ranks, " + std::to_string(near) + " near, " +
@@ -415,7 +409,7 @@ Check(uint32_t data, uint32_t near, uint64_t hidden, const std::string& transpor
 void
 CheckRestart()
 {
-    TrainingRunOptions options = MakeOptions(4, 2, 64);
+    TrainingRunOptions options = MakeOptions(4, 2, MakeModel(64));
     options.payload = "real";
     options.iterations = 5;
     options.life.checkpoint = LifeOptions::ASYNCHRONOUS;
