@@ -73,56 +73,36 @@ TestCollectiveCost()
     network.packetBytes = 1000;
     network.headerBytes = 100;
     network.messageSeconds = 3e-6;
+    const auto expect = [](double actual, double expected, const std::string& what) {
+        NS_TEST_EXPECT_MSG_EQ_TOL(actual, expected, 1e-12, what);
+    };
     const auto star = MakeTopology("single-switch", 8);
     const auto ring = Measure(star, {}, network, Operation::ALL_REDUCE, 1);
     NS_TEST_ASSERT_MSG_EQ(ring.has_value(), true, "small enough");
     NS_TEST_EXPECT_MSG_EQ(ring->GetSteps(), 14, "steps of a ring");
-    // Long chunks: each packet is stored and forwarded once.
-    NS_TEST_EXPECT_MSG_EQ_TOL(ring->GetLatency(8000000),
-                              14 * (2 * DELAY + 2 * 100 * BYTE + 1000 * BYTE + 3e-6),
-                              1e-12,
-                              "latency of a ring");
-    NS_TEST_EXPECT_MSG_EQ_TOL(ring->GetTransfer(8000000),
-                              14 * 1000000 * BYTE / 0.8,
-                              1e-12,
-                              "transfer in a ring");
-    // Chunks of 5 bytes.
-    NS_TEST_EXPECT_MSG_EQ_TOL(ring->GetLatency(40),
-                              14 * (2 * DELAY + 2 * 100 * BYTE + 5 * BYTE + 3e-6),
-                              1e-12,
-                              "latency of a ring of small chunks");
+    // Long chunks, or chunks of 5 bytes: each packet is stored and forwarded once.
+    const double hops = 2 * DELAY + 2 * 100 * BYTE;
+    expect(ring->GetLatency(8000000), 14 * (hops + 1000 * BYTE + 3e-6), "latency of a ring");
+    expect(ring->GetTransfer(8000000), 14 * 1000000 * BYTE / 0.8, "transfer in a ring");
+    expect(ring->GetLatency(40), 14 * (hops + 5 * BYTE + 3e-6), "latency of small chunks");
     // A chain of 4 segments: 7 links, and 3 more segments after the first.
     const auto chain = Measure(star, {}, network, Operation::BROADCAST, 4);
-    NS_TEST_EXPECT_MSG_EQ_TOL(chain->GetTransfer(8000000),
-                              (7 + 3) * 2000000 * BYTE / 0.8,
-                              1e-12,
-                              "transfer in a chain");
-    NS_TEST_EXPECT_MSG_EQ_TOL(chain->GetLatency(8000000),
-                              7 * (2 * DELAY + 2 * 100 * BYTE + 1000 * BYTE + 3e-6),
-                              1e-12,
-                              "latency of a chain");
+    expect(chain->GetTransfer(8000000), (7 + 3) * 2000000 * BYTE / 0.8, "transfer in a chain");
+    expect(chain->GetLatency(8000000), 7 * (hops + 1000 * BYTE + 3e-6), "latency of a chain");
     // Four messages leave each leaf over two links, each message over one. With four links up
     // and four down, one link is expected to carry all of them.
     const auto leaves = MakeTopology("leaf-spine:leaves=2,spines=2,hosts-per-leaf=4", 8);
     const std::vector<uint32_t> hosts{0, 4, 1, 5, 2, 6, 3, 7};
-    const auto hashed = Measure(leaves, hosts, network, Operation::SEND_RECEIVE, 1);
     const double load = std::min(4.0, 2 + std::sqrt(2 * std::log(8)) * 1);
-    NS_TEST_EXPECT_MSG_EQ_TOL(hashed->GetTransfer(1000000),
-                              load * 1000000 * BYTE / 0.8,
-                              1e-12,
-                              "one route for each message");
+    const auto expectLoad =
+        [&](const std::vector<uint32_t>& order, double messages, const std::string& what) {
+            const auto cost = Measure(leaves, order, network, Operation::SEND_RECEIVE, 1);
+            expect(cost->GetTransfer(1000000), messages * 1000000 * BYTE / 0.8, what);
+        };
+    expectLoad(hosts, load, "one route for each message");
     network.sprays = true;
-    const auto sprayed = Measure(leaves, hosts, network, Operation::SEND_RECEIVE, 1);
-    NS_TEST_EXPECT_MSG_EQ_TOL(sprayed->GetTransfer(1000000),
-                              2 * 1000000 * BYTE / 0.8,
-                              1e-12,
-                              "all routes for each message");
-    // Ranks in order: one message leaves each leaf.
-    const auto inOrder = Measure(leaves, {}, network, Operation::SEND_RECEIVE, 1);
-    NS_TEST_EXPECT_MSG_EQ_TOL(inOrder->GetTransfer(1000000),
-                              1000000 * BYTE / 0.8,
-                              1e-12,
-                              "neighbors on a leaf");
+    expectLoad(hosts, 2, "all routes for each message");
+    expectLoad({}, 1, "ranks in order: one message leaves each leaf");
 }
 
 /** @return expected time of an algorithm; infinite if it is not considered */

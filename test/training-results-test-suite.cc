@@ -71,9 +71,8 @@ TestJsonWriter()
                           "indented");
     NS_TEST_EXPECT_MSG_EQ(JsonValue::Object().Write(2), "{}", "empty object");
 
-    NS_TEST_EXPECT_MSG_EQ(JsonValue(std::numeric_limits<uint64_t>::max()).Write(),
-                          "18446744073709551615",
-                          "64 bits");
+    constexpr uint64_t MOST = std::numeric_limits<uint64_t>::max();
+    NS_TEST_EXPECT_MSG_EQ(JsonValue(MOST).Write(), "18446744073709551615", "64 bits");
     NS_TEST_EXPECT_MSG_EQ(JsonValue(std::nan("")).Write(), "null", "NaN");
     NS_TEST_EXPECT_MSG_EQ(JsonValue(-std::numeric_limits<double>::infinity()).Write(),
                           "null",
@@ -371,66 +370,27 @@ struct ResultStoreTestCase
                                   "FROM run"),
                               "1",
                               "ISO 8601");
-        const std::vector<std::string> iteration{
-            "1",   "0",    "1",       "0.0",   "1.0",  "1.0", "0.75", "0.0625",
-            "0.5", "0.25", "0.03125", "0.125", "1.5",  "2.5", "3.5",  "4.5",
-            "5.5", "6.5",  "12.5",    "0.375", "0.75", "1",   "0"};
-        const std::vector<std::string> collective{"1",
-                                                  "1",
-                                                  "0",
-                                                  "2",
-                                                  "all-reduce",
-                                                  "ring",
-                                                  "5000000000",
-                                                  "0.25",
-                                                  "0.5",
-                                                  "6",
-                                                  "0.375",
-                                                  "a to b"};
-        const std::vector<std::string>
-            message{"1", "0", "1", "77", "125", "0.125", "0.25", "3", "4", "5", "6"};
-        const std::vector<std::string> counter{"1",
-                                               "switch 0",
-                                               "3",
-                                               "host 1",
-                                               "1000",
-                                               "10",
-                                               "2",
-                                               "1",
-                                               "4",
-                                               "0.5",
-                                               "4096",
-                                               "3",
-                                               "5",
-                                               "100000",
-                                               "0.5",
-                                               "0.25"};
-        const auto isEqual = [this](const std::string& table, const std::vector<std::string>& row) {
-            return ResultStore::Query(path, "SELECT * FROM " + table) ==
-                   std::vector<std::vector<std::string>>{row};
-        };
-        NS_TEST_EXPECT_MSG_EQ(isEqual("iteration", iteration), true, "iteration");
-        NS_TEST_EXPECT_MSG_EQ(isEqual("collective", collective), true, "collective");
-        NS_TEST_EXPECT_MSG_EQ(isEqual("message", message), true, "message");
-        NS_TEST_EXPECT_MSG_EQ(isEqual("link_counter", counter), true, "link_counter");
-        const std::vector<std::string> ofIteration{"1",
-                                                   "7",
-                                                   "switch 0",
-                                                   "3",
-                                                   "host 1",
-                                                   "2",
-                                                   "1000",
-                                                   "10",
-                                                   "1",
-                                                   "4",
-                                                   "0.5",
-                                                   "0.125"};
-        NS_TEST_EXPECT_MSG_EQ(isEqual("link_iteration", ofIteration), true, "link_iteration");
-        const std::vector<std::string>
-            engine{"1", "host 1", "0", "7", "28672", "5120", "1", "4096", R"({"0 bits":7})"};
-        NS_TEST_EXPECT_MSG_EQ(isEqual("nic_counter", engine), true, "nic_counter");
-        const std::vector<std::string> coded{"1", "3", "2", "8", "4096", "512", "0.25", "0.5"};
-        NS_TEST_EXPECT_MSG_EQ(isEqual("codec_counter", coded), true, "codec_counter");
+        const std::vector<std::pair<std::string, std::string>> tables{
+            {"iteration",
+             "1|0|1|0.0|1.0|1.0|0.75|0.0625|0.5|0.25|0.03125|0.125|1.5|2.5|3.5|4.5|5.5|6.5|12.5|"
+             "0.375|0.75|1|0|"},
+            {"collective", "1|1|0|2|all-reduce|ring|5000000000|0.25|0.5|6|0.375|a to b|"},
+            {"message", "1|0|1|77|125|0.125|0.25|3|4|5|6|"},
+            {"link_counter", "1|switch 0|3|host 1|1000|10|2|1|4|0.5|4096|3|5|100000|0.5|0.25|"},
+            {"link_iteration", "1|7|switch 0|3|host 1|2|1000|10|1|4|0.5|0.125|"},
+            {"nic_counter", R"(1|host 1|0|7|28672|5120|1|4096|{"0 bits":7}|)"},
+            {"codec_counter", "1|3|2|8|4096|512|0.25|0.5|"}};
+        for (const auto& [table, expected] : tables)
+        {
+            const auto rows = ResultStore::Query(path, "SELECT * FROM " + table);
+            NS_TEST_ASSERT_MSG_EQ(rows.size(), 1, table);
+            std::string row;
+            for (const std::string& value : rows[0])
+            {
+                row += value + "|";
+            }
+            NS_TEST_EXPECT_MSG_EQ(row, expected, table);
+        }
 
         {
             ResultStore store(path, MakeRun());
@@ -550,9 +510,10 @@ Refuse(const std::string& content, const std::string& part)
         NS_TEST_EXPECT_MSG_EQ(message.find('\n'), std::string::npos, message);
     }
     NS_TEST_EXPECT_MSG_EQ(ReadFile(path), content, "changed: " << part);
-    NS_TEST_EXPECT_MSG_EQ(Exists(path + "-wal"), false, "left behind: " << part);
-    NS_TEST_EXPECT_MSG_EQ(Exists(path + "-shm"), false, "left behind: " << part);
-    NS_TEST_EXPECT_MSG_EQ(Exists(path + "-journal"), false, "left behind: " << part);
+    for (const std::string suffix : {"-wal", "-shm", "-journal"})
+    {
+        NS_TEST_EXPECT_MSG_EQ(Exists(path + suffix), false, suffix << " is left behind: " << part);
+    }
 }
 
 void
