@@ -31,6 +31,9 @@ using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 
+/// Of 24 ranks.
+const std::string TORUS = "torus:2x3x4";
+
 /** @return a schedule on a topology with a rank on every host, or without a topology */
 CollectiveSchedule
 Plan(const std::string& algorithm,
@@ -102,22 +105,20 @@ ExpectRight(const std::string& names, const std::string& sizes, uint32_t ranks)
     }
 }
 
+/** @param algorithms for each dimension of a torus @param other algorithm of the same messages */
 void
-ExpectSame(const std::string& one,
-           const std::string& other,
-           Operation operation,
-           const std::string& topology)
+ExpectSame(Operation operation, const std::string& algorithms, const std::string& other)
 {
-    const bool areEqual = CountParts(Plan(one, operation, 24, topology)) ==
-                          CountParts(Plan(other, operation, 24, topology));
+    const std::string one = "per-dimension:" + algorithms;
+    const bool areEqual = CountParts(Plan(one, operation, 24, TORUS)) ==
+                          CountParts(Plan(other, operation, 24, TORUS));
     NS_TEST_EXPECT_MSG_EQ(areEqual, true, one << " sends as " << other);
 }
 
 void
 Refuse(const std::string& algorithm, const std::string& part)
 {
-    ExpectPart(GetRefusal([&] { Plan(algorithm, Operation::ALL_REDUCE, 24, "torus:2x3x4"); }),
-               part);
+    ExpectPart(GetRefusal([&] { Plan(algorithm, Operation::ALL_REDUCE, 24, TORUS); }), part);
 }
 
 void
@@ -142,28 +143,20 @@ TestPerDimension()
         }
     }
     // The same messages as algorithms that are written for one purpose
-    const std::string torus = "torus:2x3x4";
-    const std::string rings = "ring+ring+ring";
-    ExpectSame("per-dimension:all-reduce=" + rings, "hierarchical", Operation::ALL_REDUCE, torus);
-    ExpectSame("per-dimension:all-gather=" + rings, "hierarchical", Operation::ALL_GATHER, torus);
-    ExpectSame("per-dimension:all-reduce=" + rings + ",optimization=baseline,splits=2",
-               "dimension-wise",
-               Operation::ALL_REDUCE,
-               torus);
-    ExpectSame("per-dimension:all-to-all=" + rings,
-               "hierarchical-all-to-all:along=ring",
-               Operation::ALL_TO_ALL,
-               torus);
-    ExpectSame("per-dimension:all-to-all=direct+direct+direct",
-               "hierarchical-all-to-all",
-               Operation::ALL_TO_ALL,
-               torus);
-    ExpectSame("per-dimension:all-reduce=ring", "ring", Operation::ALL_REDUCE, torus);
-    ExpectSame("per-dimension:all-reduce=ring", "ring", Operation::BARRIER, torus);
-    ExpectSame("per-dimension:all-reduce=ring", "ring", Operation::SEND_RECEIVE, torus);
+    using O = Operation;
+    ExpectSame(O::ALL_REDUCE, "all-reduce=ring+ring+ring", "hierarchical");
+    ExpectSame(O::ALL_GATHER, "all-gather=ring+ring+ring", "hierarchical");
+    ExpectSame(O::ALL_REDUCE,
+               "all-reduce=ring+ring+ring,optimization=baseline,splits=2",
+               "dimension-wise");
+    ExpectSame(O::ALL_TO_ALL, "all-to-all=ring+ring+ring", "hierarchical-all-to-all:along=ring");
+    ExpectSame(O::ALL_TO_ALL, "all-to-all=direct+direct+direct", "hierarchical-all-to-all");
+    ExpectSame(O::ALL_REDUCE, "all-reduce=ring", "ring");
+    ExpectSame(O::BARRIER, "all-reduce=ring", "ring");
+    ExpectSame(O::SEND_RECEIVE, "all-reduce=ring", "ring");
     // A group that is not the whole runs a ring.
     const auto some =
-        Plan("per-dimension:all-reduce=direct+direct", Operation::ALL_REDUCE, 5, torus);
+        Plan("per-dimension:all-reduce=direct+direct", Operation::ALL_REDUCE, 5, TORUS);
     NS_TEST_EXPECT_MSG_EQ(CountParts(some).size(), 5, "a ring of five");
     // A rank begins with as many splits as are active: each begins with a message to the next.
     for (uint32_t active = 1; active <= 5; active++)

@@ -31,6 +31,18 @@ ToText(const std::vector<IterationRecord>& records)
     return rows.Write();
 }
 
+/** @return times of iterations, s */
+inline std::vector<double>
+GetTimes(const std::vector<IterationRecord>& records)
+{
+    std::vector<double> times;
+    for (const IterationRecord& record : records)
+    {
+        times.push_back(record.iterationTimeS);
+    }
+    return times;
+}
+
 } // namespace ns3::training::tests
 
 #endif // DISTRIBUTED_TRAINING_ITERATION_TEST_COMMON_H

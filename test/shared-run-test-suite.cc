@@ -5,6 +5,7 @@
  */
 
 #include "file-test-common.h"
+#include "iteration-test-common.h"
 #include "refusal-test-common.h"
 #include "test-case.h"
 
@@ -43,18 +44,6 @@ MakeJob(const std::string& name, const Hosts& hosts, uint32_t ranks = 0)
     job.hosts = hosts;
     job.training.cluster.ranks = hosts.empty() ? ranks : hosts.size();
     return job;
-}
-
-/** @return times of all iterations of a job */
-std::vector<double>
-GetTimes(const SharedJobResult& job)
-{
-    std::vector<double> times;
-    for (const IterationRecord& iteration : job.iterations)
-    {
-        times.push_back(iteration.iterationTimeS);
-    }
-    return times;
 }
 
 void
@@ -108,12 +97,8 @@ TestDisjointJobs()
             own.cluster.transport = transport;
             own.warmup = 0;
             own.iterations = job.training.iterations;
-            std::vector<double> times;
-            TrainingRun run(own);
-            run.OnIteration(
-                [&](const IterationRecord& record) { times.push_back(record.iterationTimeS); });
-            run.Run();
-            NS_TEST_EXPECT_MSG_EQ(GetTimes(shared.jobs[i]),
+            const auto times = GetTimes(TrainingRun(own).Run().iterations);
+            NS_TEST_EXPECT_MSG_EQ(GetTimes(shared.jobs[i].iterations),
                                   times,
                                   "job " << job.name << " over " << transport);
             NS_TEST_EXPECT_MSG_EQ(times.size(), job.training.iterations, "iterations");
@@ -137,13 +122,10 @@ Compare(const std::string& what,
     own.warmup = 0;
     own.iterations = options.jobs[0].training.iterations;
     change(own);
-    std::vector<double> times;
-    TrainingRun run(own);
-    run.OnIteration([&](const IterationRecord& record) { times.push_back(record.iterationTimeS); });
-    run.Run();
+    const auto times = GetTimes(TrainingRun(own).Run().iterations);
     const SharedRunResult shared = RunShared(options);
     NS_TEST_EXPECT_MSG_EQ(times.size(), own.iterations, what);
-    NS_TEST_EXPECT_MSG_EQ(GetTimes(shared.jobs[0]), times, what);
+    NS_TEST_EXPECT_MSG_EQ(GetTimes(shared.jobs[0].iterations), times, what);
 }
 
 /** Jobs of any kind take the times that training-job measures, to the picosecond. */
@@ -159,21 +141,17 @@ TestKindsOfJobs()
         WriteFile("trace.goal",
                   "num_ranks 2\nrank 0 {\nl1: calc 5000\nl2: send 900000b to 1 tag 1\n"
                   "l2 requires l1\n}\nrank 1 {\nl1: recv 900000b from 0 tag 1\n}\n");
-    Compare("stragglers and jitter", 3, [](TrainingRunOptions& training) {
-        training.stragglers = {"1:1.5"};
-        training.computeJitter = "normal:cv=0.2";
+    using O = TrainingRunOptions&;
+    Compare("stragglers and jitter", 3, [](O o) {
+        o.stragglers = {"1:1.5"}, o.computeJitter = "normal:cv=0.2";
     });
-    Compare("a slow rank", 1, [](TrainingRunOptions& training) { training.stragglers = {"0:2"}; });
-    Compare("layers by priority", 3, [](TrainingRunOptions& training) {
-        training.gradientPriority = "layer";
+    Compare("a slow rank", 1, [](O o) { o.stragglers = {"0:2"}; });
+    Compare("layers by priority", 3, [](O o) { o.gradientPriority = "layer"; });
+    Compare("a transformer", 8, [&](O o) {
+        o.model.model = model;
+        o.model.parallel.tensor = 2, o.model.parallel.pipeline = 2, o.model.parallel.zero = 1;
     });
-    Compare("a transformer", 8, [&](TrainingRunOptions& training) {
-        training.model.model = model;
-        training.model.parallel.tensor = 2;
-        training.model.parallel.pipeline = 2;
-        training.model.parallel.zero = 1;
-    });
-    Compare("a trace", 2, [&](TrainingRunOptions& training) { training.workload = trace; });
+    Compare("a trace", 2, [&](O o) { o.workload = trace; });
     SharedRunOptions open;
     open.cluster.ranks = 4;
     open.jobs = {MakeJob("trace", {}, 0)};
@@ -377,30 +355,26 @@ struct JobFileTestCase
 
     void TestClusters()
     {
-        const auto refuse = [](const std::function<void(SharedRunOptions&)>& change) {
+        using O = SharedRunOptions&;
+        const auto refuse = [](const std::string& part, const std::function<void(O)>& change) {
             SharedRunOptions options;
             options.cluster.ranks = 4;
             options.jobs = {MakeJob("a", {0, 1})};
             change(options);
-            return GetRefusal([&] { RunShared(options); });
+            ExpectPart(GetRefusal([&] { RunShared(options); }), part);
         };
-        ExpectPart(refuse([](auto& all) { all.jobs[0].hosts[1] = 4; }),
-                   "job a: host 4 (allowed: 0 to 3)");
-        ExpectPart(refuse([](auto& all) { all.jobs = {MakeJob("b", {}, 5)}; }),
-                   "job b: ranks=5 on 4 hosts");
-        ExpectPart(refuse([](auto& all) { all.jobs[0].training.workload = "resnet"; }), "resnet");
-        ExpectPart(refuse([](auto& all) { all.jobs = {MakeJob("b", {}, 0)}; }), "job b: 0 ranks");
-        ExpectPart(refuse([](auto& all) { all.jobs[0].training.stragglers = {"2:2"}; }),
-                   "job a: straggler=2:2 (allowed: RANK:FACTOR with a rank below 2");
-        ExpectPart(refuse([](auto& all) { all.cluster.algorithm = "sharp"; }),
-                   "collective sharp with jobs that share a cluster (allowed: algorithms that");
-        ExpectPart(refuse([](auto& all) { all.cluster.algorithm = "nic-ring"; }), "nic-ring");
-        ExpectPart(refuse([](auto& all) { all.cluster.codec = "bf16"; }), "codec bf16");
-        ExpectPart(refuse([](auto& all) {
-                       all.cluster.transport = "uec";
-                       all.jobs[0].priority = 1;
-                   }),
-                   "job a: priority with transport uec");
+        refuse("job a: host 4 (allowed: 0 to 3)", [](O o) { o.jobs[0].hosts[1] = 4; });
+        refuse("job b: ranks=5 on 4 hosts", [](O o) { o.jobs = {MakeJob("b", {}, 5)}; });
+        refuse("resnet", [](O o) { o.jobs[0].training.workload = "resnet"; });
+        refuse("job b: 0 ranks", [](O o) { o.jobs = {MakeJob("b", {}, 0)}; });
+        refuse("job a: straggler=2:2 (allowed: RANK:FACTOR with a rank below 2",
+               [](O o) { o.jobs[0].training.stragglers = {"2:2"}; });
+        refuse("collective sharp with jobs that share a cluster (allowed: algorithms that",
+               [](O o) { o.cluster.algorithm = "sharp"; });
+        refuse("nic-ring", [](O o) { o.cluster.algorithm = "nic-ring"; });
+        refuse("codec bf16", [](O o) { o.cluster.codec = "bf16"; });
+        refuse("job a: priority with transport uec",
+               [](O o) { o.cluster.transport = "uec", o.jobs[0].priority = 1; });
     }
 
     std::vector<SharedJob> Read(const std::string& content)

@@ -5,6 +5,7 @@
  */
 
 #include "file-test-common.h"
+#include "iteration-test-common.h"
 #include "refusal-test-common.h"
 #include "test-case.h"
 
@@ -22,8 +23,6 @@ namespace shared_switches_test
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-/** switches */
 
 /// Gradients of a rank in an iteration.
 constexpr uint64_t GRADIENTS = 60500;
@@ -89,17 +88,6 @@ struct SharedSwitchTest
         return result.jobs;
     }
 
-    /** @return times of the iterations of a job */
-    static std::vector<double> GetTimes(const SharedJobResult& job)
-    {
-        std::vector<double> times;
-        for (const IterationRecord& record : job.iterations)
-        {
-            times.push_back(record.iterationTimeS);
-        }
-        return times;
-    }
-
     /** @return times of the iterations of training-job, with a cluster of its own */
     std::vector<double> TrainAlone(const std::string& collective, uint64_t ranks)
     {
@@ -110,12 +98,9 @@ struct SharedSwitchTest
         own.payload = "real";
         own.warmup = 0;
         own.iterations = ITERATIONS;
-        std::vector<double> times;
-        TrainingRun run(own);
-        run.OnIteration(
-            [&](const IterationRecord& record) { times.push_back(record.iterationTimeS); });
-        NS_TEST_EXPECT_MSG_EQ(run.Run().mismatch, "", "right alone");
-        return times;
+        const TrainingRunResult result = TrainingRun(own).Run();
+        NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", "right alone");
+        return GetTimes(result.iterations);
     }
 
     std::string m_workload;
@@ -160,7 +145,7 @@ struct DividedSlotsTestCase : SharedSwitchTest
             NS_TEST_EXPECT_MSG_EQ(share.slots, slots[i], "slots of job " << i);
             const auto alone =
                 TrainAlone(ONE_PASS + ",slots=" + std::to_string(slots[i]), wishes[i].ranks);
-            NS_TEST_EXPECT_MSG_EQ(GetTimes(jobs[i]),
+            NS_TEST_EXPECT_MSG_EQ(GetTimes(jobs[i].iterations),
                                   alone,
                                   "job " << i << " with " << slots[i] << " slots");
             // Two buckets at most of one packet that is not full, and a window of exponents each.
@@ -205,8 +190,8 @@ struct SlotQueueTestCase : SharedSwitchTest
             NS_TEST_EXPECT_MSG_EQ(jobs[1].startS, jobs[0].endS, "waits for slots, not for hosts");
             NS_TEST_EXPECT_MSG_EQ(jobs[2].startS, jobs[1].endS, "waits for them too");
             NS_TEST_EXPECT_MSG_EQ(jobs[3].startS, jobs[2].startS, "has room beside the third");
-            NS_TEST_EXPECT_MSG_EQ(GetTimes(jobs[1]),
-                                  GetTimes(jobs[0]),
+            NS_TEST_EXPECT_MSG_EQ(GetTimes(jobs[1].iterations),
+                                  GetTimes(jobs[0].iterations),
                                   "used slots are as good as new");
         }
     }
@@ -230,7 +215,9 @@ struct SharedSlotsTestCase : SharedSwitchTest
             NS_TEST_EXPECT_MSG_EQ(share.passed, 0, "nothing is sent again");
             NS_TEST_EXPECT_MSG_EQ(share.added, 3 * share.completed, "all sums are the switch's");
             const auto alone = RunAlone(options, i, free[i].hosts).jobs.at(0);
-            NS_TEST_EXPECT_MSG_EQ(GetTimes(free[i]), GetTimes(alone), "as alone");
+            NS_TEST_EXPECT_MSG_EQ(GetTimes(free[i].iterations),
+                                  GetTimes(alone.iterations),
+                                  "as alone");
         }
         options.cluster.algorithm = "atp:window=8,slots=1";
         const auto jobs = RunJobs(options);
@@ -289,9 +276,8 @@ struct SharedRefusalsTestCase : SharedSwitchTest
         {
             Expect(system, {}, "(allowed: algorithms that run on hosts, atp, switchml)");
         }
-        const auto ask = [](uint32_t slots) {
-            return [slots](SharedRunOptions& options) { options.jobs[0].slots = slots; };
-        };
+        using O = SharedRunOptions&;
+        const auto ask = [](uint32_t slots) { return [slots](O o) { o.jobs[0].slots = slots; }; };
         Expect("switchml:slots=64", ask(65), "job a: slots=65 of 64 (allowed: 1 to 64)");
         Expect("switchml:slots=64", ask(64), "job b: slots=0 of 64 (allowed: 1 to 64)");
         Expect("switchml:slots=1", {}, "job a: slots=0 of 1 (allowed: 1 to 1)");
@@ -303,7 +289,7 @@ struct SharedRefusalsTestCase : SharedSwitchTest
         Expect("ring", ask(3), "job a: slots with collective ring (allowed: with atp, switchml)");
         Expect("atp", ask(3), "job a: slots or slot-weight with collective atp");
         const auto serve = [](std::vector<uint32_t> servers) {
-            return [servers](SharedRunOptions& options) { options.jobs[1].servers = servers; };
+            return [servers](O o) { o.jobs[1].servers = servers; };
         };
         Expect("atp", serve({6}), "job b: server on host 6 (allowed: 0 to 5)");
         Expect("atp", serve({0, 1, 2, 3, 4}), "job b: 5 servers (allowed: up to 4)");
@@ -312,14 +298,11 @@ struct SharedRefusalsTestCase : SharedSwitchTest
         Expect("atp:servers=6", {}, "ParameterServers=6 (allowed: auto, or different hosts from 0");
         Expect(
             "switchml",
-            [](SharedRunOptions& options) { options.jobs[0].training.gradientPriority = "layer"; },
+            [](O o) { o.jobs[0].training.gradientPriority = "layer"; },
             "job a: gradient-priority=layer with sums in switches");
         Expect(
             "ring",
-            [](SharedRunOptions& options) {
-                options.isReal = false;
-                options.gradients = "normal";
-            },
+            [](O o) { o.isReal = false, o.gradients = "normal"; },
             "gradients normal with payload=virtual");
     }
 

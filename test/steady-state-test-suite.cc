@@ -129,6 +129,22 @@ TestStateVisitor()
     NS_TEST_EXPECT_MSG_EQ(StateVisitor::GetPeriods(before, longer), 0, "one item more");
 }
 
+/// Times and counters.
+using Trace = std::vector<std::tuple<int64_t, uint64_t, uint64_t, uint64_t>>;
+
+void
+Compare(const Trace& trace, const Trace& expected, const std::string& what)
+{
+    NS_TEST_ASSERT_MSG_EQ(trace.size(), expected.size(), what << ": as many records");
+    for (std::size_t i = 0; i < trace.size(); i++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(trace[i],
+                              expected[i],
+                              what << ", record " << i << ", at " << std::get<0>(trace[i])
+                                   << " and " << std::get<0>(expected[i]) << " ps");
+    }
+}
+
 /** A cluster and its messages. */
 struct SteadyCase
 {
@@ -144,9 +160,6 @@ struct SteadyCase
  */
 struct SteadyStateTestCase
 {
-    /// Whatever is compared.
-    using Trace = std::vector<std::tuple<int64_t, uint64_t, uint64_t, uint64_t>>;
-
     void Run()
     {
         UsePicoseconds();
@@ -164,18 +177,6 @@ struct SteadyStateTestCase
         }
         NS_TEST_EXPECT_MSG_EQ((skipped > 0), steady.skips, skipped << " packet-hops skipped");
         Config::Reset();
-    }
-
-    void Compare(const Trace& trace, const Trace& expected, const std::string& what)
-    {
-        NS_TEST_ASSERT_MSG_EQ(trace.size(), expected.size(), what << ": as many records");
-        for (std::size_t i = 0; i < trace.size(); i++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(trace[i],
-                                  expected[i],
-                                  what << ", record " << i << ", at " << std::get<0>(trace[i])
-                                       << " and " << std::get<0>(expected[i]) << " ps");
-        }
     }
 
     Trace Run(const std::string& steadyState, bool windows, uint32_t seed)
@@ -290,9 +291,6 @@ struct SteadyStateTestCase
  */
 struct RandomSteadyTestCase
 {
-    /// Times and counters.
-    using Records = std::vector<std::tuple<int64_t, uint64_t, uint64_t, uint64_t>>;
-
     /** @return a number from `from` to `to` */
     uint64_t Draw(uint64_t from, uint64_t to)
     {
@@ -321,7 +319,7 @@ struct RandomSteadyTestCase
         return graph;
     }
 
-    Records Run(bool isPlain)
+    Trace Run(bool isPlain)
     {
         random.seed(seed);
         observed.clear();
@@ -414,26 +412,18 @@ struct RandomSteadyTestCase
         uint32_t skipping = 0;
         for (seed = 1; seed <= 12; seed++)
         {
-            const Records expected = Run(true);
-            const Records records = Run(false);
+            const Trace expected = Run(true);
+            const Trace records = Run(false);
             skipping += skippedHops > 0 ? 1 : 0;
             NS_TEST_EXPECT_MSG_GT(switches, 0, "switches with windows");
-            NS_TEST_ASSERT_MSG_EQ(records.size(), expected.size(), "as many records");
-            for (std::size_t i = 0; i < records.size(); i++)
-            {
-                NS_TEST_EXPECT_MSG_EQ(records[i],
-                                      expected[i],
-                                      "network " << seed << ", record " << i << ", at "
-                                                 << std::get<0>(records[i]) << " and "
-                                                 << std::get<0>(expected[i]) << " ps");
-            }
+            Compare(records, expected, "network " + std::to_string(seed));
         }
         NS_TEST_EXPECT_MSG_GT(skipping, 6, "networks with steady states");
     }
 
     uint32_t seed{0};
     std::mt19937_64 random;
-    Records observed;
+    Trace observed;
     uint64_t skippedHops{0};
     std::size_t switches{0};
 };
@@ -546,36 +536,28 @@ MakeCases()
         change(steady.options);
         cases.push_back({steady.name, [steady] { SteadyStateTestCase{steady}.Run(); }});
     };
-    using Options = ClusterOptions;
-    add("a switch", true, [](Options&) {});
-    add("two ranks", true, [](Options& options) { options.ranks = 2; });
-    add("a fat tree", true, [](Options& options) { options.topology = "fat-tree:k=4"; });
-    add("a torus whose hosts are faster than its links", false, [](Options& options) {
-        options.topology = "torus:3x2";
+    using O = ClusterOptions&;
+    add("a switch", true, [](O) {});
+    add("two ranks", true, [](O o) { o.ranks = 2; });
+    add("a fat tree", true, [](O o) { o.topology = "fat-tree:k=4"; });
+    add("a torus whose hosts are faster than its links", false, [](O o) {
+        o.topology = "torus:3x2";
     });
-    add("an oversubscribed network", false, [](Options& options) {
-        options.topology = "leaf-spine:leaves=3,hosts-per-leaf=2,spines=1,uplink=40Gbps";
+    add("an oversubscribed network", false, [](O o) {
+        o.topology = "leaf-spine:leaves=3,hosts-per-leaf=2,spines=1,uplink=40Gbps";
     });
-    add("without congestion control", true, [](Options& options) {
-        options.congestionControl = "none";
+    add("without congestion control", true, [](O o) { o.congestionControl = "none"; });
+    add("small packets", true, [](O o) { o.mtu = 1000; });
+    add("an odd rate and a long delay", true, [](O o) {
+        o.rate = DataRate("37Gbps"), o.delay = NanoSeconds(12345);
     });
-    add("small packets", true, [](Options& options) { options.mtu = 1000; });
-    add("an odd rate and a long delay", true, [](Options& options) {
-        options.rate = DataRate("37Gbps");
-        options.delay = NanoSeconds(12345);
-    });
-    add("queue pairs in turns", true, [](Options& options) { options.queuePairs = 3; });
-    add("selective repeat", false, [](Options& options) { options.recovery = "selective-repeat"; });
-    add("faults on one link", true, [](Options& options) {
-        options.faults = {"host5-switch0:loss=0.001"};
-    });
-    add("loss", false, [](Options& options) { options.loss = 0.0001; });
-    add("sprayed packets", false, [](Options& options) {
-        options.topology = "fat-tree:k=4";
-        options.path = "spray";
-    });
-    add("rates that change with every acknowledgement", false, [](Options& options) {
-        options.congestionControl = "swift";
+    add("queue pairs in turns", true, [](O o) { o.queuePairs = 3; });
+    add("selective repeat", false, [](O o) { o.recovery = "selective-repeat"; });
+    add("faults on one link", true, [](O o) { o.faults = {"host5-switch0:loss=0.001"}; });
+    add("loss", false, [](O o) { o.loss = 0.0001; });
+    add("sprayed packets", false, [](O o) { o.topology = "fat-tree:k=4", o.path = "spray"; });
+    add("rates that change with every acknowledgement", false, [](O o) {
+        o.congestionControl = "swift";
     });
     return cases;
 }
