@@ -149,6 +149,16 @@ ExpectSame(const std::vector<LearningRow>& rows,
     }
 }
 
+/** Trains without and with losses of frames, to the same states. @return the states */
+std::vector<LearningRow>
+TrainWithLosses(TrainingRunOptions options, const std::string& what)
+{
+    const auto rows = Train(options, what);
+    options.cluster.loss = 0.01;
+    ExpectSame(Train(options, what + ", with losses"), rows, what + ", with losses");
+    return rows;
+}
+
 void
 CheckProgress()
 {
@@ -169,24 +179,21 @@ CheckProgress()
 void
 CheckRefusals()
 {
-    const auto refuse = [&](const std::function<void(TrainingRunOptions&)>& change,
-                            const std::string& part) {
+    using O = TrainingRunOptions&;
+    const auto refuse = [](const std::string& part, const std::function<void(O)>& change) {
         TrainingRunOptions options = MakeOptions(3);
         change(options);
         ExpectPart(GetRefusal([&] { TrainingRun run(options); }), part);
     };
-    refuse([](auto& options) { options.payload = "virtual"; }, "allowed: with payload=real");
-    refuse([](auto& options) { options.workload = "vgg16"; }, "learn a model of their own");
-    refuse([](auto& options) { options.gradients = "learn:task=logistic,hidden=3"; },
-           "the task has no hidden");
-    refuse([](auto& options) { options.gradients = "learn:separation=3"; },
-           "the task has no separation");
-    refuse([](auto& options) { options.gradients = "learn:samples=2"; },
-           "fewer samples than ranks");
-    refuse([](auto& options) { options.gradients = "learn:features=60000,samples=60000"; },
-           "allowed: up to 268435456 of each");
-    refuse([](auto& options) { options.cluster.algorithm = "switch-ps:optimizer=sgd"; },
-           "allowed: collectives that return sums");
+    refuse("allowed: with payload=real", [](O o) { o.payload = "virtual"; });
+    refuse("learn a model of their own", [](O o) { o.workload = "vgg16"; });
+    refuse("the task has no hidden", [](O o) { o.gradients = "learn:task=logistic,hidden=3"; });
+    refuse("the task has no separation", [](O o) { o.gradients = "learn:separation=3"; });
+    refuse("fewer samples than ranks", [](O o) { o.gradients = "learn:samples=2"; });
+    refuse("allowed: up to 268435456 of each",
+           [](O o) { o.gradients = "learn:features=60000,samples=60000"; });
+    refuse("allowed: collectives that return sums",
+           [](O o) { o.cluster.algorithm = "switch-ps:optimizer=sgd"; });
     ExpectPart(GetRefusal([] { MakeGradientSource("learn"); }), "takes a training job");
 }
 
@@ -205,24 +212,19 @@ TestJobTraining()
             }
             for (const std::string transport : {"rdma", "tcp"})
             {
-                for (const double loss : {0.0, 0.01})
+                TrainingRunOptions options = MakeOptions(3);
+                options.cluster.algorithm = collective;
+                options.cluster.transport = transport;
+                options.cluster.nic = nic;
+                const std::string what = collective + " " + transport + " " + nic;
+                const auto rows = TrainWithLosses(options, what);
+                auto& expected = first[{collective, nic}];
+                if (expected.empty())
                 {
-                    TrainingRunOptions options = MakeOptions(3);
-                    options.cluster.algorithm = collective;
-                    options.cluster.transport = transport;
-                    options.cluster.loss = loss;
-                    options.cluster.nic = nic;
-                    const std::string what =
-                        collective + " " + transport + " " + nic + " " + std::to_string(loss);
-                    const auto rows = Train(options, what);
-                    auto& expected = first[{collective, nic}];
-                    if (expected.empty())
-                    {
-                        expected = rows;
-                        NS_TEST_EXPECT_MSG_EQ((rows.back().drift > 0), (nic != "none"), what);
-                    }
-                    ExpectSame(rows, expected, what);
+                    expected = rows;
+                    NS_TEST_EXPECT_MSG_EQ((rows.back().drift > 0), (nic != "none"), what);
                 }
+                ExpectSame(rows, expected, what);
             }
         }
     }
@@ -234,25 +236,15 @@ TestJobTraining()
                                         "top-k:keep=0.1,feedback=true",
                                         "powersgd:rank=1,feedback=true"})
         {
-            for (const double loss : {0.0, 0.01})
-            {
-                TrainingRunOptions options = MakeOptions(3);
-                options.cluster.algorithm = collective;
-                options.cluster.loss = loss;
-                options.cluster.codec = codec;
-                const std::string what = collective + " " + codec + " " + std::to_string(loss);
-                const auto rows = Train(options, what);
-                auto& expected = first[{collective, codec}];
-                if (expected.empty())
-                {
-                    expected = rows;
-                    // Ranks code messages at each hop, but decode the same codes of buckets.
-                    NS_TEST_EXPECT_MSG_EQ((rows.back().drift > 0), (codec[0] == 'i'), what);
-                    const double plain = first[{collective, "none"}].back().trainingLoss;
-                    NS_TEST_EXPECT_MSG_NE(rows.back().trainingLoss, plain, what << " codes");
-                }
-                ExpectSame(rows, expected, what);
-            }
+            TrainingRunOptions options = MakeOptions(3);
+            options.cluster.algorithm = collective;
+            options.cluster.codec = codec;
+            const std::string what = collective + " " + codec;
+            const LearningRow last = TrainWithLosses(options, what).back();
+            // Ranks code messages at each hop, but decode the same codes of buckets.
+            NS_TEST_EXPECT_MSG_EQ((last.drift > 0), (codec[0] == 'i'), what);
+            const double plain = first[{collective, "none"}].back().trainingLoss;
+            NS_TEST_EXPECT_MSG_NE(last.trainingLoss, plain, what << " codes");
         }
     }
     for (const uint64_t ranks : {1, 2, 7})
