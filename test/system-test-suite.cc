@@ -5,10 +5,10 @@
  */
 
 #include "file-test-common.h"
+#include "iteration-test-common.h"
 #include "refusal-test-common.h"
 #include "test-case.h"
 
-#include "ns3/boolean.h"
 #include "ns3/cluster-command-line.h"
 #include "ns3/collective-measurement.h"
 #include "ns3/object-vector.h"
@@ -20,17 +20,12 @@
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/training-attribute-list.h"
-#include "ns3/training-job-helper.h"
-#include "ns3/training-job.h"
 #include "ns3/training-time-resolution.h"
-#include "ns3/training-workload.h"
-#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
-#include <memory>
 #include <tuple>
 
 namespace system_test
@@ -425,38 +420,6 @@ TestDeadLink()
     }
 }
 
-std::vector<IterationRecord>
-Train(const ClusterOptions& options, const LayeredModel& workload, bool overlap, bool real)
-{
-    std::vector<IterationRecord> results;
-    {
-        const Cluster cluster(options);
-        const auto task =
-            std::make_shared<TrainingTask>(MakeDataParallelTask(workload, 1 << 20, overlap));
-        TrainingJobHelper helper;
-        helper.SetAttribute("Iterations", UintegerValue(3));
-        helper.SetAttribute("RealPayload", BooleanValue(real));
-        const auto applications = helper.Install(cluster, task);
-        TrainingJob job(cluster.GetRanks(), 3, 1, task->GetBusBytes(cluster.GetRanks()));
-        for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
-        {
-            job.Observe(DynamicCast<TrainingApplication>(applications.Get(rank)));
-        }
-        double bound = 0;
-        for (const TaskCollective& sum : task->collectives)
-        {
-            bound += cluster.GetLowerBound(sum.operation, sum.bytes);
-        }
-        job.SetLowerBound(bound);
-        GuardedRun run(cluster);
-        job.OnRanksFinished([&] { run.End(); });
-        run.Run();
-        results = job.GetResults();
-    }
-    Simulator::Destroy();
-    return results;
-}
-
 /** A whole job: the times are consistent and between the compute time and the lower bound. */
 void
 TestWholeJob()
@@ -471,8 +434,8 @@ TestWholeJob()
     for (const std::string transport : {"rdma", "tcp", "uec"})
     {
         const ClusterOptions options = MakeOptions(5, transport, "fat-tree:k=4");
-        const auto overlapped = Train(options, workload, true, false);
-        const auto naive = Train(options, workload, false, false);
+        const auto overlapped = RunParts(options, workload, 1 << 20, true);
+        const auto naive = RunParts(options, workload, 1 << 20, false);
         NS_TEST_ASSERT_MSG_EQ(overlapped.size(), 3, "iterations");
         for (uint32_t i = 0; i < 3; i++)
         {
@@ -496,7 +459,9 @@ TestWholeJob()
         }
     }
     const ClusterOptions alone = MakeOptions(1, "rdma", "single-switch");
-    NS_TEST_EXPECT_MSG_EQ(Train(alone, workload, true, false)[2].scalingEfficiency, 1, "one rank");
+    NS_TEST_EXPECT_MSG_EQ(RunParts(alone, workload, 1 << 20, true)[2].scalingEfficiency,
+                          1,
+                          "one rank");
 }
 
 /** @return the defaults of all attributes of all types, as strings */
