@@ -15,7 +15,6 @@
 #include "ns3/atp-server.h"
 #include "ns3/guarded-run.h"
 #include "ns3/nic-program.h"
-#include "ns3/run-warnings.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-program.h"
@@ -40,11 +39,7 @@ using namespace ns3::training::tests;
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
 {
-    ClusterOptions options;
-    options.algorithm = "atp:slots=2000,window=100";
-    options.ranks = ranks;
-    options.topology = topology;
-    return options;
+    return MakeCluster(ranks, "atp:slots=2000,window=100", topology);
 }
 
 /** @return total counters of all switch programs of a cluster */
@@ -675,38 +670,23 @@ TestAtpSharing()
     NS_TEST_EXPECT_MSG_GT(a2tp.jobs[1].goodput, atp.jobs[1].goodput, "job B gains");
 }
 
-std::string
-Measure(const ClusterOptions& options)
-{
-    Trial trial(options, 1 << 20, true, false);
-    NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", options.algorithm);
-    const auto warnings = GetWarnings(*trial.cluster);
-    return warnings.empty() ? "" : warnings[0];
-}
-
 /** A window that limits the rate, and slots that are taken, are reported. */
 void
 TestAtpLimit()
 {
     ClusterOptions options = MakeOptions(4, "single-switch:hosts=5"); // one for the server
     SetKey(options, "window", 400);
-    NS_TEST_EXPECT_MSG_EQ(Measure(options), "", "a large window");
+    NS_TEST_EXPECT_MSG_EQ(GetWarning(options), "", "a large window");
     SetKey(options, "window", 16);
-    std::string warning = Measure(options);
+    const std::string warning = GetWarning(options);
     ExpectPart(warning, "window=16 limits atp to ");
-    for (uint32_t attempt = 0; attempt < 4 && !warning.empty(); attempt++)
-    {
-        const std::size_t begin = warning.rfind('=') + 1;
-        SetKey(options, "window", warning.substr(begin, warning.find(" or more", begin) - begin));
-        warning = Measure(options);
-    }
-    NS_TEST_EXPECT_MSG_EQ(warning, "", "a window that is large enough");
+    FollowWarnings(options, "window", warning);
     SetKey(options, "slots", 8);
-    ExpectPart(Measure(options), " % of the results of atp, as slots of the switches were");
+    ExpectPart(GetWarning(options), " % of the results of atp, as slots of the switches were");
     // The line of the server's host carries all data twice, whatever the window.
     ClusterOptions shared = MakeOptions(4);
     SetKey(shared, "window", 400);
-    NS_TEST_EXPECT_MSG_EQ(Measure(shared), "", "not the window");
+    NS_TEST_EXPECT_MSG_EQ(GetWarning(shared), "", "not the window");
 }
 
 /** Ranks that start further apart than the timeout: packets of the first ones go to the server. */
@@ -759,25 +739,26 @@ struct AtpSkewTest
 void
 TestAtpOptions()
 {
-    ClusterOptions options = MakeOptions(4);
-    NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "these are fine");
-    options.algorithm = "atp";
-    NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "as are the defaults");
-    SetKey(options, "framing", "udp");
-    ExpectRefusal(options, "in-network aggregation 'atp:framing=udp': 'framing=udp' (allowed: ");
-    options = MakeOptions(4);
-    SetKey(options, "elements-per-packet", 66);
-    ExpectRefusal(options, "'elements-per-packet=66' (allowed: elements-per-packet=2 to 64, ");
-    SetKey(options, "elements-per-packet", 33);
-    ExpectRefusal(options, "33 elements per packet (allowed: even numbers up to 64)");
+    const std::string few = "atp:slots=2000,window=100";
+    ExpectRefusals({{4, few, ""},
+                    {4, "atp", ""},
+                    {4,
+                     "atp:framing=udp",
+                     "in-network aggregation 'atp:framing=udp': 'framing=udp' (allowed: "},
+                    {4,
+                     "atp:elements-per-packet=66,slots=2000,window=100",
+                     "'elements-per-packet=66' (allowed: elements-per-packet=2 to 64, "},
+                    {4,
+                     "atp:elements-per-packet=33,slots=2000,window=100",
+                     "33 elements per packet (allowed: even numbers up to 64)"},
+                    {33, few, "atp job 0 has 33 workers at a switch (allowed: up to 32)"},
+                    {34,
+                     few,
+                     "34 racks and workers at the switch of its server (allowed: up to 32)",
+                     "leaf-spine:leaves=34,spines=1,hosts-per-leaf=1"},
+                    {64, few, "", "leaf-spine:leaves=4,spines=1"}}); // racks of 16 fit
     ExpectChoice(MakeOptions(4), "AtpCommunicator::DataType", "float32, int32");
     ExpectChoice(MakeOptions(4), "AtpCommunicator::WindowControl", "fixed, ecn, a2tp");
-    options = MakeOptions(33);
-    ExpectRefusal(options, "atp job 0 has 33 workers at a switch (allowed: up to 32)");
-    options = MakeOptions(34, "leaf-spine:leaves=34,spines=1,hosts-per-leaf=1");
-    ExpectRefusal(options, "34 racks and workers at the switch of its server (allowed: up to 32)");
-    options = MakeOptions(64, "leaf-spine:leaves=4,spines=1");
-    NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "racks of 16 fit");
     for (const std::string servers : {"4", "1,1", "x", ""})
     {
         const Default wrong("AtpCommunicator::ParameterServers", servers);

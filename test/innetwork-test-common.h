@@ -13,6 +13,7 @@
 #include "ns3/config.h"
 #include "ns3/guarded-run.h"
 #include "ns3/in-network-figures.h"
+#include "ns3/run-warnings.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-cluster.h"
@@ -62,6 +63,19 @@ class Default
     std::size_t m_index{0};
     Ptr<const AttributeValue> m_former;
 };
+
+/** @return options of a cluster */
+inline ClusterOptions
+MakeCluster(uint32_t ranks,
+            const std::string& algorithm,
+            const std::string& topology = "single-switch")
+{
+    ClusterOptions options;
+    options.ranks = ranks;
+    options.algorithm = algorithm;
+    options.topology = topology;
+    return options;
+}
 
 /** Sets a key of the in-network system. */
 inline void
@@ -376,6 +390,29 @@ ExpectRefusal(const ClusterOptions& options, const std::string& part)
     ExpectPart(Refuse(options), part);
 }
 
+/** A cluster and part of its refusal. */
+struct RefusedCluster
+{
+    uint32_t ranks;
+    std::string algorithm; ///< with its keys
+    std::string part;      ///< empty: the cluster is accepted
+    std::string topology{"single-switch"};
+};
+
+/** Expects the refusals of clusters. */
+inline void
+ExpectRefusals(const std::vector<RefusedCluster>& clusters)
+{
+    for (const RefusedCluster& row : clusters)
+    {
+        const std::string text = Refuse(MakeCluster(row.ranks, row.algorithm, row.topology));
+        const std::string what =
+            row.algorithm + ", " + std::to_string(row.ranks) + " ranks: '" + text + "'";
+        NS_TEST_EXPECT_MSG_EQ(text.empty(), row.part.empty(), what);
+        NS_TEST_EXPECT_MSG_NE(text.find(row.part), std::string::npos, what << ": " << row.part);
+    }
+}
+
 /** Expects the refusal of an attribute's value, also as a default. */
 inline void
 ExpectChoice(const ClusterOptions& options,
@@ -401,6 +438,36 @@ inline double
 GetRate(const ClusterOptions& options, uint64_t count)
 {
     return static_cast<double>(count) / GetSeconds(options, count) * 1e-6;
+}
+
+/** @return the first warning of an all-reduce of 2^20 numbers; empty: none */
+inline std::string
+GetWarning(const ClusterOptions& options)
+{
+    Trial trial(options, 1 << 20, true, false);
+    NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", options.algorithm);
+    const auto warnings = GetWarnings(*trial.cluster);
+    return warnings.empty() ? "" : warnings[0];
+}
+
+/** @return the value that a warning names, between its last "=" and the next " or more" */
+inline std::string
+GetRemedy(const std::string& warning)
+{
+    const std::size_t begin = warning.rfind('=') + 1;
+    return warning.substr(begin, warning.find(" or more", begin) - begin);
+}
+
+/** Sets a key as warnings say, which soon cease. */
+inline void
+FollowWarnings(ClusterOptions& options, const std::string& key, std::string warning)
+{
+    for (uint32_t attempt = 0; attempt < 4 && !warning.empty(); attempt++)
+    {
+        SetKey(options, key, GetRemedy(warning));
+        warning = GetWarning(options);
+    }
+    NS_TEST_EXPECT_MSG_EQ(warning, "", key << " that is large enough");
 }
 
 /** A failed rank ends the run soon, with a message. */
@@ -482,6 +549,30 @@ CheckResent(const Trial& trial, const ClusterOptions& options, const std::string
     else if (options.loss >= 0.01 || !options.faults.empty())
     {
         NS_TEST_EXPECT_MSG_GT(trial.CountResent(), 0, what << ": the network did lose");
+    }
+}
+
+/**
+ * Checks sums at several rates of loss, also with duplicates and reordering.
+ * @param options of the cluster
+ * @param count of numbers per tensor
+ * @param name of the cluster
+ * @param check called with the options, the count and a description
+ */
+inline void
+CheckLosses(ClusterOptions options,
+            uint64_t count,
+            const std::string& name,
+            const std::function<void(const ClusterOptions&, uint64_t, const std::string&)>& check)
+{
+    for (const double loss : {0.0, 0.001, 0.01, 0.05})
+    {
+        options.loss = loss;
+        options.faults.clear();
+        const std::string what = name + ", loss " + std::to_string(loss);
+        check(options, count, what);
+        options.faults = DoubleAndDelay();
+        check(options, 10000, what + ", duplicates, reordering");
     }
 }
 

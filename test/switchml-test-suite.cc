@@ -38,11 +38,7 @@ using namespace ns3::training::tests;
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
 {
-    ClusterOptions options;
-    options.ranks = ranks;
-    options.topology = topology;
-    options.algorithm = "switchml";
-    return options;
+    return MakeCluster(ranks, "switchml", topology);
 }
 
 void
@@ -82,16 +78,9 @@ TestSwitchMlExact()
     const Default timeout("SwitchMlCommunicator::RetransmissionTimeout", "100us");
     for (uint32_t ranks : {2, 3, 8, 16})
     {
-        for (double loss : {0.0, 0.001, 0.01, 0.05})
-        {
-            ClusterOptions options = MakeOptions(ranks);
-            options.loss = loss;
-            SetKey(options, "slots", 64);
-            const std::string what = std::to_string(ranks) + " ranks, loss " + std::to_string(loss);
-            Check(options, 30000 + ranks, what);
-            options.faults = DoubleAndDelay();
-            Check(options, 10000, what + ", duplicates, reordering");
-        }
+        ClusterOptions options = MakeOptions(ranks);
+        SetKey(options, "slots", 64);
+        CheckLosses(options, 30000 + ranks, std::to_string(ranks) + " ranks", &Check);
     }
     for (uint32_t packets : {1, 4, 16})
     {
@@ -99,16 +88,7 @@ TestSwitchMlExact()
         SetKey(options, "framing", "rdma");
         SetKey(options, "message-packets", packets);
         SetKey(options, "slots", 64);
-        for (double loss : {0.0, 0.001, 0.01, 0.05})
-        {
-            options.loss = loss;
-            options.faults.clear();
-            const std::string what =
-                "RDMA, messages of " + std::to_string(packets) + ", loss " + std::to_string(loss);
-            Check(options, 30001, what);
-            options.faults = DoubleAndDelay();
-            Check(options, 10000, what + ", duplicates, reordering");
-        }
+        CheckLosses(options, 30001, "RDMA, messages of " + std::to_string(packets), &Check);
     }
     for (const std::string topology : {"leaf-spine:leaves=3,spines=2", "fat-tree:k=4"})
     {
@@ -333,56 +313,43 @@ TestSwitchMlTime()
 void
 TestSwitchMlOptions()
 {
-    ClusterOptions options = MakeOptions(4);
-    NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "the defaults are fine");
-    SetKey(options, "elements-per-packet", 128);
-    ExpectRefusal(options, "128 elements per packet (allowed: 32, 64, 256)");
-    SetKey(options, "elements-per-packet", 512);
-    ExpectRefusal(options, "127 recirculation ports");
-    options = MakeOptions(17);
-    SetKey(options, "elements-per-packet", 256);
-    ExpectRefusal(options, "58 recirculation ports");
-    ExpectRefusal(MakeOptions(33), "33 children");
     ExpectChoice(MakeOptions(4), "SwitchMlCommunicator::DataType", "float32, int32");
     ExpectChoice(MakeOptions(4), "SwitchMlCommunicator::Timer", "paper, client");
     ExpectChoice(MakeOptions(4), "InNetworkCommunicator::OnFailure", "ring, error");
     ExpectChoice(MakeOptions(4), "ScheduledCommunicator::Order", "fifo, lifo, priority");
-    options = MakeOptions(4);
-    SetKey(options, "slots", 32768);
-    ExpectRefusal(options, "register memory");
-    SetKey(options, "slots", 16);
-    SetKey(options, "window", 17);
-    ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
-    {
-        const Default slots("SwitchMlProgram::Slots", "100");
-        const Default elements("SwitchMlProgram::ElementsPerPacket", "63");
-        options = MakeOptions(4);
-        ExpectRefusal(options, "63 elements per packet");
-        SetKey(options, "elements-per-packet", 64);
-        NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "the key comes first");
-        SetKey(options, "window", 101);
-        ExpectRefusal(options, "needs slots 0 to 100 (allowed: 0 to 99)");
-    }
-    options = MakeOptions(4);
-    SetKey(options, "framing", "rdma");
-    SetKey(options, "slots", 1024);
-    SetKey(options, "message-packets", 1);
-    ExpectRefusal(options, "1024 queue pairs of a worker (allowed: up to 512)");
-    SetKey(options, "message-packets", 2048);
-    ExpectRefusal(options, "messages of 2048 packets (allowed: up to the window, 1024)");
-    SetKey(options, "message-packets", 4);
-    options.topology = "leaf-spine:leaves=2,spines=1";
-    ExpectRefusal(options, "has hosts on several switches (allowed: on one)");
-    options = MakeOptions(4);
-    SetKey(options, "message-packets", 8);
-    ExpectRefusal(options, "'switchml:message-packets=8': message-packets (allowed with");
-    SetKey(options, "slots", 32769);
-    ExpectRefusal(options, "'slots=32769' (allowed: elements-per-packet=");
-    options = MakeOptions(4);
-    options.algorithm = "ring:slots=511";
-    ExpectRefusal(options, "'slots=511' (allowed: no keys)");
-    options = MakeOptions(255, "leaf-spine:leaves=16,spines=1");
-    ExpectRefusal(options, "switchml with 255 workers");
+    ExpectRefusals(
+        {{4, "switchml", ""},
+         {4, "switchml:elements-per-packet=128", "128 elements per packet (allowed: 32, 64, 256)"},
+         {4, "switchml:elements-per-packet=512", "127 recirculation ports"},
+         {17, "switchml:elements-per-packet=256", "58 recirculation ports"},
+         {33, "switchml", "33 children"},
+         {4, "switchml:slots=32768", "register memory"},
+         {4, "switchml:window=17,slots=16", "needs slots 0 to 16 (allowed: 0 to 15)"},
+         {4,
+          "switchml:message-packets=1,slots=1024,framing=rdma",
+          "1024 queue pairs of a worker (allowed: up to 512)"},
+         {4,
+          "switchml:message-packets=2048,slots=1024,framing=rdma",
+          "messages of 2048 packets (allowed: up to the window, 1024)"},
+         {4,
+          "switchml:message-packets=4,slots=1024,framing=rdma",
+          "has hosts on several switches (allowed: on one)",
+          "leaf-spine:leaves=2,spines=1"},
+         {4,
+          "switchml:message-packets=8",
+          "'switchml:message-packets=8': message-packets (allowed with"},
+         {4,
+          "switchml:slots=32769,message-packets=8",
+          "'slots=32769' (allowed: elements-per-packet="},
+         {4, "ring:slots=511", "'slots=511' (allowed: no keys)"},
+         {255, "switchml", "switchml with 255 workers", "leaf-spine:leaves=16,spines=1"}});
+    const Default slots("SwitchMlProgram::Slots", "100");
+    const Default elements("SwitchMlProgram::ElementsPerPacket", "63");
+    ExpectRefusals({{4, "switchml", "63 elements per packet"},
+                    {4, "switchml:elements-per-packet=64", ""}, // the key comes first
+                    {4,
+                     "switchml:window=101,elements-per-packet=64",
+                     "needs slots 0 to 100 (allowed: 0 to 99)"}});
 }
 
 /** Slots and recirculation ports follow the rate of the links unless they are given. */
@@ -473,13 +440,6 @@ struct SwitchMlLimitTest
         const std::string text = warnings.empty() ? "" : warnings[0];
         NS_TEST_EXPECT_MSG_EQ(text.substr(0, warning.size()), warning, options.algorithm);
         return text;
-    }
-
-    /** @return text between the last "=" and the next " or more" */
-    static std::string GetRemedy(const std::string& warning)
-    {
-        const std::size_t begin = warning.rfind('=') + 1;
-        return warning.substr(begin, warning.find(" or more", begin) - begin);
     }
 
     void Run()
