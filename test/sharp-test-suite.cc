@@ -29,11 +29,7 @@ using namespace ns3::training::tests;
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
 {
-    ClusterOptions options;
-    options.algorithm = "sharp";
-    options.ranks = ranks;
-    options.topology = topology;
-    return options;
+    return MakeCluster(ranks, "sharp", topology);
 }
 
 /** @return whether the last operation used streaming trees */
@@ -546,43 +542,31 @@ TestSharpJobs()
     NS_TEST_EXPECT_MSG_GT(third + fourth, 24, "both stream");
 }
 
+/** Small messages: links, adders of each switch upwards, pipelines of the switches downwards. */
 void
 CheckSmall()
 {
-    // Links, adders of each switch upwards, and pipelines of the switches downwards.
     for (const auto& [topology, links] : {std::pair("single-switch", 1),
                                           std::pair("leaf-spine:leaves=2,spines=1", 2),
                                           std::pair("fat-tree:k=4", 3)})
     {
+        const ClusterOptions options = MakeOptions(16, topology);
+        const auto check = [&](double expected, const std::string& what) {
+            NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(options, 2),
+                                      expected,
+                                      1e-12,
+                                      options.topology << what);
+        };
         const double line = 8e-11 * (GetSharpFrameBytes(8) + 8);
         const double expected = 2 * links * (500e-9 + line) + (2 * links - 1) * 130e-9;
-        NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(16, topology), 2),
-                                  expected,
-                                  1e-12,
-                                  topology);
-        const Default latency("SharpEndpoint::HostLatency", "1us");
-        NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(16, topology), 2),
-                                  expected + 1e-6,
-                                  1e-12,
-                                  topology << ", with the host");
-    }
-}
-
-/** Multicast results pass the switches downwards without delay. */
-void
-CheckMulticast()
-{
-    const Default multicast("SharpProgram::Multicast", "true");
-    for (const auto& [topology, links] : {std::pair("single-switch", 1),
-                                          std::pair("leaf-spine:leaves=2,spines=1", 2),
-                                          std::pair("fat-tree:k=4", 3)})
-    {
-        const double lines = 8e-11 * (2 * GetSharpFrameBytes(8) + DETH_BYTES + 2 * 8);
-        const double expected = links * (1000e-9 + lines + 130e-9);
-        NS_TEST_EXPECT_MSG_EQ_TOL(GetSeconds(MakeOptions(16, topology), 2),
-                                  expected,
-                                  1e-12,
-                                  topology << ", multicast");
+        check(expected, "");
+        {
+            const Default latency("SharpEndpoint::HostLatency", "1us");
+            check(expected + 1e-6, ", with the host");
+        }
+        // Multicast results pass the switches downwards without delay.
+        const Default multicast("SharpProgram::Multicast", "true");
+        check(links * (1000e-9 + 2 * line + 8e-11 * DETH_BYTES + 130e-9), ", multicast");
     }
 }
 
@@ -721,7 +705,6 @@ TestSharpTime()
     CheckSmall();
     CheckLowLatency();
     CheckCrossover();
-    CheckMulticast();
     CheckQuota();
     CheckStreaming();
     CheckTrees();
@@ -732,23 +715,24 @@ TestSharpTime()
 void
 TestSharpOptions()
 {
-    ExpectRefusal(MakeOptions(4), "nothing is refused");
-    ExpectRefusal(MakeOptions(1), "nothing is refused");
     ExpectChoice(MakeOptions(4), "SharpEndpoint::DataType", "float32, int32, float16, bfloat16");
-    ClusterOptions options = MakeOptions(4);
-    SetKey(options, "framing", "rdma");
-    ExpectRefusal(options, "'framing=rdma' (allowed: slots=");
-    options = MakeOptions(4);
-    SetKey(options, "slots", 16);
-    SetKey(options, "window", 17);
-    ExpectRefusal(
-        options,
-        "sharp job 0 needs 17 outstanding operations of a switch (allowed: 1 to 16, which "
-        "are left)");
+    ExpectRefusals(
+        {{4, "sharp", ""},
+         {1, "sharp", ""},
+         {4, "sharp:framing=rdma", "'framing=rdma' (allowed: slots="},
+         {4,
+          "sharp:window=17,slots=16",
+          "sharp job 0 needs 17 outstanding operations of a switch (allowed: 1 to 16, which are "
+          "left)"},
+         {4,
+          "sharp:elements-per-packet=2049",
+          "sharp packets of 2049 numbers (allowed: up to 2048)"},
+         {64, "sharp", "of register memory of a switch"},
+         {64, "sharp:slots=256", ""},
+         {65, "sharp:slots=256", "sharp job 0 has 65 children at a switch (allowed: 1 to 64)"}});
     {
         const Default slots("SharpProgram::Slots", "16");
-        options.algorithm = "sharp:window=17";
-        ExpectRefusal(options, "sharp job 0 needs 17 outstanding operations");
+        ExpectRefusals({{4, "sharp:window=17", "sharp job 0 needs 17 outstanding operations"}});
         // Only one of these formats fits into two bytes.
         const Default payload("SharpProgram::Payload", "2");
         ExpectRefusal(MakeOptions(4), "ns3::training::SharpProgram::Payload=2 (allowed: from 4");
@@ -761,19 +745,9 @@ TestSharpOptions()
                               100,
                               "a number in a packet");
     }
-    options = MakeOptions(4);
-    SetKey(options, "elements-per-packet", 2049);
-    ExpectRefusal(options, "sharp packets of 2049 numbers (allowed: up to 2048)");
-    ExpectRefusal(MakeOptions(64), "of register memory of a switch");
-    options = MakeOptions(64);
-    SetKey(options, "slots", 256);
-    ExpectRefusal(options, "nothing is refused");
-    options.ranks = 65;
-    ExpectRefusal(options, "sharp job 0 has 65 children at a switch (allowed: 1 to 64)");
     const Default trees("SharpCommunicator::Trees", "3");
-    options = MakeOptions(4);
-    SetKey(options, "window", 2);
-    ExpectRefusal(options, "sharp job 0 with a window of 2 (allowed: from 3, its trees)");
+    ExpectRefusals(
+        {{4, "sharp:window=2", "sharp job 0 with a window of 2 (allowed: from 3, its trees)"}});
     const Default most("SharpProgram::Trees", "2");
     ExpectRefusal(MakeOptions(4),
                   "sharp job 0 needs one more streaming tree of a switch (allowed: 2)");

@@ -9,7 +9,6 @@
 #include "test-case.h"
 
 #include "ns3/reference-sums.h"
-#include "ns3/run-warnings.h"
 #include "ns3/switch-device.h"
 #include "ns3/switch-ps-helper.h"
 #include "ns3/switch-ps-wire-format.h"
@@ -32,11 +31,7 @@ using namespace ns3::training::tests;
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
 {
-    ClusterOptions options;
-    options.ranks = ranks;
-    options.topology = topology;
-    options.algorithm = "switch-ps";
-    return options;
+    return MakeCluster(ranks, "switch-ps", topology);
 }
 
 /** @return the program of the only switch that has one */
@@ -121,6 +116,28 @@ class Training
             values.push_back(normal(random));
         }
         return values;
+    }
+
+    /** @return the gradients of a tensor in a step, by rank */
+    std::vector<std::vector<float>> GetGradients(uint32_t step, uint32_t tensor) const
+    {
+        std::vector<std::vector<float>> gradients;
+        for (uint32_t rank = 0; rank < m_next.size(); rank++)
+        {
+            gradients.push_back(GetGradient(rank, step, tensor));
+        }
+        return gradients;
+    }
+
+    /** Expects that the ranks have pulled these weights of the last tensor. */
+    void CheckPulled(const std::vector<float>& expected, const std::string& what) const
+    {
+        for (uint32_t rank = 0; rank < m_next.size(); rank++)
+        {
+            const auto from = expected.begin() + FIRST_PULLED + rank;
+            const std::vector<float> part(from, from + PULLED);
+            NS_TEST_EXPECT_MSG_EQ(weights[rank]->values, part, what << ": pulled by rank " << rank);
+        }
     }
 
     /** @return a worker with its concrete type */
@@ -233,16 +250,9 @@ TestSwitchPsExact()
     const Default timeout("SwitchPsCommunicator::RetransmissionTimeout", "100us");
     for (uint32_t ranks : {2, 3, 8, 16})
     {
-        for (double loss : {0.0, 0.001, 0.01, 0.05})
-        {
-            ClusterOptions options = MakeOptions(ranks);
-            options.loss = loss;
-            SetKey(options, "slots", 64);
-            const std::string what = std::to_string(ranks) + " ranks, loss " + std::to_string(loss);
-            Check(options, 30000 + ranks, what);
-            options.faults = DoubleAndDelay();
-            Check(options, 10000, what + ", duplicates, reordering");
-        }
+        ClusterOptions options = MakeOptions(ranks);
+        SetKey(options, "slots", 64);
+        CheckLosses(options, 30000 + ranks, std::to_string(ranks) + " ranks", &Check);
     }
     for (const std::string topology : {"leaf-spine:leaves=3,spines=2", "fat-tree:k=4"})
     {
@@ -306,12 +316,7 @@ struct SwitchPsWeightsTest
             std::vector<float> expected;
             for (uint32_t step = 0; step < STEPS; step++)
             {
-                std::vector<std::vector<float>> gradients;
-                for (uint32_t rank = 0; rank < ranks; rank++)
-                {
-                    gradients.push_back(training.GetGradient(rank, step, tensor));
-                }
-                expected = host.Step(AddInOrder(gradients));
+                expected = host.Step(AddInOrder(training.GetGradients(step, tensor)));
                 // The programs' reference processes all-reduces in order.
                 const auto& all = training.results;
                 for (uint32_t rank = 0; rank < ranks; rank++)
@@ -321,16 +326,19 @@ struct SwitchPsWeightsTest
                                           what << ", step " << step << ", tensor " << tensor);
                 }
             }
-            for (uint32_t rank = 0; tensor == 3 && rank < ranks; rank++)
+            if (tensor == 3)
             {
-                const auto from = expected.begin() + Training::FIRST_PULLED + rank;
-                const std::vector<float> part(from, from + Training::PULLED);
-                NS_TEST_EXPECT_MSG_EQ(training.weights[rank]->values,
-                                      part,
-                                      what << ": pulled by rank " << rank);
+                training.CheckPulled(expected, what);
             }
         }
-        CheckReference(training, ranks, STEPS, what);
+        // The programs' own reference, call by call.
+        for (uint32_t i = 0; i < 4 * STEPS; i++)
+        {
+            NS_TEST_EXPECT_MSG_EQ(
+                training.GetWorker(0)->GetSum(training.GetGradients(i / 4, i % 4)),
+                training.results[0][i],
+                what << ": reference");
+        }
         NS_TEST_EXPECT_MSG_EQ(FindProgram(training.cluster)->GetCounters().added,
                               uint64_t{STEPS} * ranks * (2 + 79 + 1 + 32),
                               what << ": each gradient once");
@@ -365,25 +373,6 @@ struct SwitchPsWeightsTest
                               "rank 0 pulls weights 220 and on of tensor 0 of switch-ps (allowed: "
                               "of what has been pushed)",
                               "one is not");
-    }
-
-    /** Checks the programs' own reference, call by call. */
-    void CheckReference(const Training& training,
-                        uint32_t ranks,
-                        uint32_t steps,
-                        const std::string& what)
-    {
-        for (uint32_t i = 0; i < 4 * steps; i++)
-        {
-            std::vector<std::vector<float>> gradients;
-            for (uint32_t rank = 0; rank < ranks; rank++)
-            {
-                gradients.push_back(training.GetGradient(rank, i / 4, i % 4));
-            }
-            NS_TEST_EXPECT_MSG_EQ(training.GetWorker(0)->GetSum(gradients),
-                                  training.results[0][i],
-                                  what << ": reference");
-        }
     }
 
     void Run()
@@ -454,12 +443,7 @@ struct SwitchPsStragglerTest
             const auto& weights = hosts[packet % 9].Step({begin, begin + 64});
             std::copy(weights.begin(), weights.end(), expected.begin() + packet % 9 * 64);
         }
-        for (uint32_t rank = 0; rank < RANKS; rank++)
-        {
-            const auto from = expected.begin() + Training::FIRST_PULLED + rank;
-            const std::vector<float> part(from, from + Training::PULLED);
-            NS_TEST_EXPECT_MSG_EQ(training.weights[rank]->values, part, what);
-        }
+        training.CheckPulled(expected, what);
     }
 
     void Run()
@@ -703,31 +687,21 @@ struct SwitchPsTimeTest
 void
 TestSwitchPsOptions()
 {
-    ClusterOptions options = MakeOptions(4);
-    NS_TEST_EXPECT_MSG_EQ(Refuse(options), "", "the defaults are fine");
-    SetKey(options, "framing", "rdma");
-    ExpectRefusal(options, "'framing=rdma' (allowed: elements-per-packet=1 to 2048, ");
-    options = MakeOptions(4);
-    SetKey(options, "optimizer", "sgd2");
-    ExpectRefusal(options, "SwitchPsProgram::Optimizer='sgd2' (allowed: none, ");
+    ExpectRefusals(
+        {{4, "switch-ps", ""},
+         {4, "switch-ps:framing=rdma", "'framing=rdma' (allowed: elements-per-packet=1 to 2048, "},
+         {4, "switch-ps:optimizer=sgd2", "SwitchPsProgram::Optimizer='sgd2' (allowed: none, "},
+         {65,
+          "switch-ps:slots=64",
+          "switch-ps job 0 has 65 workers at a switch (allowed: 1 to 64)"},
+         {64, "switch-ps:elements-per-packet=256", "of register memory"},
+         {4, "switch-ps:window=17,slots=16", "needs slots 0 to 16 (allowed: 0 to 15)"}});
     ExpectChoice(MakeOptions(4), "SwitchPsProgram::Optimizer", "none, adam, momentum, sgd");
-    options = MakeOptions(65);
-    SetKey(options, "slots", 64);
-    ExpectRefusal(options, "switch-ps job 0 has 65 workers at a switch (allowed: 1 to 64)");
-    options = MakeOptions(64);
-    SetKey(options, "elements-per-packet", 256);
-    ExpectRefusal(options, "of register memory");
-    options = MakeOptions(4);
-    SetKey(options, "slots", 16);
-    SetKey(options, "window", 17);
-    ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
     {
         const Default slots("SwitchPsProgram::Slots", "16");
-        options.algorithm = "switch-ps:window=17";
-        ExpectRefusal(options, "needs slots 0 to 16 (allowed: 0 to 15)");
+        ExpectRefusals({{4, "switch-ps:window=17", "needs slots 0 to 16 (allowed: 0 to 15)"}});
         const Default elements("SwitchPsProgram::ElementsPerPacket", "2048");
-        SetKey(options, "slots", 512);
-        ExpectRefusal(options, "of register memory");
+        ExpectRefusals({{4, "switch-ps:slots=512,window=17", "of register memory"}});
     }
     const Default staleness("SwitchPsProgram::Staleness", "1");
     ExpectRefusal(MakeOptions(4), "Staleness=1 without an Optimizer (allowed: 0)");
@@ -742,18 +716,9 @@ TestSwitchPsOptions()
         const Default memory("SwitchDevice::ExternalMemory", "100000000");
         ExpectRefusal(MakeOptions(4), "of external memory");
     }
-    options = MakeOptions(64);
+    ClusterOptions options = MakeOptions(64);
     options.rate = DataRate("800Gbps");
     ExpectRefusal(options, "needs 48000 float adders");
-}
-
-std::string
-Measure(const ClusterOptions& options)
-{
-    Trial trial(options, 1 << 20, true, false);
-    NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", options.algorithm);
-    const auto warnings = GetWarnings(*trial.cluster);
-    return warnings.empty() ? "" : warnings[0];
 }
 
 /** Few slots are reported, with a number that is enough; slow adders are another limit. */
@@ -763,20 +728,14 @@ TestSwitchPsLimit()
     for (const std::string key : {"slots", "window"})
     {
         ClusterOptions options = MakeOptions(4);
-        NS_TEST_EXPECT_MSG_EQ(Measure(options), "", "the default");
+        NS_TEST_EXPECT_MSG_EQ(GetWarning(options), "", "the default");
         SetKey(options, key, 16);
-        std::string warning = Measure(options);
+        const std::string warning = GetWarning(options);
         ExpectPart(warning, key + "=16 limits switch-ps to ");
         SetKey(options, "lanes", 1);
-        NS_TEST_EXPECT_MSG_EQ(Measure(options), "", "adders may be the limit");
+        NS_TEST_EXPECT_MSG_EQ(GetWarning(options), "", "adders may be the limit");
         SetKey(options, "lanes", 0);
-        for (uint32_t attempt = 0; attempt < 4 && !warning.empty(); attempt++)
-        {
-            const std::size_t begin = warning.rfind('=') + 1;
-            SetKey(options, key, warning.substr(begin, warning.find(" or more", begin) - begin));
-            warning = Measure(options);
-        }
-        NS_TEST_EXPECT_MSG_EQ(warning, "", "slots that are enough");
+        FollowWarnings(options, key, warning);
     }
 }
 
