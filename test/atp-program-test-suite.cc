@@ -307,12 +307,10 @@ TestAtpSlot()
     NS_TEST_EXPECT_MSG_EQ(counters.refused, 0, "all were right");
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
 
-    auto released = CreateObject<AtpProgram>();
-    released->SetAttribute("ReclaimStale", BooleanValue(false));
-    Bench hazard(2, released);
+    Bench hazard(2, CreateWith<AtpProgram>({{"ReclaimStale", "false"}}));
     hazard.Send(0, 0, 0, 10);
     hazard.Send(0, 0, 100, 10);
-    NS_TEST_EXPECT_MSG_EQ(released->GetCounters().collisions, 1, "as released");
+    NS_TEST_EXPECT_MSG_EQ(hazard.program->GetCounters().collisions, 1, "as released");
 }
 
 /** Two levels: sums of racks, sums at the server's switch, and packets forwarded unchanged. */
@@ -326,9 +324,7 @@ TestAtpLevels()
     std::vector<Ptr<AtpProgram>> leaves;
     for (uint32_t leaf = 0; leaf < 3; leaf++)
     {
-        leaves.push_back(CreateObject<AtpProgram>());
-        leaves[leaf]->SetAttribute("Slots", UintegerValue(8));
-        leaves[leaf]->SetAttribute("Verify", BooleanValue(true));
+        leaves.push_back(CreateWith<AtpProgram>({{"Slots", "8"}, {"Verify", "true"}}));
         leaves[leaf]->SetEndpoint(fabric.AddressSwitch(leaf));
         fabric.devicesOfSwitches[leaf]->AddProgram(leaves[leaf]);
     }
@@ -363,9 +359,14 @@ TestAtpLevels()
                                                      Frame::Free(frame);
                                                  });
     }
-    const auto send = [&](uint32_t host, uint32_t packet, bool resend = false) {
-        Frame* frame = MakeFrame(GetAtpFrameBytes(ELEMENTS, false), LOSSY, host, 5);
+    const auto transmit = [&](uint32_t host, uint32_t destination, const AtpHeader& header) {
+        Frame* frame = MakeFrame(GetAtpFrameBytes(ELEMENTS, false), LOSSY, host, destination);
         frame->payloadBytes = 4 * ELEMENTS;
+        frame->Set(header);
+        fabric.devices[host]->GetPort().Send(frame);
+        Simulator::Run();
+    };
+    const auto send = [&](uint32_t host, uint32_t packet, bool resend = false) {
         AtpHeader header;
         header.packet = packet;
         header.slot = 3;
@@ -376,21 +377,14 @@ TestAtpLevels()
         header.fanIn[0] = host == 4 ? 1 : 2;
         header.fanIn[1] = 3;
         header.resend = resend;
-        frame->Set(header);
-        fabric.devices[host]->GetPort().Send(frame);
-        Simulator::Run();
+        transmit(host, 5, header);
     };
     const auto sendResult = [&](uint32_t packet) {
-        const uint32_t leaf = leaves[2]->GetEndpoint();
-        Frame* frame = MakeFrame(GetAtpFrameBytes(ELEMENTS, false), LOSSY, 5, leaf);
-        frame->payloadBytes = 4 * ELEMENTS;
         AtpHeader header;
         header.isResult = true;
         header.packet = packet;
         header.slot = 3;
-        frame->Set(header);
-        fabric.devices[5]->GetPort().Send(frame);
-        Simulator::Run();
+        transmit(5, leaves[2]->GetEndpoint(), header);
     };
     for (uint32_t host = 0; host < 5; host++)
     {
@@ -491,9 +485,7 @@ TestAtpExtensions()
     // A2TP: the result reports a collision with another job, not with the same job.
     for (const bool sticky : {true, false})
     {
-        auto program = CreateObject<AtpProgram>();
-        program->SetAttribute("StickyCollisions", BooleanValue(sticky));
-        Bench a2tp(2, program);
+        Bench a2tp(2, CreateWith<AtpProgram>({{"StickyCollisions", sticky ? "true" : "false"}}));
         a2tp.Send(0, 0, 0, 1);
         a2tp.Send(0, 0, 1, 1); // its own
         a2tp.Send(0, 1, 0, 1);
@@ -511,9 +503,7 @@ TestAtpExtensions()
     }
 
     // ESA: only a higher priority takes a slot; the partial sum goes to its own server.
-    auto program = CreateObject<AtpProgram>();
-    program->SetAttribute("Preemption", BooleanValue(true));
-    Bench esa(3, program);
+    Bench esa(3, CreateWith<AtpProgram>({{"Preemption", "true"}}));
     Extra low;
     low.priority = 4;
     Extra high;
@@ -523,13 +513,13 @@ TestAtpExtensions()
     esa.Send(1, 0, 0, 1, low);
     NS_TEST_EXPECT_MSG_EQ(esa.AtServer(1).size(), 1, "the same priority does not");
     esa.Send(1, 1, 7, 5000, high);
-    NS_TEST_EXPECT_MSG_EQ(program->GetCounters().preempted, 1, "a higher one does");
+    NS_TEST_EXPECT_MSG_EQ(esa.program->GetCounters().preempted, 1, "a higher one does");
     NS_TEST_ASSERT_MSG_EQ(esa.AtServer(0).size(), 1, "what was there");
     NS_TEST_EXPECT_MSG_EQ(esa.AtServer(0)[0].value, 110, "is sent on");
     NS_TEST_EXPECT_MSG_EQ(esa.AtServer(0)[0].header.children, 5, "as a part");
     NS_TEST_EXPECT_MSG_EQ(esa.AtServer(0)[0].header.packet, 0, "of its packet");
-    NS_TEST_EXPECT_MSG_EQ(program->GetOccupied(0), 0, "job 0 has lost it");
-    NS_TEST_EXPECT_MSG_EQ(program->GetOccupied(1), 1, "job 1 has it");
+    NS_TEST_EXPECT_MSG_EQ(esa.program->GetOccupied(0), 0, "job 0 has lost it");
+    NS_TEST_EXPECT_MSG_EQ(esa.program->GetOccupied(1), 1, "job 1 has it");
     esa.Send(0, 1, 0, 7, low);
     NS_TEST_EXPECT_MSG_EQ(esa.AtServer(0).back().header.collision, true, "and keeps it");
     esa.Send(1, 0, 7, 300, high);
@@ -560,10 +550,9 @@ struct AtpResourcesTest
     {
         for (const int64_t latency : {0, 400000})
         {
-            auto program = CreateObject<AtpProgram>();
-            program->SetAttribute("PassLatency", TimeValue(TimeStep(latency)));
-            program->SetAttribute("LoopbackPorts", UintegerValue(1));
-            Bench bench(2, program);
+            Bench bench(2,
+                        CreateWith<AtpProgram>({{"PassLatency", std::to_string(latency) + "ps"},
+                                                {"LoopbackPorts", "1"}}));
             bench.Send(0, 0, 0, 1);
             const int64_t start = PicosecondsNow();
             bench.Send(0, 1, 0, 1);

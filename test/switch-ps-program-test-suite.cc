@@ -21,6 +21,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace switch_ps_program_test
@@ -29,12 +30,6 @@ namespace switch_ps_program_test
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-/** Header fields of a worker's packet. */
-struct Request
-{
-    SwitchPsHeader header;
-};
 
 /** An answer to a worker. */
 struct Reply
@@ -51,8 +46,7 @@ struct Kind
     std::string optimizer{"none"};
     uint32_t staleness{0};
     uint32_t lanes{64};
-    Time latency{Time(0)};
-    std::string memoryRate{"100Gbps"};
+    uint32_t latency{0}; ///< of a pass, ns
 };
 
 /** Hosts on one switch with the program. The test scripts their packets. */
@@ -63,20 +57,20 @@ class Bench : public ProgramBench<SwitchPsProgram>
     static constexpr uint8_t JOB = 7;
 
     explicit Bench(const Kind& kind)
-        : ProgramBench(CreateWith<SwitchPsProgram>(
-                           {{"ElementsPerPacket", std::to_string(ELEMENTS)},
-                            {"Slots", "8"},
-                            {"Workers", std::to_string(kind.workers)},
-                            {"Lanes", std::to_string(kind.lanes)},
-                            {"PassLatency", std::to_string(kind.latency.GetPicoSeconds()) + "ps"},
-                            {"Optimizer", kind.optimizer},
-                            {"LearningRate", "0.1"},
-                            {"WeightDecay", "0.01"},
-                            {"Weights", std::to_string(10 * ELEMENTS)},
-                            {"Staleness", std::to_string(kind.staleness)},
-                            {"MemoryRate", kind.memoryRate},
-                            {"Verify", "true"}}),
-                       kind.workers),
+        : ProgramBench(
+              CreateWith<SwitchPsProgram>({{"ElementsPerPacket", std::to_string(ELEMENTS)},
+                                           {"Slots", "8"},
+                                           {"Workers", std::to_string(kind.workers)},
+                                           {"Lanes", std::to_string(kind.lanes)},
+                                           {"PassLatency", std::to_string(kind.latency) + "ns"},
+                                           {"Optimizer", kind.optimizer},
+                                           {"LearningRate", "0.1"},
+                                           {"WeightDecay", "0.01"},
+                                           {"Weights", std::to_string(10 * ELEMENTS)},
+                                           {"Staleness", std::to_string(kind.staleness)},
+                                           {"MemoryRate", "100Gbps"},
+                                           {"Verify", "true"}}),
+              kind.workers),
           replies(kind.workers)
     {
         SwitchPsJob job;
@@ -97,28 +91,27 @@ class Bench : public ProgramBench<SwitchPsProgram>
         }
     }
 
-    /** @return a packet in slot 3 and of key range 1 */
-    static Request MakeRequest(uint32_t packet, uint32_t clock)
+    /** @return header of a packet in slot 3 and of key range 1 */
+    static SwitchPsHeader MakeHeader(uint32_t packet, uint32_t clock)
     {
-        Request request;
-        SwitchPsHeader& header = request.header;
+        SwitchPsHeader header;
         header.job = JOB;
         header.packet = packet;
         header.slot = 3;
         header.set = packet / 4 % 2;
         header.keyRange = 1;
         header.clock = clock;
-        return request;
+        return header;
     }
 
     /** Sends a packet of a worker, and runs until all frames arrive. */
-    void Send(uint32_t worker, const Request& request, const std::vector<float>& values)
+    void Send(uint32_t worker, const SwitchPsHeader& header, const std::vector<float>& values)
     {
         Frame* frame = MakeFrame(GetSwitchPsFrameBytes(static_cast<uint32_t>(values.size())),
                                  LOSSY,
                                  worker,
                                  static_cast<uint32_t>(replies.size()));
-        frame->Set(request.header);
+        frame->Set(header);
         std::vector<uint32_t> words(values.size());
         std::transform(values.begin(), values.end(), words.begin(), [](float value) {
             uint32_t word;
@@ -132,7 +125,7 @@ class Bench : public ProgramBench<SwitchPsProgram>
     /** Pushes step `clock` of a worker; packet numbers advance by four per step. */
     void Push(uint32_t worker, uint32_t clock, const std::vector<float>& values)
     {
-        Send(worker, MakeRequest(1 + 4 * clock, clock), values);
+        Send(worker, MakeHeader(1 + 4 * clock, clock), values);
     }
 
     /** @return number of replies to a worker */
@@ -226,9 +219,7 @@ void
 Check(const std::string& optimizer)
 {
     const float step = optimizer == "none" ? 1 : -0.1F;
-    Kind kind;
-    kind.optimizer = optimizer;
-    Bench bench(kind);
+    Bench bench({2, optimizer});
     const auto& counters = bench.program->GetCounters();
     // Worker 0's push is lost: retransmissions of worker 1 change nothing.
     for (int i = 0; i < 3; i++)
@@ -295,9 +286,7 @@ TestSwitchPsLoss()
     NS_TEST_EXPECT_MSG_EQ(sums.Latest(1), Fill(41), "of what belongs together");
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
 
-    Kind kind;
-    kind.optimizer = "sgd";
-    Bench weights(kind);
+    Bench weights({2, "sgd"});
     weights.Push(0, 0, Fill(1));
     weights.Push(1, 0, Fill(1));
     weights.device->Restart();
@@ -314,10 +303,7 @@ TestSwitchPsOptimizer()
     for (const std::string optimizer : {"sgd", "momentum", "adam"})
     {
         constexpr uint32_t WORKERS = 3;
-        Kind kind;
-        kind.workers = WORKERS;
-        kind.optimizer = optimizer;
-        Bench bench(kind);
+        Bench bench({WORKERS, optimizer});
         std::mt19937 random(1);
         HostOptimizer host(optimizer, 0.1F, 0.01F);
         for (uint32_t step = 0; step < 30; step++)
@@ -335,8 +321,8 @@ TestSwitchPsOptimizer()
             const auto expected = host.Step(AddInOrder(parts));
             NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2 * step + 1, "weights");
             NS_TEST_EXPECT_MSG_EQ(bench.Latest(1), expected, optimizer << ", step " << step);
-            Request pull = Bench::MakeRequest(77, 0);
-            pull.header.isPull = true;
+            SwitchPsHeader pull = Bench::MakeHeader(77, 0);
+            pull.isPull = true;
             bench.Send(1, pull, {});
             NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2 * step + 2, "a pull is answered");
             const Reply& reply = bench.replies[1].back();
@@ -345,9 +331,9 @@ TestSwitchPsOptimizer()
             NS_TEST_EXPECT_MSG_EQ(reply.header.isPull, true, "as a pull");
         }
         // Another key range is untouched.
-        Request pull = Bench::MakeRequest(0, 0);
-        pull.header.isPull = true;
-        pull.header.keyRange = 0;
+        SwitchPsHeader pull = Bench::MakeHeader(0, 0);
+        pull.isPull = true;
+        pull.keyRange = 0;
         bench.Send(0, pull, {});
         NS_TEST_EXPECT_MSG_EQ(bench.Latest(0), Fill(0), "weights begin at 0");
     }
@@ -356,11 +342,7 @@ TestSwitchPsOptimizer()
 void
 CheckBound(uint32_t workers, uint32_t staleness)
 {
-    Kind kind;
-    kind.workers = workers;
-    kind.optimizer = "sgd";
-    kind.staleness = staleness;
-    Bench bench(kind);
+    Bench bench({workers, "sgd", staleness});
     const auto& counters = bench.program->GetCounters();
     // Worker 0 may make s steps while the slowest worker makes none.
     for (uint32_t step = 0; step < staleness; step++)
@@ -401,11 +383,7 @@ void
 CheckWeights(uint32_t staleness)
 {
     constexpr uint32_t WORKERS = 4;
-    Kind kind;
-    kind.workers = WORKERS;
-    kind.optimizer = "adam";
-    kind.staleness = staleness;
-    Bench bench(kind);
+    Bench bench({WORKERS, "adam", staleness});
     HostOptimizer host("adam", 0.1F, 0.01F);
     std::mt19937 random(staleness);
     std::vector<uint32_t> clocks(WORKERS, 0);
@@ -496,22 +474,22 @@ GetTime(const Kind& kind, bool inOrder = true)
 void
 TestSwitchPsLatency()
 {
-    Kind kind;
-    kind.workers = 4;
-    kind.lanes = 1;
-    // 16 numbers at 200 MHz, one lane: 80 ns.
-    NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 80000, "one part is left to be added");
-    NS_TEST_EXPECT_MSG_EQ(GetTime(kind, false), 4 * 80000, "all wait for the first");
-    kind.lanes = 8;
-    kind.latency = NanoSeconds(300);
-    NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000, "eight lanes, and the pass");
-    kind.optimizer = "sgd";
-    // 64 bytes read and written at 100 Gbit/s.
-    NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000 + 2 * 5120, "weights");
-    kind.optimizer = "adam";
-    NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000 + 6 * 5120, "with two means");
-    kind.staleness = 1;
-    NS_TEST_EXPECT_MSG_EQ(GetTime(kind), 310000 + 6 * 5120, "a step for each");
+    // 16 numbers at 200 MHz: 80 ns in one lane.
+    const Kind one{4, "none", 0, 1};
+    NS_TEST_EXPECT_MSG_EQ(GetTime(one), 80000, "one part is left to be added");
+    NS_TEST_EXPECT_MSG_EQ(GetTime(one, false), 4 * 80000, "all wait for the first");
+    // 64 bytes read and written at 100 Gbit/s: 5.12 ns each.
+    for (const auto& [optimizer, staleness, accesses] : {std::tuple("none", 0, 0),
+                                                         std::tuple("sgd", 0, 2),
+                                                         std::tuple("adam", 0, 6),
+                                                         std::tuple("adam", 1, 6)})
+    {
+        const Kind kind{4, optimizer, static_cast<uint32_t>(staleness), 8, 300};
+        NS_TEST_EXPECT_MSG_EQ(GetTime(kind),
+                              310000 + accesses * 5120,
+                              "eight lanes, the pass, and the memory of "
+                                  << optimizer << ", staleness " << staleness);
+    }
 }
 
 /** Required resources, refusals, and unknown packets. */
@@ -560,9 +538,7 @@ struct SwitchPsResourcesTest
 
     void CheckJobs()
     {
-        Kind kind;
-        kind.optimizer = "sgd";
-        Bench bench(kind);
+        Bench bench({2, "sgd"});
         const auto refuse = [&](Ptr<SwitchPsProgram> program, const SwitchPsJob& job) {
             return GetRefusal([&]() { program->AddJob(job); });
         };
@@ -603,30 +579,28 @@ struct SwitchPsResourcesTest
 
     void CheckPackets()
     {
-        Kind kind;
-        kind.optimizer = "sgd";
-        Bench bench(kind);
+        Bench bench({2, "sgd"});
         uint64_t refused = 0;
         const auto refuse = [&](auto change, const std::vector<float>& values) {
-            Request request = Bench::MakeRequest(1, 0);
-            change(request);
-            bench.Send(0, request, values);
+            SwitchPsHeader header = Bench::MakeHeader(1, 0);
+            change(header);
+            bench.Send(0, header, values);
             refused++;
             NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().refused, refused, "one more");
         };
-        const auto pull = [](Request& request) { request.header.isPull = true; };
-        refuse([](Request& request) { request.header.job = 8; }, Fill(1));
-        refuse([](Request& request) { request.header.slot = 1; }, Fill(1));
-        refuse([](Request& request) { request.header.slot = 6; }, Fill(1));
-        refuse([](Request& request) { request.header.keyRange = 5; }, Fill(1));
-        refuse([](Request&) {}, {1, 2});
+        const auto pull = [](SwitchPsHeader& header) { header.isPull = true; };
+        refuse([](SwitchPsHeader& header) { header.job = 8; }, Fill(1));
+        refuse([](SwitchPsHeader& header) { header.slot = 1; }, Fill(1));
+        refuse([](SwitchPsHeader& header) { header.slot = 6; }, Fill(1));
+        refuse([](SwitchPsHeader& header) { header.keyRange = 5; }, Fill(1));
+        refuse([](SwitchPsHeader&) {}, {1, 2});
         refuse(pull, Fill(1));
         bench.Push(0, 0, Fill(1));
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().added, 1, "the right one is added");
         Bench sums({2});
-        Request request = Bench::MakeRequest(1, 0);
-        pull(request);
-        sums.Send(0, request, {});
+        SwitchPsHeader header = Bench::MakeHeader(1, 0);
+        pull(header);
+        sums.Send(0, header, {});
         NS_TEST_EXPECT_MSG_EQ(sums.program->GetCounters().refused, 1, "there are no weights");
     }
 

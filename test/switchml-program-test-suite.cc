@@ -99,9 +99,10 @@ class Bench : public ProgramBench<SwitchMlProgram>
         ProgramBench::Send(frame, words);
     }
 
-    /** Runs until all frames have arrived. */
-    void Settle()
+    /** Sends a packet as above, and runs until all frames have arrived. */
+    void Push(uint32_t worker, uint32_t packet, uint8_t set, int32_t value, int8_t exponent = 0)
     {
+        Send(worker, packet, set, value, exponent);
         Simulator::Run();
     }
 
@@ -163,12 +164,11 @@ TestSwitchMlSum()
                 {
                     const auto value = static_cast<int32_t>(1000 * round + 7 * worker) - 40;
                     expected += value;
-                    bench.Send(worker,
+                    bench.Push(worker,
                                4 * round,
                                round % 2,
                                value,
                                static_cast<int8_t>(worker) - 9);
-                    bench.Settle();
                 }
                 for (uint32_t worker = 0; worker < workers; worker++)
                 {
@@ -198,33 +198,27 @@ TestSwitchMlLoss()
     // Worker 1's packet is lost: worker 0's retransmissions change nothing.
     for (int i = 0; i < 3; i++)
     {
-        bench.Send(0, 0, 0, 10);
-        bench.Settle();
+        bench.Push(0, 0, 0, 10);
     }
     NS_TEST_EXPECT_MSG_EQ(bench.Count(0), 0, "no sum yet");
     NS_TEST_EXPECT_MSG_EQ(counters.repeated, 2, "retransmissions");
-    bench.Send(1, 0, 0, 32);
-    bench.Settle();
+    bench.Push(1, 0, 0, 32);
     NS_TEST_EXPECT_MSG_EQ(bench.Count(0), 1, "a sum");
     NS_TEST_EXPECT_MSG_EQ(bench.Count(1), 1, "for all");
     NS_TEST_EXPECT_MSG_EQ(bench.sums[0][0].value, 42, "worker 0's part once");
     // Worker 1 has lost the result: the shadow copy answers it alone.
-    bench.Send(1, 0, 0, 32);
-    bench.Settle();
+    bench.Push(1, 0, 0, 32);
     NS_TEST_EXPECT_MSG_EQ(bench.Count(0), 1, "worker 0 has had it");
     NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 2, "worker 1 gets it again");
     NS_TEST_EXPECT_MSG_EQ(bench.sums[1][1].value, 42, "unchanged");
     NS_TEST_EXPECT_MSG_EQ(counters.multicasts, 1, "one multicast");
     NS_TEST_EXPECT_MSG_EQ(counters.unicasts, 1, "one unicast");
     // The shadow copy remains while worker 0 is a phase ahead.
-    bench.Send(0, 4, 1, 100);
-    bench.Settle();
-    bench.Send(1, 0, 0, 32);
-    bench.Settle();
+    bench.Push(0, 4, 1, 100);
+    bench.Push(1, 0, 0, 32);
     NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 3, "and once more");
     NS_TEST_EXPECT_MSG_EQ(bench.sums[1][2].value, 42, "still unchanged");
-    bench.Send(1, 4, 1, 1);
-    bench.Settle();
+    bench.Push(1, 4, 1, 1);
     NS_TEST_EXPECT_MSG_EQ(bench.sums[0].back().value, 101, "the next sum");
     NS_TEST_EXPECT_MSG_EQ(counters.stale, 0, "nothing was late");
 }
@@ -240,32 +234,24 @@ Run(bool roundTag, uint32_t phases)
     Bench bench(2, 64, roundTag);
     for (uint32_t worker : {0, 1})
     {
-        bench.Send(worker, 0, 0, 10);
-        bench.Settle();
+        bench.Push(worker, 0, 0, 10);
     }
-    bench.Send(0, 4, 1, 20);
-    bench.Settle();
+    bench.Push(0, 4, 1, 20);
     if (phases == 1)
     {
-        bench.Send(0, 0, 0, 10); // late retransmission
-        bench.Settle();
-        bench.Send(1, 0, 0, 10); // worker 1 has lost the sum
-        bench.Settle();
+        bench.Push(0, 0, 0, 10); // late retransmission
+        bench.Push(1, 0, 0, 10); // worker 1 has lost the sum
         NS_TEST_EXPECT_MSG_EQ((bench.sums[1].back().value == 20 && bench.Count(1) == 2),
                               roundTag,
                               "the shadow copy answers, if it has not been overwritten");
     }
-    bench.Send(1, 4, 1, 20);
-    bench.Settle();
+    bench.Push(1, 4, 1, 20);
     if (phases == 2)
     {
-        bench.Send(0, 0, 0, 10);
-        bench.Settle();
+        bench.Push(0, 0, 0, 10);
     }
-    bench.Send(0, 8, 0, 300);
-    bench.Settle();
-    bench.Send(1, 8, 0, 300);
-    bench.Settle();
+    bench.Push(0, 8, 0, 300);
+    bench.Push(1, 8, 0, 300);
     NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().stale, (roundTag ? 1 : 0), "late ones");
     return bench.sums[1].back().value;
 }
@@ -291,8 +277,7 @@ TestSwitchMlOverflow()
         Bench bench(2, 32);
         // The last element, larger by 31, is the first to overflow.
         bench.Send(0, 0, 0, LIMIT - 62 - 5 + excess);
-        bench.Send(1, 0, 0, 5);
-        bench.Settle();
+        bench.Push(1, 0, 0, 5);
         NS_TEST_ASSERT_MSG_EQ(bench.Count(0), 1, "a sum");
         NS_TEST_EXPECT_MSG_EQ(bench.sums[0][0].overflow, (excess == 1), "beyond the range");
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().overflows,
@@ -314,7 +299,7 @@ TestSwitchMlRefusal()
         SwitchMlHeader header = right;
         change(header);
         bench.Send(0, header, 1);
-        bench.Settle();
+        Simulator::Run();
         refused++;
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().refused, refused, "one more");
     };
@@ -322,7 +307,7 @@ TestSwitchMlRefusal()
     refuse([](SwitchMlHeader& header) { header.slot = 1; });
     refuse([](SwitchMlHeader& header) { header.slot = 6; });
     bench.Send(0, right, 1);
-    bench.Settle();
+    Simulator::Run();
     NS_TEST_EXPECT_MSG_EQ(bench.program->GetCounters().added, 1, "the right one is added");
 
     // Invalid jobs.
@@ -350,11 +335,9 @@ int64_t
 GetTime(uint32_t elements)
 {
     Bench bench(2, elements, true, NanoSeconds(400));
-    bench.Send(0, 0, 0, 1);
-    bench.Settle();
+    bench.Push(0, 0, 0, 1);
     const int64_t start = PicosecondsNow();
-    bench.Send(1, 0, 0, 1);
-    bench.Settle();
+    bench.Push(1, 0, 0, 1);
     const int64_t line = LineTime(GetSwitchMlFrameBytes(elements) + 8, 100 * GIGA);
     return bench.sums[0][0].time - start - 2 * (line + 500000);
 }
@@ -378,14 +361,11 @@ TestSwitchMlPass()
     NS_TEST_EXPECT_MSG_EQ(GetTime(256), 11 * pass + way, "256 elements: eleven");
 
     Bench bench(2, 64);
-    bench.Send(0, 0, 0, 1);
-    bench.Settle();
+    bench.Push(0, 0, 0, 1);
     bench.device->Restart();
-    bench.Send(1, 0, 0, 1);
-    bench.Settle();
+    bench.Push(1, 0, 0, 1);
     NS_TEST_EXPECT_MSG_EQ(bench.Count(1), 0, "worker 0's part is lost");
-    bench.Send(0, 0, 0, 1);
-    bench.Settle();
+    bench.Push(0, 0, 0, 1);
     NS_TEST_ASSERT_MSG_EQ(bench.Count(1), 1, "until it comes again");
     NS_TEST_EXPECT_MSG_EQ(bench.sums[1][0].value, 2, "the sum");
     NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
