@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/chunk-layout.h"
@@ -552,16 +553,7 @@ ExpectRefusal(const std::string& name,
     request.operation = Operation::ALL_TO_ALL;
     request.ranks = ranks;
     request.topology = &graph;
-    std::string text;
-    try
-    {
-        BuildSchedule(name, request);
-    }
-    catch (const ConfigurationError& error)
-    {
-        text = error.what();
-    }
-    NS_TEST_EXPECT_MSG_NE(text.find(expected), std::string::npos, "got '" << text << "'");
+    ExpectPart(GetRefusal([&] { BuildSchedule(name, request); }), expected);
 }
 
 /**

@@ -17,7 +17,6 @@
 #include "ns3/packet.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/switchml-wire-format.h"
-#include "ns3/training-configuration-error.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
@@ -953,15 +952,7 @@ TestCaptureRefusal()
     for (const std::string& prefix : {directory, occupied})
     {
         RdmaNetwork network(MakeChain(2, 100 * GIGA, 1000));
-        std::string error;
-        try
-        {
-            FabricPcap pcap(network.fabric, prefix);
-        }
-        catch (const ConfigurationError& refusal)
-        {
-            error = refusal.what();
-        }
+        const std::string error = GetRefusal([&] { FabricPcap pcap(network.fabric, prefix); });
         NS_TEST_EXPECT_MSG_EQ(error.find("pcap " + prefix + ": "), 0, error);
         NS_TEST_EXPECT_MSG_NE(error.find("allowed"), std::string::npos, error);
         Write(network.Connect(0, 1, 1), 1);

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/chunk-layout.h"
@@ -449,16 +450,9 @@ Expect(const std::string& spec,
        Operation operation = Operation::ALL_REDUCE,
        const std::vector<uint32_t>& hosts = {})
 {
-    std::string error;
-    try
-    {
-        Planned(spec, algorithm, operation, hosts);
-    }
-    catch (const ConfigurationError& e)
-    {
-        error = e.what();
-    }
-    NS_TEST_EXPECT_MSG_EQ(error, message, algorithm << " on " << spec);
+    NS_TEST_EXPECT_MSG_EQ(GetRefusal([&] { Planned(spec, algorithm, operation, hosts); }),
+                          message,
+                          algorithm << " on " << spec);
 }
 
 /** Algorithms report their requirements. */
@@ -590,20 +584,13 @@ TestSchedulePaths()
     NS_TEST_EXPECT_MSG_GT(pinned, 0.98, "no two on a link");
     NS_TEST_EXPECT_MSG_LT(Run(options).efficiency, 0.9, "by chance");
 
-    std::string error;
-    try
-    {
-        const Cluster cluster(MakeOptions("m-ary-n-tree:m=4,n=2", "ring"));
-    }
-    catch (const ConfigurationError& e)
-    {
-        error = e.what();
-    }
-    Simulator::Destroy();
-    NS_TEST_EXPECT_MSG_EQ(error,
+    options.algorithm = "ring";
+    options.path = "schedule";
+    NS_TEST_EXPECT_MSG_EQ(GetRefusal([&] { const Cluster cluster(options); }),
                           "path schedule with the algorithm ring (allowed: multitree, where "
                           "hosts have one port)",
                           "ring");
+    Simulator::Destroy();
 }
 
 /**
