@@ -7,8 +7,6 @@
 #include "test-case.h"
 
 #include "ns3/collective-planner.h"
-#include "ns3/data-rate.h"
-#include "ns3/double.h"
 #include "ns3/nic-communicator.h"
 #include "ns3/packet-planner.h"
 #include "ns3/schedule-interpreter.h"
@@ -16,7 +14,6 @@
 #include "ns3/string.h"
 #include "ns3/training-float-bits.h"
 #include "ns3/training-time-resolution.h"
-#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cmath>
@@ -109,7 +106,7 @@ class NicGroup
 {
   public:
     /** Attributes of the NICs by name. */
-    using Attributes = std::vector<std::pair<std::string, Ptr<AttributeValue>>>;
+    using Attributes = std::vector<std::pair<std::string, std::string>>;
 
     NicGroup(const std::string& algorithm,
              uint32_t ranks,
@@ -137,7 +134,7 @@ class NicGroup
             auto nic = CreateObject<NicCommunicator>();
             for (const auto& [name, value] : attributes)
             {
-                nic->SetAttribute(name, *value);
+                nic->SetAttribute(name, StringValue(value));
             }
             nic->Setup(
                 hosts,
@@ -172,14 +169,24 @@ class NicGroup
         Simulator::Schedule(delay, &NicGroup::Begin, this, rank, operation, tensor, root);
     }
 
+    /** Starts a collective with virtual payload. */
+    void StartVirtual(uint32_t rank,
+                      CollectiveOperation operation,
+                      uint64_t bytes,
+                      Time delay = Time(0),
+                      uint32_t root = 0)
+    {
+        auto tensor = Create<Tensor>();
+        tensor->bytes = bytes;
+        Start(rank, operation, tensor, delay, root);
+    }
+
     /** @return time of an operation with virtual payload that all ranks start at once */
     Time Measure(CollectiveOperation operation, uint64_t bytes, uint32_t root = 0)
     {
         for (uint32_t rank = 0; rank < nics.size(); rank++)
         {
-            auto tensor = Create<Tensor>();
-            tensor->bytes = bytes;
-            Start(rank, operation, tensor, Time(0), root);
+            StartVirtual(rank, operation, bytes, Time(0), root);
         }
         Simulator::Run();
         return GetEnd();
@@ -231,39 +238,19 @@ class NicGroup
     std::vector<Ptr<ScheduledCommunicator>> m_hosts;
 };
 
-/** @return an attribute value */
-Ptr<AttributeValue>
-Count(uint64_t value)
-{
-    return Create<UintegerValue>(value);
-}
-
-Ptr<AttributeValue>
-Rate(uint64_t bitsPerSecond)
-{
-    return Create<DataRateValue>(DataRate(bitsPerSecond));
-}
-
-Ptr<AttributeValue>
-Text(const std::string& value)
-{
-    return Create<StringValue>(value);
-}
-
-Ptr<AttributeValue>
-TimeAttribute(Time time)
-{
-    return Create<TimeValue>(time);
-}
-
-/** @return 16 lanes at 250 MHz: a packet takes 16 cycles of 4 ns, and 8 cycles more; no credits */
+/**
+ * @param others further attributes
+ * @return 16 lanes at 250 MHz: a packet takes 16 cycles of 4 ns, and 8 cycles more; no credits
+ */
 NicGroup::Attributes
-MakeAdders()
+MakeAdders(const NicGroup::Attributes& others = {})
 {
-    return {{"Lanes", Count(16)},
-            {"Clock", Create<DoubleValue>(250)},
-            {"AddLatency", Count(8)},
-            {"ReceptionBuffer", Count(0)}};
+    NicGroup::Attributes all{{"Lanes", "16"},
+                             {"Clock", "250"},
+                             {"AddLatency", "8"},
+                             {"ReceptionBuffer", "0"}};
+    all.insert(all.end(), others.begin(), others.end());
+    return all;
 }
 
 constexpr int64_t ADD_NS = 16 * 4 + 8 * 4;
@@ -281,14 +268,6 @@ RoundBfloat16(float value)
     return FromBfloat16(ToBfloat16(value));
 }
 
-NicGroup::Attributes
-WithFormat(const std::string& format)
-{
-    auto attributes = MakeAdders();
-    attributes.emplace_back("NumberFormat", Create<StringValue>(format));
-    return attributes;
-}
-
 /** A vector of 16 bits takes the time of half as many bytes of float32. */
 void
 CheckTime(const std::string& algorithm, uint32_t ranks, const std::string& format)
@@ -297,7 +276,7 @@ CheckTime(const std::string& algorithm, uint32_t ranks, const std::string& forma
     NicGroup full(algorithm, ranks, MakeAdders());
     const Time expected = full.Measure(CollectiveOperation::ALL_REDUCE, BYTES);
     Simulator::Destroy();
-    NicGroup half(algorithm, ranks, WithFormat(format), 2 * PACKET);
+    NicGroup half(algorithm, ranks, MakeAdders({{"NumberFormat", format}}), 2 * PACKET);
     NS_TEST_EXPECT_MSG_EQ(half.Measure(CollectiveOperation::ALL_REDUCE, 2 * BYTES),
                           expected,
                           algorithm << ", " << ranks << " ranks, " << format);
@@ -307,7 +286,7 @@ CheckTime(const std::string& algorithm, uint32_t ranks, const std::string& forma
 void
 CheckSums(uint32_t ranks, uint32_t count, const std::string& format, Round round)
 {
-    NicGroup group("chain", ranks, WithFormat(format), 2 * PACKET);
+    NicGroup group("chain", ranks, MakeAdders({{"NumberFormat", format}}), 2 * PACKET);
     std::vector<Ptr<Tensor>> tensors;
     for (uint32_t rank = 0; rank < ranks; rank++)
     {
@@ -421,10 +400,7 @@ CheckRotated(uint32_t ranks, uint32_t packets)
 void
 CheckSlowAdders(uint32_t ranks, uint32_t packets)
 {
-    NicGroup group(
-        "chain",
-        ranks,
-        {{"Lanes", Count(4)}, {"Clock", Create<DoubleValue>(250)}, {"AddLatency", Count(10)}});
+    NicGroup group("chain", ranks, {{"Lanes", "4"}, {"Clock", "250"}, {"AddLatency", "10"}});
     const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
     const Time adds = NanoSeconds(64 * 4);
     const Time add = adds + NanoSeconds(10 * 4);
@@ -439,15 +415,13 @@ CheckSlowAdders(uint32_t ranks, uint32_t packets)
 void
 CheckDma(uint32_t ranks, uint32_t packets)
 {
-    auto attributes = MakeAdders();
-    attributes.insert(attributes.end(),
-                      {{"DmaRate", Rate(50000000000)},
-                       {"DmaLatency", TimeAttribute(MicroSeconds(1))},
-                       {"OwnBuffer", Count(0)},
-                       {"ReceptionBuffer", Count(0)},
-                       {"DoorbellLatency", TimeAttribute(NanoSeconds(300))},
-                       {"CompletionLatency", TimeAttribute(NanoSeconds(700))}});
-    NicGroup group("chain", ranks, attributes);
+    NicGroup group("chain",
+                   ranks,
+                   MakeAdders({{"DmaRate", "50Gbps"},
+                               {"DmaLatency", "1us"},
+                               {"OwnBuffer", "0"},
+                               {"DoorbellLatency", "300ns"},
+                               {"CompletionLatency", "700ns"}}));
     const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
     const Time read = TimeStep(160 * PACKET);
     NS_TEST_EXPECT_MSG_GT(read, group.lines.GetTime(PACKET), "the DMA engine is slower");
@@ -467,12 +441,10 @@ CheckLatePart(uint32_t ranks, uint32_t packets)
     const Time late = MicroSeconds(200);
     for (uint32_t rank = 0; rank < ranks; rank++)
     {
-        auto tensor = Create<Tensor>();
-        tensor->bytes = packets * PACKET;
-        group.Start(rank,
-                    CollectiveOperation::ALL_REDUCE,
-                    tensor,
-                    rank + 1 == ranks ? late : Time(0));
+        group.StartVirtual(rank,
+                           CollectiveOperation::ALL_REDUCE,
+                           packets * PACKET,
+                           rank + 1 == ranks ? late : Time(0));
     }
     Simulator::Run();
     const Time packet = group.lines.GetTime(PACKET);
@@ -487,10 +459,8 @@ void
 CheckSmallBuffers()
 {
     constexpr uint32_t PACKETS = 50;
-    auto attributes = MakeAdders();
-    attributes.emplace_back("ReceptionBuffer", Count(PACKET));
     {
-        NicGroup group("ring", 2, attributes);
+        NicGroup group("ring", 2, MakeAdders({{"ReceptionBuffer", std::to_string(PACKET)}}));
         const Time hop = group.lines.GetTime(PACKET) + group.lines.delay;
         const Time credit = group.lines.GetTime(0) + group.lines.delay;
         const Time add = NanoSeconds(ADD_NS);
@@ -499,13 +469,12 @@ CheckSmallBuffers()
                               PACKETS * (hop + add) + (PACKETS - 1) * credit,
                               "reception buffer of one packet");
     }
-    attributes = MakeAdders();
-    attributes.insert(attributes.end(),
-                      {{"AddLatency", Count(0)},
-                       {"OwnBuffer", Count(PACKET)},
-                       {"DmaLatency", TimeAttribute(MicroSeconds(1))}});
     {
-        NicGroup group("ring", 2, attributes);
+        NicGroup group("ring",
+                       2,
+                       MakeAdders({{"AddLatency", "0"},
+                                   {"OwnBuffer", std::to_string(PACKET)},
+                                   {"DmaLatency", "1us"}}));
         const Time packet = group.lines.GetTime(PACKET);
         // The DMA engine also writes the result.
         const Time time = group.Measure(CollectiveOperation::REDUCE, PACKETS * PACKET);
@@ -516,9 +485,9 @@ CheckSmallBuffers()
     }
     for (const uint64_t window : {2, 3, 4, 8, 1000})
     {
-        attributes = MakeAdders();
-        attributes.emplace_back("ReceptionBuffer", Count(window * PACKET));
-        NicGroup group("ring", 2, attributes);
+        NicGroup group("ring",
+                       2,
+                       MakeAdders({{"ReceptionBuffer", std::to_string(window * PACKET)}}));
         const Time packet = group.lines.GetTime(PACKET);
         const Time time = group.Measure(CollectiveOperation::REDUCE, PACKETS * PACKET);
         const Time least = PACKETS * packet + group.lines.delay + NanoSeconds(ADD_NS);
@@ -553,20 +522,19 @@ struct SumTest
     void Run()
     {
         const NicGroup::Attributes ample;
-        const NicGroup::Attributes scarce{{"OwnBuffer", Count(1)},
-                                          {"ReceptionBuffer", Count(1)},
-                                          {"DmaRate", Rate(40000000000)},
-                                          {"DmaLatency", TimeAttribute(NanoSeconds(900))},
-                                          {"Lanes", Count(1)},
-                                          {"ActiveCollectives", Count(2)}};
-        const NicGroup::Attributes packets{{"FlowControl", Text("packet")},
-                                           {"SubMessage", Count(48)}};
-        const NicGroup::Attributes messages{{"FlowControl", Text("message")},
-                                            {"Lockstep", Text("oracle")},
-                                            {"OwnBuffer", Count(0)},
-                                            {"ReceptionBuffer", Count(0)},
-                                            {"TableEntries", Count(0)},
-                                            {"ActiveCollectives", Count(2)}};
+        const NicGroup::Attributes scarce{{"OwnBuffer", "1"},
+                                          {"ReceptionBuffer", "1"},
+                                          {"DmaRate", "40Gbps"},
+                                          {"DmaLatency", "900ns"},
+                                          {"Lanes", "1"},
+                                          {"ActiveCollectives", "2"}};
+        const NicGroup::Attributes packets{{"FlowControl", "packet"}, {"SubMessage", "48"}};
+        const NicGroup::Attributes messages{{"FlowControl", "message"},
+                                            {"Lockstep", "oracle"},
+                                            {"OwnBuffer", "0"},
+                                            {"ReceptionBuffer", "0"},
+                                            {"TableEntries", "0"},
+                                            {"ActiveCollectives", "2"}};
         for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())
         {
             for (uint32_t ranks : {1, 2, 3, 7, 8})
@@ -657,7 +625,7 @@ TestOperation()
         }
         for (uint32_t ranks : {1, 2, 5})
         {
-            NicGroup group("ring", ranks, {{"ReceptionBuffer", Count(1)}}, 256);
+            NicGroup group("ring", ranks, {{"ReceptionBuffer", "1"}}, 256);
             std::vector<std::vector<float>> inputs;
             std::vector<Ptr<Tensor>> tensors;
             const uint64_t count = operation == CollectiveOperation::BARRIER ? 0 : 1003;
@@ -691,16 +659,12 @@ TestOperation()
 Time
 Measure(uint32_t active)
 {
-    auto attributes = MakeAdders();
-    attributes.emplace_back("ActiveCollectives", Count(active));
-    NicGroup group("ring", 4, attributes);
+    NicGroup group("ring", 4, MakeAdders({{"ActiveCollectives", std::to_string(active)}}));
     for (uint32_t i = 0; i < 2; i++)
     {
         for (uint32_t rank = 0; rank < 4; rank++)
         {
-            auto tensor = Create<Tensor>();
-            tensor->bytes = 4 * PACKET;
-            group.Start(rank, CollectiveOperation::ALL_REDUCE, tensor);
+            group.StartVirtual(rank, CollectiveOperation::ALL_REDUCE, 4 * PACKET);
         }
     }
     Simulator::Run();
@@ -726,9 +690,7 @@ TestInterleaving()
 void
 Check(const std::string& flowControl, uint64_t bytes, uint64_t line)
 {
-    auto attributes = MakeAdders();
-    attributes.emplace_back("FlowControl", Text(flowControl));
-    NicGroup group("ring", 4, attributes, 0);
+    NicGroup group("ring", 4, MakeAdders({{"FlowControl", flowControl}}), 0);
     const Time hop = group.lines.GetTime(line) + group.lines.delay;
     // 16 lanes at 250 MHz, and 8 cycles more, add the numbers only.
     const Time add = NanoSeconds(static_cast<int64_t>((bytes / 4 + 15) / 16 + 8) * 4);
@@ -755,9 +717,7 @@ TestMissingRank()
     NicGroup group("ring", 3);
     for (uint32_t rank = 0; rank < 2; rank++)
     {
-        auto tensor = Create<Tensor>();
-        tensor->bytes = 3 * PACKET;
-        group.Start(rank, CollectiveOperation::ALL_REDUCE, tensor);
+        group.StartVirtual(rank, CollectiveOperation::ALL_REDUCE, 3 * PACKET);
     }
     Simulator::Run();
     NS_TEST_EXPECT_MSG_EQ(group.nics[0]->GetWaitingFor(),

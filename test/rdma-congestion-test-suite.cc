@@ -14,7 +14,6 @@
 #include "test-case.h"
 
 #include "ns3/boolean.h"
-#include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/nstime.h"
@@ -28,12 +27,14 @@
 #include "ns3/rdma-telemetry.h"
 #include "ns3/rdma-theta-power-tcp.h"
 #include "ns3/rdma-timely.h"
+#include "ns3/string.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/type-id.h"
 #include "ns3/uinteger.h"
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,30 @@ MakeAck(uint64_t firstUnackedPsn, int64_t roundTrip = ROUND_TRIP)
     ack.firstUnackedPsn = firstUnackedPsn;
     ack.nextPsn = firstUnackedPsn + 100;
     return ack;
+}
+
+/** @return a congestion control of a path at line rate */
+template <typename T>
+Ptr<T>
+Make(const std::map<std::string, std::string>& attributes = {})
+{
+    auto control = CreateObject<T>();
+    for (const auto& [name, value] : attributes)
+    {
+        control->SetAttribute(name, StringValue(value));
+    }
+    control->Initialize(MakePath(LINE));
+    return control;
+}
+
+/** Expects a window, bytes. */
+void
+ExpectWindow(const RdmaCongestionControl& control,
+             double window,
+             double tolerance,
+             const std::string& what)
+{
+    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(control.GetWindow()), window, tolerance, what);
 }
 
 /** Feeds an algorithm the telemetry of a path. */
@@ -102,18 +127,19 @@ class Telemetry
         control.OnAck(ack);
     }
 
+    /** Tells the telemetry after a round trip in which the first link had this load and queue. */
+    void PassAndTell(RdmaCongestionControl& control, uint64_t psn, double load, uint64_t queue)
+    {
+        Pass(0, ROUND_TRIP, load, queue);
+        Tell(control, psn);
+    }
+
   private:
     TelemetryStack m_stack;
 };
 
-/** @return HPCC with the W_AI of the paper, for 100 flows */
-Ptr<RdmaHpcc>
-MakeHpcc()
-{
-    auto hpcc = CreateObject<RdmaHpcc>();
-    hpcc->SetAttribute("AdditiveIncrease", DoubleValue(0.0005));
-    return hpcc;
-}
+/// W_AI of HPCC's paper, for 100 flows.
+const std::map<std::string, std::string> PAPER{{"AdditiveIncrease", "0.0005"}};
 
 void
 CheckLoads()
@@ -143,8 +169,7 @@ CheckLoads()
              {"a faster link", 4 * LINE, 1, 4 * bdp, 4 * bdp, ROUND_TRIP, 2},
              {"a slower link", LINE / 4, 1, bdp, bdp, ROUND_TRIP, 5}})
     {
-        auto hpcc = MakeHpcc();
-        hpcc->Initialize(MakePath(LINE));
+        auto hpcc = Make<RdmaHpcc>(PAPER);
         NS_TEST_EXPECT_MSG_EQ(hpcc->GetNeeds().telemetry, true, "it lives by telemetry");
         NS_TEST_EXPECT_MSG_EQ(hpcc->GetNeeds().ackPerPacket, true, "of each packet");
         NS_TEST_EXPECT_MSG_EQ(hpcc->GetNeeds().cnp, false, "no notifications");
@@ -160,7 +185,7 @@ CheckLoads()
         path.Tell(*hpcc, 2);
         const double window = PRODUCT / (row.utilization / 0.95) + INCREASE;
         NS_TEST_EXPECT_MSG_EQ_TOL(hpcc->GetUtilization(), row.utilization, 1e-5, row.name);
-        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(hpcc->GetWindow()), window, 1.5, row.name);
+        ExpectWindow(*hpcc, window, 1.5, row.name);
         NS_TEST_EXPECT_MSG_EQ_TOL(hpcc->GetRate(0),
                                   static_cast<double>(hpcc->GetWindow()) * 8 / 13e-6,
                                   1e6,
@@ -172,76 +197,51 @@ void
 CheckStages()
 {
     // All ACKs of a round trip start from the same reference window.
-    auto hpcc = MakeHpcc();
-    hpcc->Initialize(MakePath(LINE));
+    auto hpcc = Make<RdmaHpcc>(PAPER);
     Telemetry path({LINE});
     path.Tell(*hpcc, 1); // the round trip ends when packet 101 is acknowledged
     for (uint64_t psn = 2; psn <= 101; psn++)
     {
-        path.Pass(0, ROUND_TRIP, 1, 0);
-        path.Tell(*hpcc, psn);
+        path.PassAndTell(*hpcc, psn, 1, 0);
         NS_TEST_EXPECT_MSG_EQ(hpcc->GetWindow(), 154456, ".95 of the product + W_AI, once");
     }
-    path.Pass(0, ROUND_TRIP, 1, 0);
-    path.Tell(*hpcc, 102); // and updates the reference
+    path.PassAndTell(*hpcc, 102, 1, 0); // and updates the reference
     NS_TEST_EXPECT_MSG_EQ(hpcc->GetWindow(), 154456, "still the old reference");
-    path.Pass(0, ROUND_TRIP, 1, 0);
-    path.Tell(*hpcc, 103);
+    path.PassAndTell(*hpcc, 103, 1, 0);
     NS_TEST_EXPECT_MSG_EQ(hpcc->GetWindow(), 146815, "the next round trip: .95 of that + W_AI");
 
     // Below eta: five additive steps, then multiplicative ones.
-    path.Pass(0, ROUND_TRIP, 1, static_cast<uint64_t>(PRODUCT));
-    path.Tell(*hpcc, 1000); // ends the round trip; the queue does not count yet
-    path.Pass(0, ROUND_TRIP, 1, static_cast<uint64_t>(PRODUCT));
-    path.Tell(*hpcc, 2000); // halves the window
+    path.PassAndTell(*hpcc, 1000, 1, 162500); // ends the round trip; the queue does not count yet
+    path.PassAndTell(*hpcc, 2000, 1, 162500); // halves the window
     double window = static_cast<double>(hpcc->GetWindow());
     path.Pass(0, ROUND_TRIP, 0.9, 0);
     for (uint32_t stage = 0; stage < 5; stage++)
     {
         path.Tell(*hpcc, 3000 + stage * 1000);
         window += 81.25;
-        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(hpcc->GetWindow()),
-                                  window,
-                                  1.1,
-                                  "additive, stage " << stage);
+        ExpectWindow(*hpcc, window, 1.1, "additive, stage " + std::to_string(stage));
         path.Pass(0, ROUND_TRIP, 0.9, 0);
     }
     path.Tell(*hpcc, 9000);
-    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(hpcc->GetWindow()),
-                              window * 0.95 / 0.9 + 81.25,
-                              1.1,
-                              "multiplicative after five");
+    ExpectWindow(*hpcc, window * 0.95 / 0.9 + 81.25, 1.1, "multiplicative after five");
     // Without stages all changes are multiplicative.
-    auto eager = MakeHpcc();
-    eager->SetAttribute("MaxStage", UintegerValue(0));
-    eager->SetAttribute("Eta", DoubleValue(0.8));
-    eager->SetAttribute("AdditiveIncrease", DoubleValue(0.01));
-    eager->Initialize(MakePath(LINE));
+    auto eager = Make<RdmaHpcc>({{"MaxStage", "0"}, {"Eta", "0.8"}, {"AdditiveIncrease", "0.01"}});
     path.Tell(*eager, 1);
-    path.Pass(0, ROUND_TRIP, 1, 0);
-    path.Tell(*eager, 1000);
-    path.Pass(0, ROUND_TRIP, 0.75, 0);
-    path.Tell(*eager, 2000);
-    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(eager->GetWindow()),
-                              PRODUCT * (0.81 * 0.8 / 0.75 + 0.01),
-                              1.1,
-                              "attributes, no stages");
+    path.PassAndTell(*eager, 1000, 1, 0);
+    path.PassAndTell(*eager, 2000, 0.75, 0);
+    ExpectWindow(*eager, PRODUCT * (0.81 * 0.8 / 0.75 + 0.01), 1.1, "attributes, no stages");
 }
 
 void
 CheckLimits()
 {
-    auto hpcc = MakeHpcc();
-    hpcc->SetAttribute("MinimumRate", DataRateValue(DataRate("2Gbps")));
-    hpcc->SetAttribute("MaxStage", UintegerValue(0));
-    hpcc->Initialize(MakePath(LINE));
+    auto hpcc = Make<RdmaHpcc>(
+        {{"AdditiveIncrease", "0.0005"}, {"MinimumRate", "2Gbps"}, {"MaxStage", "0"}});
     Telemetry path({LINE});
-    path.Pass(0, ROUND_TRIP, 1, 100000000);
-    path.Tell(*hpcc, 1);
+    path.PassAndTell(*hpcc, 1, 1, 100000000);
     for (uint64_t psn = 1000; psn <= 5000; psn += 1000)
     {
-        path.Pass(0, ROUND_TRIP, 1, 100000000);
-        path.Tell(*hpcc, psn);
+        path.PassAndTell(*hpcc, psn, 1, 100000000);
     }
     NS_TEST_EXPECT_MSG_EQ_TOL(hpcc->GetRate(0), 2e9, 1, "never below the minimum");
     Telemetry other({LINE, LINE});
@@ -254,16 +254,14 @@ CheckLimits()
         other.Tell(*hpcc, psn);
     }
     NS_TEST_EXPECT_MSG_EQ_TOL(hpcc->GetRate(0), LINE, 1, "never above the line");
-    auto slow = MakeHpcc();
+    auto slow = CreateObject<RdmaHpcc>();
+    slow->SetAttribute("AdditiveIncrease", DoubleValue(0.0005));
     slow->Initialize(MakePath(1e6));
     NS_TEST_EXPECT_MSG_EQ_TOL(slow->GetRate(0), 1e6, 1e-3, "a line below the minimum rate");
-    auto zero = MakeHpcc();
-    zero->SetAttribute("MinimumRate", DataRateValue(DataRate(0)));
-    zero->Initialize(MakePath(LINE));
+    auto zero = Make<RdmaHpcc>({{"AdditiveIncrease", "0.0005"}, {"MinimumRate", "0bps"}});
     for (uint64_t psn = 1000; psn <= 9000; psn += 1000)
     {
-        path.Pass(0, ROUND_TRIP, 1, 100000000);
-        path.Tell(*zero, psn);
+        path.PassAndTell(*zero, psn, 1, 100000000);
     }
     NS_TEST_EXPECT_MSG_GT(zero->GetRate(0), 0.999, "a rate of 0 would be the end");
 }
@@ -400,11 +398,6 @@ void
 TestDctcp()
 {
     UsePicoseconds();
-    const auto create = [] {
-        auto dctcp = CreateObject<RdmaDctcp>();
-        dctcp->Initialize(MakePath(LINE));
-        return dctcp;
-    };
     const auto tell = [](RdmaDctcp& dctcp, uint64_t psn, bool marked, uint64_t bytes = 1000) {
         auto ack = MakeAck(psn);
         ack.ecnEcho = marked;
@@ -414,7 +407,7 @@ TestDctcp()
     };
     double got = 0;
     // No marks: alpha decays by the closed form, the window stays at its maximum.
-    auto quiet = create();
+    auto quiet = Make<RdmaDctcp>();
     NS_TEST_EXPECT_MSG_EQ(quiet->GetNeeds().ackPerPacket, true, "counts marked packets");
     NS_TEST_EXPECT_MSG_EQ(quiet->GetNeeds().cnp, false, "without notifications");
     NS_TEST_EXPECT_MSG_EQ(quiet->GetAlpha(), 1, "RFC 8257: starts at 1");
@@ -446,7 +439,7 @@ TestDctcp()
     NS_TEST_EXPECT_MSG_EQ_TOL(got, window + 1000, 0.51, "one packet");
 
     // All marked: alpha tends to 1, a cut halves the window.
-    auto flooded = create();
+    auto flooded = Make<RdmaDctcp>();
     uint64_t psn = 1;
     for (int i = 0; i < 3; i++, psn += 101)
     {
@@ -464,7 +457,7 @@ TestDctcp()
     NS_TEST_EXPECT_MSG_EQ_TOL(got, 162.5 + 1000, 0.51, "and up again");
 
     // Losses.
-    auto lossy = create();
+    auto lossy = Make<RdmaDctcp>();
     lossy->OnLoss(0);
     lossy->OnLoss(0);
     NS_TEST_EXPECT_MSG_EQ(lossy->GetWindow(), 81250, "halved once");
@@ -478,8 +471,7 @@ TestSwift()
 {
     UsePicoseconds();
     constexpr int64_t PATH_TARGET = 20 * MICROSECOND + 5 * 3053000;
-    auto swift = CreateObject<RdmaSwift>();
-    swift->Initialize(MakePath(LINE));
+    auto swift = Make<RdmaSwift>();
     int64_t now = 0;
     const auto tell = [&](int64_t delay, uint64_t bytes = 1000) {
         auto ack = MakeAck(1, delay);
@@ -586,8 +578,7 @@ TestPowerTcp()
     {
         for (const bool half : {false, true})
         {
-            auto power = CreateObject<RdmaPowerTcp>();
-            power->Initialize(MakePath(LINE));
+            auto power = Make<RdmaPowerTcp>();
             NS_TEST_EXPECT_MSG_EQ(power->GetNeeds().telemetry, true, "it lives by telemetry");
             Telemetry path({LINE, LINE});
             path.Pass(1, MICROSECOND, 0, static_cast<uint64_t>(row.before * PRODUCT));
@@ -618,27 +609,21 @@ TestPowerTcp()
         }
     }
     // The reference is updated once per round trip; the rate ends at its minimum.
-    auto power = CreateObject<RdmaPowerTcp>();
-    power->Initialize(MakePath(LINE));
+    auto power = Make<RdmaPowerTcp>();
     Telemetry path({LINE});
-    path.Pass(0, ROUND_TRIP, 1, 162500);
-    path.Tell(*power, 1);
+    path.PassAndTell(*power, 1, 1, 162500);
     for (uint64_t psn = 2; psn <= 102; psn++)
     {
-        path.Pass(0, ROUND_TRIP, 1, 162500);
-        path.Tell(*power, psn);
+        path.PassAndTell(*power, psn, 1, 162500);
         NS_TEST_EXPECT_MSG_EQ_TOL(power->GetRate(0) / LINE, 0.5329, 1e-5, "from the line rate");
     }
-    path.Pass(0, ROUND_TRIP, 1, 162500);
-    path.Tell(*power, 103);
+    path.PassAndTell(*power, 103, 1, 162500);
     NS_TEST_EXPECT_MSG_EQ_TOL(power->GetRate(0) / LINE,
                               0.9 * (0.5329 * 0.95 / 2 + 0.006) + 0.05329,
                               1e-5,
                               "from there");
 
-    auto theta = CreateObject<RdmaThetaPowerTcp>();
-    theta->SetAttribute("AdditiveIncrease", DoubleValue(0.006)); // ns3-datacenter
-    theta->Initialize(MakePath(LINE));
+    auto theta = Make<RdmaThetaPowerTcp>({{"AdditiveIncrease", "0.006"}}); // ns3-datacenter
     NS_TEST_EXPECT_MSG_EQ(theta->GetNeeds().telemetry, false, "it lives by round trips");
     uint64_t psn = 1;
     int64_t now = 0;
@@ -684,36 +669,23 @@ void
 TestWindow()
 {
     UsePicoseconds();
-    auto fixed = CreateObject<RdmaFixedWindow>();
-    fixed->Initialize(MakePath(LINE));
+    auto fixed = Make<RdmaFixedWindow>();
     NS_TEST_EXPECT_MSG_EQ(fixed->GetWindow(), 162500, "one product");
     NS_TEST_EXPECT_MSG_EQ(fixed->GetRate(0), LINE, "line rate");
-    auto given = CreateObject<RdmaFixedWindow>();
-    given->SetAttribute("Window", UintegerValue(5000));
-    given->Initialize(MakePath(LINE));
+    auto given = Make<RdmaFixedWindow>({{"Window", "5000"}});
     NS_TEST_EXPECT_MSG_EQ(given->GetWindow(), 5000, "as the user says");
 
-    auto plain = CreateObject<RdmaDcqcn>();
-    plain->Initialize(MakePath(LINE));
-    NS_TEST_EXPECT_MSG_EQ(plain->GetWindow(), UNLIMITED, "DCQCN has none");
-    auto dcqcn = CreateObject<RdmaDcqcn>();
-    dcqcn->SetAttribute("Window", BooleanValue(true));
-    dcqcn->Initialize(MakePath(LINE));
+    NS_TEST_EXPECT_MSG_EQ(Make<RdmaDcqcn>()->GetWindow(), UNLIMITED, "DCQCN has none");
+    auto dcqcn = Make<RdmaDcqcn>({{"Window", "true"}});
     NS_TEST_EXPECT_MSG_EQ(dcqcn->GetWindow(), 162500, "DCQCN+w: one product");
     dcqcn->OnCnp(MICROSECOND);
     auto ack = MakeAck(1);
     ack.now = 6 * MICROSECOND;
     dcqcn->OnAck(ack);
-    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(dcqcn->GetWindow()),
-                              0.50777 * 162500,
-                              1,
-                              "in proportion to the rate");
+    ExpectWindow(*dcqcn, 0.50777 * 162500, 1, "in proportion to the rate");
     ack.now += 300 * MICROSECOND;
     dcqcn->OnAck(ack);
-    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(dcqcn->GetWindow()),
-                              0.75388 * 162500,
-                              1,
-                              "grows while it holds back the next packet");
+    ExpectWindow(*dcqcn, 0.75388 * 162500, 1, "grows while it holds back the next packet");
 }
 
 const Suite g_suite("rdma-congestion",

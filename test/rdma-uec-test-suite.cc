@@ -631,6 +631,13 @@ MakeFeedback(int64_t now, int64_t delay, bool isMarked, uint64_t bytes = PACKET)
     return {now, ROUND_TRIP + delay, bytes, 100000, isMarked, false, false};
 }
 
+/** Expects a window, within a byte. */
+void
+ExpectWindow(const UecNscc& nscc, double window, const std::string& what)
+{
+    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(nscc.GetWindow()), window, 1, what);
+}
+
 /** Brings the window to a quarter of the largest one, by NACKs without quick adapt. */
 double
 Shrink(UecNscc& nscc)
@@ -651,7 +658,7 @@ CheckIncreases()
     // Proportional, in one period of a round trip, which also adds eta.
     auto nscc = Make();
     double window = Shrink(*nscc);
-    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(nscc->GetWindow()), window, 1, "NACKs");
+    ExpectWindow(*nscc, window, "NACKs");
     const int64_t now = ROUND_TRIP + 1; // before the first check of quick adapt
     const int64_t delay = 3 * MICROSECOND;
     nscc->OnAck(MakeFeedback(now, delay, false));
@@ -659,26 +666,20 @@ CheckIncreases()
     const double proportional = 4 * PAYLOAD * SCALE / 12e6 * PACKET * (target - delay);
     const double eta = 0.15 * PAYLOAD * SCALE;
     window += proportional / window + eta;
-    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(nscc->GetWindow()),
-                              window,
-                              1,
-                              "proportional increase");
+    ExpectWindow(*nscc, window, "proportional increase");
     // Fair, after 9 packets, more than the 8 of a period, and before the next eta.
     for (uint32_t i = 0; i < 9; i++)
     {
         nscc->OnAck(MakeFeedback(now + 1, 8 * MICROSECOND, false));
     }
     window += 5 * PAYLOAD * SCALE * 9 * PACKET / window;
-    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(nscc->GetWindow()), window, 1, "fair increase");
+    ExpectWindow(*nscc, window, "fair increase");
     // Fast, once a window has arrived with almost no delay.
     auto fast = Make();
     double before = Shrink(*fast);
     fast->OnAck(MakeFeedback(1, 0, false, static_cast<uint64_t>(before) + PACKET));
     before += 0.25 * SCALE * (std::floor(before) + PACKET);
-    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(fast->GetWindow()),
-                              std::min(before, 1.5 * PRODUCT),
-                              1,
-                              "fast increase");
+    ExpectWindow(*fast, std::min(before, 1.5 * PRODUCT), "fast increase");
 }
 
 void
@@ -702,12 +703,9 @@ CheckDecrease()
     NS_TEST_EXPECT_MSG_EQ_TOL(nscc->GetAverageDelay(), average, 1, "average delay");
     // The first check of quick adapt sets its time only. A period has passed: eta is added,
     // with every acknowledgement that is a round trip after the last one.
-    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(nscc->GetWindow()), window, 1, "decrease");
+    ExpectWindow(*nscc, window, "decrease");
     nscc->OnAck(MakeFeedback(now + ROUND_TRIP / 2, delay, true, 0));
-    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(nscc->GetWindow()),
-                              window,
-                              1,
-                              "once per round trip");
+    ExpectWindow(*nscc, window, "once per round trip");
 }
 
 void
