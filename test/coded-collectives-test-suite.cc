@@ -39,10 +39,14 @@ using namespace ns3::training::tests;
 constexpr uint64_t BYTES = 16 << 20;
 
 ClusterOptions
-MakeOptions(uint32_t ranks, const std::string& transport, const std::string& nic)
+MakeOptions(uint32_t ranks,
+            const std::string& transport,
+            const std::string& nic,
+            const std::string& algorithm = "ring")
 {
     ClusterOptions options = MakeSlowCluster(ranks, transport);
     options.nic = nic;
+    options.algorithm = algorithm;
     return options;
 }
 
@@ -148,10 +152,9 @@ TestClosedForm()
     // Engines that add have as many adders as coded lines need.
     for (const double ratio : {1., 2., 4., 8.})
     {
-        ClusterOptions options =
-            MakeOptions(4, "rdma", "inceptionn:ratio=" + std::to_string(ratio));
-        options.algorithm = "nic-ring";
-        const double efficiency = Measure(options, BYTES, false).row.efficiency;
+        const std::string nic = "inceptionn:ratio=" + std::to_string(ratio);
+        const double efficiency =
+            Measure(MakeOptions(4, "rdma", nic, "nic-ring"), BYTES, false).row.efficiency;
         NS_TEST_EXPECT_MSG_GT(efficiency, 0.9, "nic-ring, ratio " << ratio);
         NS_TEST_EXPECT_MSG_LT_OR_EQ(efficiency, 1, "nic-ring, ratio " << ratio);
     }
@@ -219,8 +222,7 @@ struct EveryCombinationTest
                 {
                     for (const double loss : {0., 0.01})
                     {
-                        ClusterOptions options = MakeOptions(6, transport, codec);
-                        options.algorithm = algorithm;
+                        ClusterOptions options = MakeOptions(6, transport, codec, algorithm);
                         options.loss = loss;
                         if (algorithm == "hierarchical")
                         {
@@ -275,19 +277,16 @@ struct ExactSumsTest
                 // Parts, segments and packets end within blocks.
                 for (const uint64_t elements : {1, 5, 1001, 40003})
                 {
-                    ClusterOptions options = MakeOptions(3, "rdma", codec);
-                    options.algorithm = algorithm;
+                    ClusterOptions options = MakeOptions(3, "rdma", codec, algorithm);
                     options.mtu = 2048;
                     Check(options, 4 * elements);
                 }
             }
             for (const std::string algorithm : {"nic-ring", "direct"})
             {
-                ClusterOptions options = MakeOptions(
-                    7,
-                    "uec",
-                    codec + (codec.find(':') == std::string::npos ? ":" : ",") + "owner=coded");
-                options.algorithm = algorithm;
+                const std::string keys = codec.find(':') == std::string::npos ? ":" : ",";
+                ClusterOptions options =
+                    MakeOptions(7, "uec", codec + keys + "owner=coded", algorithm);
                 options.loss = 0.01;
                 Check(options, 4 * 20011);
             }
@@ -312,11 +311,8 @@ struct ExactSumsTest
                 {
                     for (const std::string owner : {"plain", "coded"})
                     {
-                        ClusterOptions options =
-                            MakeOptions(7,
-                                        transport,
-                                        "inceptionn:bound=-6,variant=bounded,owner=" + owner);
-                        options.algorithm = algorithm;
+                        const std::string nic = "inceptionn:bound=-6,variant=bounded,owner=";
+                        ClusterOptions options = MakeOptions(7, transport, nic + owner, algorithm);
                         options.loss = loss;
                         options.mtu = 1500;
                         Check(options, 4 * 20011);
@@ -334,19 +330,18 @@ struct ExactSumsTest
             }
         }
         CheckBlocks();
-        ClusterOptions options = MakeOptions(8, "rdma", "inceptionn:variant=bounded");
         // Links inside servers have no engines.
-        options.topology = "rail-optimized:gpus=2";
         for (const std::string algorithm : {"hierarchical", "ring", "direct", "multitree"})
         {
             for (const std::string owner : {"plain", "coded"})
             {
-                options.algorithm = algorithm;
-                options.nic = "inceptionn:variant=bounded,owner=" + owner;
+                const std::string nic = "inceptionn:variant=bounded,owner=" + owner;
+                ClusterOptions options = MakeOptions(8, "rdma", nic, algorithm);
+                options.topology = "rail-optimized:gpus=2";
                 Check(options, 4 * 20011);
             }
         }
-        options = MakeOptions(4, "rdma", "inceptionn:variant=grace,owner=coded");
+        ClusterOptions options = MakeOptions(4, "rdma", "inceptionn:variant=grace,owner=coded");
         options.loss = 0.01;
         for (const std::string recovery : {"go-back-n", "selective-repeat", "out-of-order"})
         {
@@ -365,8 +360,8 @@ struct TrimmedCodesTest
 {
     void Check(const std::string& control)
     {
-        ClusterOptions options = MakeOptions(8, "uec", "inceptionn:variant=bounded,lanes=64");
-        options.algorithm = "parameter-server";
+        ClusterOptions options =
+            MakeOptions(8, "uec", "inceptionn:variant=bounded,lanes=64", "parameter-server");
         options.congestionControl = control;
         {
             const Cluster cluster(options);
@@ -515,16 +510,11 @@ TestMarkedMessages()
     }
     for (const std::string value : {"0", "256", "x"})
     {
-        ExpectPart(GetRefusal([&] {
-                       const Cluster cluster(MakeOptions(4, "rdma", "inceptionn:tos=" + value));
-                   }),
-                   "'tos=" + value + "' (allowed: ");
-        Simulator::Destroy();
+        ExpectRefusedCluster(MakeOptions(4, "rdma", "inceptionn:tos=" + value),
+                             "'tos=" + value + "' (allowed: ");
     }
-    ExpectPart(
-        GetRefusal([] { const Cluster cluster(MakeOptions(4, "rdma", "inceptionn:tos=41")); }),
-        "with type of service 41 (allowed: multiples of 4");
-    Simulator::Destroy();
+    ExpectRefusedCluster(MakeOptions(4, "rdma", "inceptionn:tos=41"),
+                         "with type of service 41 (allowed: multiples of 4");
 }
 
 /**
@@ -591,43 +581,38 @@ TestDrift()
     NS_TEST_EXPECT_MSG_EQ(numbers, 6 * 100003, "each number on the line has a class");
 }
 
-void
-Expect(const ClusterOptions& options, const std::string& part)
-{
-    ExpectPart(GetRefusal([&] { const Cluster cluster(options); }), part);
-    Simulator::Destroy();
-}
-
 /** What cannot work is refused before the simulation, with the reason. */
 void
 TestRefusedEngines()
 {
-    Expect(MakeOptions(4, "rdma", "nonsense"), "nic nonsense (allowed: none, or a codec: ");
-    Expect(MakeOptions(4, "rdma", "inceptionn:lanes=0"), "'lanes=0' (allowed: ");
+    ExpectRefusedCluster(MakeOptions(4, "rdma", "nonsense"),
+                         "nic nonsense (allowed: none, or a codec: ");
+    ExpectRefusedCluster(MakeOptions(4, "rdma", "inceptionn:lanes=0"), "'lanes=0' (allowed: ");
     ClusterOptions options = MakeOptions(4, "rdma", "inceptionn");
     options.mtu = 1001;
-    Expect(options, "with mtu 1001 (allowed: a multiple of 4");
-    Expect(MakeOptions(4, "tcp", "block-float"), "(allowed: with rdma or uec and whole");
-    Expect(MakeOptions(4, "tcp", "natural"), "with random numbers (allowed: with rdma or uec");
-    options = MakeOptions(4, "rdma", "fp16");
-    options.algorithm = "nic-ring:number-format=float16";
-    Expect(options, "with number-format of 16 bits in nic-ring:number-format=float16 (allowed:");
+    ExpectRefusedCluster(options, "with mtu 1001 (allowed: a multiple of 4");
+    ExpectRefusedCluster(MakeOptions(4, "tcp", "block-float"),
+                         "(allowed: with rdma or uec and whole");
+    ExpectRefusedCluster(MakeOptions(4, "tcp", "natural"),
+                         "with random numbers (allowed: with rdma or uec");
+    ExpectRefusedCluster(
+        MakeOptions(4, "rdma", "fp16", "nic-ring:number-format=float16"),
+        "with number-format of 16 bits in nic-ring:number-format=float16 (allowed:");
     options = MakeOptions(4, "rdma", "block-float");
     options.mtu = 1000;
-    Expect(options, "with mtu 1000 (allowed: a multiple of ");
-    Expect(MakeOptions(4, "rdma", "top-k"), "(allowed: codecs of single packets");
-    options = MakeOptions(4, "tcp", "inceptionn");
-    options.algorithm = "nic-ring";
-    Expect(options, "with collective nic-ring over tcp (allowed: rdma or uec, or ");
-    options = MakeOptions(4, "rdma", "inceptionn");
-    options.algorithm = "switchml";
-    Expect(options, "with collective switchml (allowed: collectives of hosts");
+    ExpectRefusedCluster(options, "with mtu 1000 (allowed: a multiple of ");
+    ExpectRefusedCluster(MakeOptions(4, "rdma", "top-k"), "(allowed: codecs of single packets");
+    ExpectRefusedCluster(MakeOptions(4, "tcp", "inceptionn", "nic-ring"),
+                         "with collective nic-ring over tcp (allowed: rdma or uec, or ");
+    ExpectRefusedCluster(MakeOptions(4, "rdma", "inceptionn", "switchml"),
+                         "with collective switchml (allowed: collectives of hosts");
     options = MakeOptions(4, "rdma", "inceptionn");
     options.hostModel = "nccl";
-    Expect(options, "with host model nccl (allowed: ");
+    ExpectRefusedCluster(options, "with host model nccl (allowed: ");
     options = MakeOptions(4, "tcp", "inceptionn");
     options.attributes["ns3::TcpSocket::SegmentSize"] = "1001";
-    Expect(options, "SegmentSize=1001 with nic inceptionn (allowed: a multiple of 4)");
+    ExpectRefusedCluster(options,
+                         "SegmentSize=1001 with nic inceptionn (allowed: a multiple of 4)");
 
     const auto expect = [&](const std::string& nic,
                             bool isReal,

@@ -31,12 +31,15 @@ using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
 
-/** @return a cluster of so many ranks with links of 10 Gbit/s */
 ClusterOptions
-MakeOptions(uint32_t ranks, const std::string& transport, const std::string& codec)
+MakeOptions(uint32_t ranks,
+            const std::string& transport,
+            const std::string& codec,
+            const std::string& algorithm = "ring")
 {
     ClusterOptions options = MakeSlowCluster(ranks, transport);
     options.codec = codec;
+    options.algorithm = algorithm;
     return options;
 }
 
@@ -108,13 +111,10 @@ TestCodedSums()
             {
                 for (const std::string algorithm : {"ring", "direct", "multitree", "switchml"})
                 {
-                    ClusterOptions options = MakeOptions(4, transport, codec);
-                    options.algorithm = algorithm;
+                    // Switches sum no codes of messages.
+                    const std::string place = algorithm == "switchml" ? ":place=bucket" : "";
+                    ClusterOptions options = MakeOptions(4, transport, codec + place, algorithm);
                     options.loss = loss;
-                    if (algorithm == "switchml")
-                    {
-                        options.codec += ":place=bucket"; // switches sum no codes of messages
-                    }
                     Check(options, 4 * 2003);
                 }
             }
@@ -126,9 +126,8 @@ TestCodedSums()
                 Check(MakeOptions(ranks, "rdma", codec), 4 * elements);
             }
         }
-        ClusterOptions options = MakeOptions(8, "rdma", codec);
+        ClusterOptions options = MakeOptions(8, "rdma", codec, "hierarchical");
         options.topology = "rail-optimized:gpus=2";
-        options.algorithm = "hierarchical";
         Check(options, 4 * 2003);
         if (entry.make)
         {
@@ -143,8 +142,7 @@ TestCodedSums()
                                   "owner=coded,encode=1,decode=2,start=1us";
         for (const std::string algorithm : {"ring", "recursive-doubling", "multitree"})
         {
-            ClusterOptions options = MakeOptions(8, "uec", owner);
-            options.algorithm = algorithm;
+            const ClusterOptions options = MakeOptions(8, "uec", owner, algorithm);
             Check(options, 4 * 2003);
             NS_TEST_EXPECT_MSG_EQ(Measure(options, 4 * 2003, true).figures.errors->driftedElements,
                                   0,
@@ -155,8 +153,7 @@ TestCodedSums()
     {
         for (const std::string algorithm : {"nic-ring", "recursive-doubling", "atp"})
         {
-            ClusterOptions options = MakeOptions(4, "rdma", codec);
-            options.algorithm = algorithm;
+            const ClusterOptions options = MakeOptions(4, "rdma", codec, algorithm);
             const std::string what = Describe(options, 8012);
             NS_TEST_EXPECT_MSG_EQ(Measure(options, 8012, true).row.mismatch, "", what);
         }
@@ -238,13 +235,11 @@ TestCodedTimes()
     NS_TEST_EXPECT_MSG_EQ(signs.row.mismatch, "", "packed without loss");
 
     // A switch that adds integers takes three sums of 8 bits in a word, one that scales one.
-    ClusterOptions options = MakeOptions(4, "rdma", "thc");
     for (const auto& [algorithm, numbers] :
          {std::make_pair("switchml", uint64_t{1}),
           std::make_pair("switchml:data-type=int32", uint64_t{3})})
     {
-        options.algorithm = algorithm;
-        const Coded thc = Measure(options, 4 << 15, true);
+        const Coded thc = Measure(MakeOptions(4, "rdma", "thc", algorithm), 4 << 15, true);
         NS_TEST_EXPECT_MSG_EQ(thc.row.mismatch, "", algorithm << ": exact");
         NS_TEST_EXPECT_MSG_EQ(thc.figures.counters.codedBytes,
                               4 * 4 * (1 + ((1 << 15) + numbers - 1) / numbers),
@@ -268,8 +263,7 @@ struct CodedTrainingTest
     void Check(const std::string& codec, const std::string& algorithm, double loss)
     {
         TrainingRunOptions options;
-        options.cluster = MakeOptions(3, "rdma", codec);
-        options.cluster.algorithm = algorithm;
+        options.cluster = MakeOptions(3, "rdma", codec, algorithm);
         options.cluster.loss = loss;
         options.workload = path;
         options.iterations = 4;
@@ -378,40 +372,37 @@ struct CodedTrainingTest
     std::string path; // of the workload
 };
 
-void
-Expect(const ClusterOptions& options, const std::string& part)
-{
-    ExpectPart(GetRefusal([&] { const Cluster cluster(options); }), part);
-    Simulator::Destroy();
-}
-
 /**
  * What cannot work is refused before the simulation, with the reason; what cannot be coded ends it.
  */
 void
 TestRefusedCodecs()
 {
-    Expect(MakeOptions(4, "rdma", "nonsense"), "codec nonsense (allowed: none, or a codec: ");
-    Expect(MakeOptions(4, "rdma", "bf16:on=fpga"), "'on=fpga' (allowed: ");
-    Expect(MakeOptions(4, "rdma", "bf16:on=cpu,overlap=false"), "(allowed: overlap=true, as");
-    Expect(MakeOptions(4, "rdma", "thc:place=message"), "(allowed: place=bucket, as this");
-    Expect(MakeOptions(16, "rdma", "thc"), "(allowed: up to 15 ranks)");
-    Expect(MakeOptions(4, "rdma", "bf16:feedback=true"), "for messages (allowed: feedback=");
-    Expect(MakeOptions(4, "rdma", "natural:owner=coded"), "(allowed: owner=plain, as coding");
-    Expect(MakeOptions(4, "rdma", "thc:owner=coded"), "for buckets (allowed: owner=plain");
-    Expect(MakeOptions(4, "rdma", "bf16:start=2s"), "(allowed: start=0s to 1s)");
+    ExpectRefusedCluster(MakeOptions(4, "rdma", "nonsense"),
+                         "codec nonsense (allowed: none, or a codec: ");
+    ExpectRefusedCluster(MakeOptions(4, "rdma", "bf16:on=fpga"), "'on=fpga' (allowed: ");
+    ExpectRefusedCluster(MakeOptions(4, "rdma", "bf16:on=cpu,overlap=false"),
+                         "(allowed: overlap=true, as");
+    ExpectRefusedCluster(MakeOptions(4, "rdma", "thc:place=message"),
+                         "(allowed: place=bucket, as this");
+    ExpectRefusedCluster(MakeOptions(16, "rdma", "thc"), "(allowed: up to 15 ranks)");
+    ExpectRefusedCluster(MakeOptions(4, "rdma", "bf16:feedback=true"),
+                         "for messages (allowed: feedback=");
+    ExpectRefusedCluster(MakeOptions(4, "rdma", "natural:owner=coded"),
+                         "(allowed: owner=plain, as coding");
+    ExpectRefusedCluster(MakeOptions(4, "rdma", "thc:owner=coded"),
+                         "for buckets (allowed: owner=plain");
+    ExpectRefusedCluster(MakeOptions(4, "rdma", "bf16:start=2s"), "(allowed: start=0s to 1s)");
     ClusterOptions options = MakeOptions(4, "rdma", "bf16");
     options.nic = "fp16";
-    Expect(options, "with nic fp16 (allowed: one of both)");
-    options = MakeOptions(4, "rdma", "bf16");
-    options.algorithm = "switchml";
-    Expect(options, "for messages with collective switchml (allowed: collectives of hosts");
-    options = MakeOptions(4, "rdma", "thc");
-    options.algorithm = "switch-ps";
-    Expect(options, "with collective switch-ps (allowed: collectives that return sums");
+    ExpectRefusedCluster(options, "with nic fp16 (allowed: one of both)");
+    ExpectRefusedCluster(MakeOptions(4, "rdma", "bf16", "switchml"),
+                         "for messages with collective switchml (allowed: collectives of hosts");
+    ExpectRefusedCluster(MakeOptions(4, "rdma", "thc", "switch-ps"),
+                         "with collective switch-ps (allowed: collectives that return sums");
     options = MakeOptions(4, "rdma", "bf16");
     options.hostModel = "nccl";
-    Expect(options, "with host model nccl (allowed: ");
+    ExpectRefusedCluster(options, "with host model nccl (allowed: ");
 
     const auto expect = [&](const std::string& codec,
                             bool isReal,

@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_CODED_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_CODED_TEST_COMMON_H
 
+#include "refusal-test-common.h"
+
 #include "ns3/collective-measurement.h"
 #include "ns3/guarded-run.h"
 #include "ns3/rng-seed-manager.h"
@@ -60,6 +62,14 @@ MeasureCoded(const ClusterOptions& options,
     }
     Simulator::Destroy();
     return row;
+}
+
+/** Expects the refusal of a cluster before the simulation. */
+inline void
+ExpectRefusedCluster(const ClusterOptions& options, const std::string& part)
+{
+    ExpectPart(GetRefusal([&] { const Cluster cluster(options); }), part);
+    Simulator::Destroy();
 }
 
 } // namespace ns3::training::tests
