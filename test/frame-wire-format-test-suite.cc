@@ -427,14 +427,11 @@ FrameRoundTripTestCase::CheckData(uint8_t opcode, uint32_t payload, bool real, b
         NS_TEST_ASSERT_MSG_EQ(copy->GetTelemetry()->size(), expected.size(), what);
         for (std::size_t i = 0; i < expected.size(); i++)
         {
-            NS_TEST_EXPECT_MSG_EQ((*copy->GetTelemetry())[i].time, expected[i].time, what);
-            NS_TEST_EXPECT_MSG_EQ((*copy->GetTelemetry())[i].sentBytes,
-                                  expected[i].sentBytes,
-                                  what);
-            NS_TEST_EXPECT_MSG_EQ((*copy->GetTelemetry())[i].queueBytes,
-                                  expected[i].queueBytes,
-                                  what);
-            NS_TEST_EXPECT_MSG_EQ((*copy->GetTelemetry())[i].rate, expected[i].rate, what);
+            const HopTelemetry& hop = (*copy->GetTelemetry())[i];
+            NS_TEST_EXPECT_MSG_EQ(hop.time, expected[i].time, what);
+            NS_TEST_EXPECT_MSG_EQ(hop.sentBytes, expected[i].sentBytes, what);
+            NS_TEST_EXPECT_MSG_EQ(hop.queueBytes, expected[i].queueBytes, what);
+            NS_TEST_EXPECT_MSG_EQ(hop.rate, expected[i].rate, what);
         }
     }
     Frame::Free(copy);
@@ -564,11 +561,12 @@ FrameRoundTripTestCase::Run()
         const Bytes contents(sum->payload->bytes.begin() + 3,
                              sum->payload->bytes.begin() + 3 + 4 * elements);
         Frame* copy = Check(sum, what);
-        NS_TEST_EXPECT_MSG_EQ(copy->As<SwitchMlHeader>().packet, 0xfffffffe, what);
-        NS_TEST_EXPECT_MSG_EQ(copy->As<SwitchMlHeader>().slot, SWITCHML_MAX_SLOTS - 1, what);
-        NS_TEST_EXPECT_MSG_EQ(+copy->As<SwitchMlHeader>().set, 0, what);
-        NS_TEST_EXPECT_MSG_EQ(+copy->As<SwitchMlHeader>().job, 3, what);
-        NS_TEST_EXPECT_MSG_EQ(+copy->As<SwitchMlHeader>().exponents[1], 127, what);
+        const auto& got = copy->As<SwitchMlHeader>();
+        NS_TEST_EXPECT_MSG_EQ(got.packet, 0xfffffffe, what);
+        NS_TEST_EXPECT_MSG_EQ(got.slot, SWITCHML_MAX_SLOTS - 1, what);
+        NS_TEST_EXPECT_MSG_EQ(+got.set, 0, what);
+        NS_TEST_EXPECT_MSG_EQ(+got.job, 3, what);
+        NS_TEST_EXPECT_MSG_EQ(+got.exponents[1], 127, what);
         NS_TEST_EXPECT_MSG_EQ(copy->payload->bytes, contents, what);
         Frame::Free(copy);
     }
@@ -591,14 +589,12 @@ FrameRoundTripTestCase::Run()
         Frame* copy = Check(sum, what);
         const bool isFirst = opcode == UC_WRITE_FIRST || opcode == UC_WRITE_ONLY_IMMEDIATE;
         const bool isLast = opcode > UC_WRITE_MIDDLE;
-        NS_TEST_EXPECT_MSG_EQ(copy->As<SwitchMlHeader>().slot, (isFirst ? 0x123 : 0), what);
-        NS_TEST_EXPECT_MSG_EQ(+copy->As<SwitchMlHeader>().set, (isFirst ? 1 : 0), what);
-        NS_TEST_EXPECT_MSG_EQ(copy->As<SwitchMlHeader>().packet,
-                              (isFirst  ? 0x12345U
-                               : isLast ? 0x2345U
-                                        : 0U),
-                              what);
-        NS_TEST_EXPECT_MSG_EQ(+copy->As<SwitchMlHeader>().exponents[0], (isLast ? -9 : 0), what);
+        const auto& got = copy->As<SwitchMlHeader>();
+        const uint32_t number = isFirst ? 0x12345 : isLast ? 0x2345 : 0;
+        NS_TEST_EXPECT_MSG_EQ(got.slot, (isFirst ? 0x123 : 0), what);
+        NS_TEST_EXPECT_MSG_EQ(+got.set, (isFirst ? 1 : 0), what);
+        NS_TEST_EXPECT_MSG_EQ(got.packet, number, what);
+        NS_TEST_EXPECT_MSG_EQ(+got.exponents[0], (isLast ? -9 : 0), what);
         NS_TEST_EXPECT_MSG_EQ(copy->destinationQp, 0x123456, what);
         NS_TEST_EXPECT_MSG_EQ(copy->psn, 0xabcdef, what);
         NS_TEST_EXPECT_MSG_EQ(copy->payload->bytes, contents->bytes, what);

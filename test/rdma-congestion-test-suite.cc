@@ -77,6 +77,13 @@ Make(const std::map<std::string, std::string>& attributes = {})
     return control;
 }
 
+/** Expects a value within a tolerance. */
+void
+ExpectNear(double value, double expected, double tolerance, const std::string& what)
+{
+    NS_TEST_EXPECT_MSG_EQ_TOL(value, expected, tolerance, what);
+}
+
 /** Expects a window, bytes. */
 void
 ExpectWindow(const RdmaCongestionControl& control,
@@ -84,7 +91,7 @@ ExpectWindow(const RdmaCongestionControl& control,
              double tolerance,
              const std::string& what)
 {
-    NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(control.GetWindow()), window, tolerance, what);
+    ExpectNear(static_cast<double>(control.GetWindow()), window, tolerance, what);
 }
 
 /** Feeds an algorithm the telemetry of a path. */
@@ -333,8 +340,7 @@ TestTimely()
     NS_TEST_EXPECT_MSG_EQ(timely->GetNeeds().telemetry, false, "needs nothing but round trips");
     got = tell(1000);
     NS_TEST_EXPECT_MSG_EQ(got, 1, "the first round trip is only noted");
-    got = tell(1000);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, 0.6, 1e-12, "1 - .8 (1 - 500 / 1000)");
+    ExpectNear(tell(1000), 0.6, 1e-12, "1 - .8 (1 - 500 / 1000)");
     for (int i = 0; i < 50; i++)
     {
         timely->OnAck(MakeAck(psn - 50, 900 * MICROSECOND));
@@ -345,8 +351,7 @@ TestTimely()
     for (int i = 0; i < 8; i++)
     {
         rate += i < 5 ? 0.001 : 0.005;
-        got = tell(20 + 3 * i);
-        NS_TEST_EXPECT_MSG_EQ_TOL(got, rate, 1e-12, "raise " << i);
+        ExpectNear(tell(20 + 3 * i), rate, 1e-12, "raise " + std::to_string(i));
     }
     // From 1000 us on the smoothed difference is known only from the rule itself.
     double difference = 0;
@@ -365,16 +370,13 @@ TestTimely()
     double factor = 1 - 0.8 * smooth(52);
     NS_TEST_EXPECT_MSG_EQ_TOL(factor, 1 - 0.8 * (0.125 * 3 + 0.875 * 11) / 20, 0.001, "oracle");
     rate *= factor;
-    got = tell(52);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, rate, 1e-12, "grows between the thresholds: a cut");
+    ExpectNear(tell(52), rate, 1e-12, "grows between the thresholds: a cut");
     factor = 1 - 0.8 * smooth(60);
     rate *= factor;
-    got = tell(60);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, rate, 1e-12, "and another");
+    ExpectNear(tell(60), rate, 1e-12, "and another");
     smooth(55);
     rate += 0.001;
-    got = tell(55);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, rate, 1e-12, "shrinks: raised, stages begin again");
+    ExpectNear(tell(55), rate, 1e-12, "shrinks: raised, stages begin again");
     got = tell(400);
     NS_TEST_EXPECT_MSG_EQ(got, 0.01, "a steep growth leaves the minimum");
     timely->SetAttribute("HyperStages", UintegerValue(0));
@@ -435,8 +437,7 @@ TestDctcp()
                               "part of the bytes");
     got = tell(*quiet, 2100, true);
     NS_TEST_EXPECT_MSG_EQ(got, window, "packet 2100 was the next to send at the cut");
-    got = tell(*quiet, 2123, false);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, window + 1000, 0.51, "one packet");
+    ExpectNear(tell(*quiet, 2123, false), window + 1000, 0.51, "one packet");
 
     // All marked: alpha tends to 1, a cut halves the window.
     auto flooded = Make<RdmaDctcp>();
@@ -444,8 +445,7 @@ TestDctcp()
     for (int i = 0; i < 3; i++, psn += 101)
     {
         const double last = static_cast<double>(flooded->GetWindow());
-        got = tell(*flooded, psn, true);
-        NS_TEST_EXPECT_MSG_EQ_TOL(got, last / 2, 1, "halved");
+        ExpectNear(tell(*flooded, psn, true), last / 2, 1, "halved");
         NS_TEST_EXPECT_MSG_EQ_TOL(flooded->GetAlpha(), 1, 1e-12, "alpha");
     }
     for (int i = 0; i < 30; i++, psn += 101)
@@ -453,8 +453,7 @@ TestDctcp()
         tell(*flooded, psn, true);
     }
     NS_TEST_EXPECT_MSG_EQ_TOL(flooded->GetRate(0), 100e6, 1, "down to the minimum");
-    got = tell(*flooded, psn, false);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, 162.5 + 1000, 0.51, "and up again");
+    ExpectNear(tell(*flooded, psn, false), 162.5 + 1000, 0.51, "and up again");
 
     // Losses.
     auto lossy = Make<RdmaDctcp>();
@@ -480,22 +479,17 @@ TestSwift()
         swift->OnAck(ack);
         return swift->GetCongestionWindow();
     };
-    double got = 0;
     NS_TEST_EXPECT_MSG_EQ(swift->GetCongestionWindow(), 162500, "one product");
     NS_TEST_EXPECT_MSG_EQ(swift->GetWindow(), 162000, "whole packets in flight");
     NS_TEST_EXPECT_MSG_EQ(swift->GetRate(0), LINE, "no pace above one packet");
     NS_TEST_EXPECT_MSG_EQ(swift->GetTargetDelay(), PATH_TARGET, "100 packets and more: no scaling");
-    got = tell(PATH_TARGET - 1);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, 162500 + 1000 / 162.5, 1, "below the target");
-    got = tell(PATH_TARGET - 1, 10000);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, 162567.7, 1, "ten packets at once");
+    ExpectNear(tell(PATH_TARGET - 1), 162500 + 1000 / 162.5, 1, "below the target");
+    ExpectNear(tell(PATH_TARGET - 1, 10000), 162567.7, 1, "ten packets at once");
     double window = 162567.7;
-    got = tell(2 * PATH_TARGET);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, window * 0.6, 1, "1 - .8 * .5");
+    ExpectNear(tell(2 * PATH_TARGET), window * 0.6, 1, "1 - .8 * .5");
     window *= 0.6;
     now += 2 * PATH_TARGET - 1;
-    got = tell(2 * PATH_TARGET);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, window, 1, "once per round trip");
+    ExpectNear(tell(2 * PATH_TARGET), window, 1, "once per round trip");
     now++;
     const auto scaled = static_cast<double>(swift->GetTargetDelay());
     const double range = 100e6 / (1 / std::sqrt(0.1) - 0.1);
@@ -503,15 +497,13 @@ TestSwift()
                               PATH_TARGET + range * (1 / std::sqrt(window / 1000) - 0.1),
                               100,
                               "flow scaling");
-    got = tell(static_cast<int64_t>(1.1 * scaled));
-    NS_TEST_EXPECT_MSG_EQ_TOL(got,
-                              window * (1 - 0.8 * 0.1 / 1.1),
-                              1,
-                              "in proportion to the excess");
+    ExpectNear(tell(static_cast<int64_t>(1.1 * scaled)),
+               window * (1 - 0.8 * 0.1 / 1.1),
+               1,
+               "in proportion to the excess");
     window *= 1 - 0.8 * 0.1 / 1.1;
     now += MILLISECOND;
-    got = tell(MILLISECOND);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, window / 2, 1, "by one half at most");
+    ExpectNear(tell(MILLISECOND), window / 2, 1, "by one half at most");
     window /= 2;
     swift->OnLoss(now);
     NS_TEST_EXPECT_MSG_EQ_TOL(swift->GetCongestionWindow(), window, 1, "not twice");
@@ -527,8 +519,7 @@ TestSwift()
     }
     NS_TEST_EXPECT_MSG_EQ_TOL(swift->GetRate(0), window * 8 / 1e-3, 2e4, "window / round trip");
     NS_TEST_EXPECT_MSG_EQ(swift->GetWindow(), 1000, "one packet in flight");
-    got = tell(MICROSECOND);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, window + 1000, 1, "raised by whole packets");
+    ExpectNear(tell(MICROSECOND), window + 1000, 1, "raised by whole packets");
     NS_TEST_EXPECT_MSG_EQ(swift->GetRate(0), LINE, "and back to no pace");
     for (int i = 0; i < 5; i++)
     {
@@ -640,18 +631,13 @@ TestPowerTcp()
     };
     got = tell(2, 1);
     NS_TEST_EXPECT_MSG_EQ(got, 1, "the first round trip is only noted");
-    got = tell(2, 1);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, expected(2 / 1.05), 1e-9, "twice the idle one");
-    got = tell(3, 1);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, expected(2 * 3 / 1.05), 1e-9, "and grows");
-    got = tell(2, 1);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, expected(0.5 * 2 / 1.05), 1e-9, "shrinks, by one half");
+    ExpectNear(tell(2, 1), expected(2 / 1.05), 1e-9, "twice the idle one");
+    ExpectNear(tell(3, 1), expected(2 * 3 / 1.05), 1e-9, "and grows");
+    ExpectNear(tell(2, 1), expected(0.5 * 2 / 1.05), 1e-9, "shrinks, by one half");
     const double smoothed = 0.75 * (0.5 * 2 / 1.05) + 0.25 * 2 / 1.05;
-    got = tell(2, 0.25);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, expected(smoothed), 1e-9, "smoothed");
+    ExpectNear(tell(2, 0.25), expected(smoothed), 1e-9, "smoothed");
     tell(0.5, 10);
-    got = tell(1, 1);
-    NS_TEST_EXPECT_MSG_EQ_TOL(got, expected(1.5 * 2 / 1.05), 1e-9, "shortest seen: 1/2");
+    ExpectNear(tell(1, 1), expected(1.5 * 2 / 1.05), 1e-9, "shortest seen: 1/2");
     for (int i = 0; i < 20; i++)
     {
         psn += 100;

@@ -260,12 +260,6 @@ class Bench : public ProgramBench<SharpProgram>
         trees[tree].ends[child]->connection.Send(message);
     }
 
-    /** Runs until all frames have arrived and are acknowledged. */
-    void Settle()
-    {
-        Simulator::Run();
-    }
-
     /** Sends a frame on an arbitrary connection number. */
     void SendRaw(uint32_t child, uint32_t queuePair)
     {
@@ -437,7 +431,7 @@ CheckOrder()
         for (uint32_t child : order)
         {
             bench.Send(0, child, packet, values[child]);
-            bench.Settle();
+            Simulator::Run();
         }
         for (const auto& end : bench.trees[0].ends)
         {
@@ -465,7 +459,7 @@ CheckOperations()
         bench.Send(0, 0, packet, static_cast<float>(packet));
         bench.Send(0, 1, packet, NOTHING);
     }
-    bench.Settle();
+    Simulator::Run();
     NS_TEST_EXPECT_MSG_EQ(bench.trees[0].ends[0]->results.size(), 0, "child 2 is missing");
     for (uint32_t packet = 0; packet < Bench::SLOTS; packet++)
     {
@@ -478,7 +472,7 @@ CheckOperations()
     {
         bench.Send(0, child, 5, NOTHING);
     }
-    bench.Settle();
+    Simulator::Run();
     for (uint32_t child : {0, 1, 2})
     {
         const auto& end = *bench.trees[0].ends[child];
@@ -507,7 +501,7 @@ CheckLocks()
     const auto ask = [&](uint32_t tree, uint32_t packet, uint8_t operation = SHARP_LOCK) {
         bench.Send(tree, 0, packet, NOTHING, SHARP_LOCK);
         bench.Send(tree, 1, packet, NOTHING, operation);
-        bench.Settle();
+        Simulator::Run();
         return (bench.trees[tree].ends[0]->results.back().operation & SHARP_REFUSED) == 0;
     };
     NS_TEST_EXPECT_MSG_EQ(ask(2, 0), true, "the only active tree there can be");
@@ -518,7 +512,7 @@ CheckLocks()
         bench.Send(0, child, 0, 4, 0);
         bench.Send(0, child, 1, 5, SHARP_UNLOCK);
     }
-    bench.Settle();
+    Simulator::Run();
     NS_TEST_EXPECT_MSG_EQ(bench.trees[0].ends[1]->results.back().value, 10, "streamed");
     NS_TEST_EXPECT_MSG_EQ(bench.program->GetActiveStreams(), 0, "and released");
     NS_TEST_EXPECT_MSG_EQ(ask(3, 1, SHARP_LOCK | SHARP_REFUSED), false, "refused below");
@@ -540,15 +534,15 @@ CheckStrangers()
     bench.SendRaw(0, 99);                       // no such connection
     bench.SendRaw(0, bench.trees[0].first + 2); // the parent's, which the root does not have
     bench.SendRaw(0, bench.trees[0].first + 1); // the other child's
-    bench.Settle();
+    Simulator::Run();
     NS_TEST_EXPECT_MSG_EQ(counters.refused, 3, "refused");
     NS_TEST_EXPECT_MSG_EQ(counters.added, 0, "not added");
     // A restart ends connections permanently.
     bench.Send(0, 0, 0, 1);
-    bench.Settle();
+    Simulator::Run();
     bench.device->Restart();
     bench.Send(0, 1, 0, 1);
-    bench.Settle();
+    Simulator::Run();
     NS_TEST_EXPECT_MSG_EQ(counters.completed, 0, "no sum");
     NS_TEST_EXPECT_MSG_EQ(counters.refused, 3 + 4, "the packet, and three retries");
     NS_TEST_EXPECT_MSG_EQ(bench.trees[0].ends[1]->broken, 1, "the child gives up");
@@ -564,7 +558,7 @@ CheckBrokenChild()
     bench.Send(0, 1, 0, 1);
     bench.trees[0].ends[1]->port = nullptr; // its acknowledgements are lost
     bench.trees[0].ends[1]->wire = [](const Frame&) { return std::vector<Time>{}; };
-    bench.Settle();
+    Simulator::Run();
     const SharpCounters& counters = bench.program->GetCounters();
     NS_TEST_EXPECT_MSG_EQ(counters.broken, 1, "given up");
     NS_TEST_EXPECT_MSG_EQ(counters.resent, 3, "after the retries");

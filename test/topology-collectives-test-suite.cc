@@ -535,19 +535,17 @@ MakeOptions(const std::string& spec, const std::string& algorithm)
     options.ranks = 16;
     options.topology = spec;
     options.algorithm = algorithm;
-    options.congestionControl = "none";
-    options.path = "schedule";
     return options;
 }
 
 CollectiveMeasurement
-Run(const ClusterOptions& options)
+Run(const ClusterOptions& options, uint64_t bytes, bool isReal)
 {
     CollectiveMeasurement result;
     {
         const Cluster cluster(options);
         GuardedRun run(cluster);
-        result = MeasureCollective(cluster, run, Operation::ALL_REDUCE, 4 << 20, false, 1);
+        result = MeasureCollective(cluster, run, Operation::ALL_REDUCE, bytes, isReal, 1);
     }
     Simulator::Destroy();
     return result;
@@ -579,10 +577,12 @@ TestSchedulePaths()
                           "hosts with several ports");
 
     ClusterOptions options = MakeOptions("m-ary-n-tree:m=4,n=2", "multitree");
-    const double pinned = Run(options).efficiency;
+    options.congestionControl = "none";
+    options.path = "schedule";
+    const double pinned = Run(options, 4 << 20, false).efficiency;
     options.path = "ecmp";
     NS_TEST_EXPECT_MSG_GT(pinned, 0.98, "no two on a link");
-    NS_TEST_EXPECT_MSG_LT(Run(options).efficiency, 0.9, "by chance");
+    NS_TEST_EXPECT_MSG_LT(Run(options, 4 << 20, false).efficiency, 0.9, "by chance");
 
     options.algorithm = "ring";
     options.path = "schedule";
@@ -603,24 +603,12 @@ TestRealNumbers(const std::string& spec, const std::string& algorithm)
 {
     for (const std::string transport : {"rdma", "tcp"})
     {
-        UsePicoseconds();
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
-        ClusterOptions options;
-        options.ranks = 16;
-        options.topology = spec;
+        ClusterOptions options = MakeOptions(spec, algorithm);
         options.transport = transport;
-        options.algorithm = algorithm;
-        {
-            const Cluster cluster(options);
-            GuardedRun run(cluster);
-            const auto result =
-                MeasureCollective(cluster, run, Operation::ALL_REDUCE, 40004, true, 1);
-            NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", transport);
-            NS_TEST_EXPECT_MSG_EQ(result.verified, true, transport);
-            NS_TEST_EXPECT_MSG_LT(result.lowerBound, result.seconds, transport);
-        }
-        Simulator::Destroy();
+        const CollectiveMeasurement result = Run(options, 40004, true);
+        NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", transport);
+        NS_TEST_EXPECT_MSG_EQ(result.verified, true, transport);
+        NS_TEST_EXPECT_MSG_LT(result.lowerBound, result.seconds, transport);
     }
 }
 
@@ -717,16 +705,16 @@ struct PropertiesTestCase
 std::vector<Case>
 MakeCases()
 {
-    std::vector<Case> cases;
-    cases.push_back({"schedules made for a topology: proofs, steps, bytes", TestTopologySchedules});
-    cases.push_back({"bytes of the 2D-ring, of leaders, of levels, and dimension by dimension",
-                     TestUnevenVolume});
-    cases.push_back({"MULTITREE: table of a network interface, order, window", TestMultitreeTable});
-    cases.push_back({"TACOS plans each size for itself", TestSynthesisBySize});
-    cases.push_back({"MULTITREE: --path=schedule", TestSchedulePaths});
-    cases.push_back({"algorithms say what topology they need", TestNeeds});
-    cases.push_back({"plans follow from properties, not from the topology's name",
-                     RunTest<PropertiesTestCase>});
+    std::vector<Case> cases{
+        {"schedules made for a topology: proofs, steps, bytes", TestTopologySchedules},
+        {"bytes of the 2D-ring, of leaders, of levels, and dimension by dimension",
+         TestUnevenVolume},
+        {"MULTITREE: table of a network interface, order, window", TestMultitreeTable},
+        {"TACOS plans each size for itself", TestSynthesisBySize},
+        {"MULTITREE: --path=schedule", TestSchedulePaths},
+        {"algorithms say what topology they need", TestNeeds},
+        {"plans follow from properties, not from the topology's name",
+         RunTest<PropertiesTestCase>}};
     const std::vector<std::pair<std::string, std::string>> runs{
         {"torus:4x4", "multitree"},
         {"bigraph:m=2,n=8", "multitree:order=sorted,stop=last,window=2"},
