@@ -53,7 +53,8 @@ inline void
 ExpectPart(const std::string& text, const std::string& part)
 {
     const std::string actual = text.empty() ? "nothing is refused" : text;
-    NS_TEST_EXPECT_MSG_NE(actual.find(part), std::string::npos, actual << ": " << part);
+    NS_TEST_EXPECT_MSG_EQ(text.empty(), part.empty(), actual << ": " << part);
+    NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, actual << ": " << part);
 }
 
 } // namespace ns3::training::tests
