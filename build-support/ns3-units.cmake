@@ -50,6 +50,9 @@ function(join_ns3_files units_folder)
       list(APPEND sources ${units_folder}/${unit})
     endforeach()
     set_target_properties(lib${library}-obj PROPERTIES SOURCES "${sources}")
+    if(NOT library MATCHES "^(core|network)$") # whose code runs for each event or packet
+      target_compile_options(lib${library}-obj PRIVATE -O2)
+    endif()
   endforeach()
   if(TARGET libtest) # ns-3's own suites, which no command of `ns3w` runs
     set_target_properties(libtest PROPERTIES SOURCES ${PROJECT_SOURCE_DIR}/build-support/empty.cc)
