@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import importlib.machinery
-import importlib.util
 import json
 import os
 import re
@@ -34,6 +32,11 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+sys.dont_write_bytecode = True  # keeps the checkout clean
+
+from ns3w_support.builds import WheelBuild, module_list  # noqa: E402
+from ns3w_support.console import Failure, say, work  # noqa: E402
+
 HERE = Path(__file__).resolve().parents[1]
 PACKAGE = "distributed_training"
 NATIVE = f"{PACKAGE}/native"
@@ -41,15 +44,6 @@ NATIVE = f"{PACKAGE}/native"
 UNNEEDED = {".git", ".ci", "build", "dist", "__pycache__", ".pytest_cache", "_build", "out"}
 # What pip's isolation of builds sets, and what must not reach the virtual environments of ns3w.
 ISOLATION = ("PYTHONPATH", "PYTHONNOUSERSITE", "PIP_TARGET", "PIP_PREFIX", "PIP_USER")
-
-
-def load_ns3w() -> Any:
-    """Return the script ns3w as a module."""
-    loader = importlib.machinery.SourceFileLoader("ns3w", str(HERE / "ns3w"))
-    spec = importlib.util.spec_from_loader("ns3w", loader)
-    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
-    loader.exec_module(module)
-    return module
 
 
 def read_project() -> dict[str, Any]:
@@ -107,21 +101,20 @@ def build_native(folder: Path) -> None:
     """
     for name in ISOLATION:
         os.environ.pop(name, None)
-    ns3w = load_ns3w()
     try:
-        build = ns3w.WheelBuild()
+        build = WheelBuild()
         is_new = not build.directory.exists()
         try:
-            build.make(*ns3w.module_list("example_names"))
+            build.make(*module_list("example_names"))
             install = ["cmake", "--install", build.directory, "--prefix", folder, "--strip"]
-            ns3w.work("collecting what is built", install, build.directory / "install.log")
+            work("collecting what is built", install, build.directory / "install.log")
             info = json.loads(build.info.read_text(encoding="utf-8"))
         finally:
             # The unpacked archive that this file is in will be removed, and so is its build.
             if is_new and HERE.is_relative_to(Path(tempfile.gettempdir()).resolve()):
                 shutil.rmtree(build.directory, ignore_errors=True)
-    except ns3w.Failure as failure:
-        ns3w.say(failure)
+    except Failure as failure:
+        say(failure)
         raise SystemExit(failure.status) from None
     *others, own = info["libraries"]
     info["libraries"] = [to_ns3_path(path) for path in others] + [f"lib/{Path(own).name}"]

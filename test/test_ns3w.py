@@ -29,6 +29,12 @@ def ns3_release(ns3w):
 
 
 @pytest.fixture
+def builds(ns3w):
+    """The part of the script that builds."""
+    return sys.modules["ns3w_support.builds"]
+
+
+@pytest.fixture
 def ns3w(tmp_path, monkeypatch):
     """The script as a Python module, with an empty cache."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -188,16 +194,16 @@ def test_relative_cache_home_is_ignored(tmp_path, ns3w, monkeypatch):
         assert cache_home() == tmp_path / ".cache"
 
 
-def test_spaces_in_paths(tmp_path, ns3w, monkeypatch):
-    monkeypatch.setattr(ns3w, "HERE", tmp_path / "my check-out")
-    monkeypatch.setattr(ns3w, "CACHE", tmp_path / "my cache")
-    monkeypatch.setattr(ns3w, "module_list", lambda name: [])
+def test_spaces_in_paths(tmp_path, builds, ns3w, monkeypatch):
+    monkeypatch.setattr(builds, "HERE", tmp_path / "my check-out")
+    monkeypatch.setattr(builds, "CACHE", tmp_path / "my cache")
+    monkeypatch.setattr(builds, "module_list", lambda name: [])
     build = ns3w.select_build(str(fake_tree(tmp_path / "tree")))
     assert build.directory.parent == tmp_path / "my cache/builds"
     assert build.directory.name.startswith("my-check-out-")
     commands = []
-    monkeypatch.setattr(ns3w, "need", lambda *names: None)
-    monkeypatch.setattr(ns3w, "work", lambda what, command, *rest, **more: commands.append(command))
+    monkeypatch.setattr(builds, "need", lambda *names: None)
+    monkeypatch.setattr(builds, "work", lambda what, command, *rest, **more: commands.append(command))
     build.configure()
     # CMake would divide it.
     flags = [word for word in commands[0] if str(word).startswith("-DCMAKE_CXX_FLAGS=")]
@@ -290,17 +296,17 @@ def test_version_is_written_once():
     assert f"\n## {version}" in (ROOT / "CHANGES.md").read_text()
 
 
-def test_sanitizers_have_a_build_of_their_own(tmp_path, ns3w, monkeypatch):
+def test_sanitizers_have_a_build_of_their_own(tmp_path, builds, ns3w, monkeypatch):
     tree = str(fake_tree(tmp_path / "tree"))
     commands = []
-    monkeypatch.setattr(ns3w, "need", lambda *names: None)
-    monkeypatch.setattr(ns3w, "work", lambda what, command, *rest, **more: commands.append(command))
-    builds = [ns3w.select_build(tree), ns3w.select_build(tree, sanitize=True)]
-    assert builds[0].directory != builds[1].directory
+    monkeypatch.setattr(builds, "need", lambda *names: None)
+    monkeypatch.setattr(builds, "work", lambda what, command, *rest, **more: commands.append(command))
+    both = [ns3w.select_build(tree), ns3w.select_build(tree, sanitize=True)]
+    assert both[0].directory != both[1].directory
     found = []
     for build, profile, definitions in (
-        (builds[0], "optimized", []),
-        (builds[1], "sanitized", ["NS3_ASSERT_ENABLE"]),
+        (both[0], "optimized", []),
+        (both[1], "sanitized", ["NS3_ASSERT_ENABLE"]),
     ):
         build.configure()
         words = [str(word).replace(str(build.directory), "BUILD") for word in commands.pop()]
@@ -320,16 +326,16 @@ def test_sanitizers_have_a_build_of_their_own(tmp_path, ns3w, monkeypatch):
     assert all("-fsanitize=address,undefined" in value for value in added.values())
 
 
-def test_programs_use_huge_pages_unless_told_otherwise(ns3w):
+def test_programs_use_huge_pages_unless_told_otherwise(builds):
     variables = {}
-    ns3w.use_huge_pages(variables)
+    builds.use_huge_pages(variables)
     assert variables == {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
     variables = {"GLIBC_TUNABLES": "mine"}
-    ns3w.use_huge_pages(variables)
+    builds.use_huge_pages(variables)
     assert variables == {"GLIBC_TUNABLES": "mine"}
 
 
-def test_profiles_are_recorded_again_when_code_changes(tmp_path, ns3w, monkeypatch):
+def test_profiles_are_recorded_again_when_code_changes(tmp_path, builds, ns3w, monkeypatch):
     """A build of its own, in two steps: instrumented and run, then compiled with the profiles."""
     training = sys.modules["ns3w_support.profile_training"]
     here = tmp_path / "checkout"
@@ -350,14 +356,14 @@ def test_profiles_are_recorded_again_when_code_changes(tmp_path, ns3w, monkeypat
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / "x.gcda").write_text("profile")
 
-    for module in (ns3w, training):
+    for module in (builds, training):
         monkeypatch.setattr(module, "work", work)
     tree = str(fake_tree(tmp_path / "tree"))
     ordinary = ns3w.select_build(tree)
-    monkeypatch.setattr(ns3w, "need", lambda *names: None)
-    monkeypatch.setattr(ns3w, "ninja", lambda *words: done.append("ninja"))
-    monkeypatch.setattr(ns3w, "module_list", lambda name: [])
-    monkeypatch.setattr(ns3w, "HERE", here)
+    monkeypatch.setattr(builds, "need", lambda *names: None)
+    monkeypatch.setattr(builds, "ninja", lambda *words: done.append("ninja"))
+    monkeypatch.setattr(builds, "module_list", lambda name: [])
+    monkeypatch.setattr(builds, "HERE", here)
     monkeypatch.setattr(training, "get_compiler", lambda: "gcc 12")
     monkeypatch.setattr(ns3w.Build, "profile_guided", True)
     build = ns3w.select_build(tree)
@@ -421,13 +427,13 @@ def test_profiles_need_gcc(tmp_path, ns3w, monkeypatch, text, allowed):
 
 
 @pytest.mark.parametrize("text", ["", "{", '["cut', "\udcff", "[]"])
-def test_damaged_records_count_as_absent(tmp_path, ns3w, monkeypatch, text):
+def test_damaged_records_count_as_absent(tmp_path, builds, monkeypatch, text):
     """A kill or a full disk may have left them, before they were written whole."""
-    build = ns3w.select_build(str(fake_tree(tmp_path / "tree")))
+    build = builds.select_build(str(fake_tree(tmp_path / "tree")))
     python = tmp_path / "cache/distributed-training"
     python /= f"python{sys.version_info[0]}.{sys.version_info[1]}-ns-3.40"
     done = []
-    for module in (ns3w, sys.modules["ns3w_support.python_environment"]):
+    for module in (builds, sys.modules["ns3w_support.python_environment"]):
         monkeypatch.setattr(module, "need", lambda *names: None)
         monkeypatch.setattr(
             module, "work", lambda what, *rest, **more: done.append(what.split()[0])
@@ -446,21 +452,21 @@ def test_damaged_records_count_as_absent(tmp_path, ns3w, monkeypatch, text):
         assert done == expected  # not again
 
 
-def test_files_are_written_whole_or_not_at_all(tmp_path, ns3w, monkeypatch):
+def test_files_are_written_whole_or_not_at_all(tmp_path, builds, monkeypatch):
     path = tmp_path / "record.json"
-    ns3w.write_whole(path, "old")
+    builds.write_whole(path, "old")
 
     def full(*paths):
         raise OSError("no space left")
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError):
-        ns3w.write_whole(path, "new")
+        builds.write_whole(path, "new")
     assert [entry.name for entry in tmp_path.iterdir()] == ["record.json"]
     assert path.read_text() == "old"
 
 
-def test_python_packages_are_pinned_with_hashes(ns3w):
+def test_python_packages_are_pinned_with_hashes(builds):
     lists = {path.stem: path for path in ROOT.glob("build-support/python-packages/*.txt")}
     versions = {cppyy for _, _, cppyy in REQUIREMENTS}
     assert set(lists) == {"ci", "tests", "tools", "wheel"} | {f"cppyy-{version}" for version in versions}
@@ -472,7 +478,7 @@ def test_python_packages_are_pinned_with_hashes(ns3w):
             assert re.fullmatch(pin, line), (name, line)
         if name.startswith("cppyy"):
             assert name.replace("cppyy-", "cppyy==") in [line.split()[0] for line in entries]
-    assert f"ns3=={ns3w.WHEEL}" in lists["wheel"].read_text()
+    assert f"ns3=={builds.WHEEL}" in lists["wheel"].read_text()
 
 
 def test_stale_forwarding_headers_are_removed(tmp_path, ns3w):
@@ -648,20 +654,20 @@ def test_killed_unpacking_is_repeated(tmp_path, ns3_release, monkeypatch):
     assert not (release / "half-of-a-file").exists()
 
 
-def test_missing_packages_without_rights_name_the_command(tmp_path, ns3w, monkeypatch):
+def test_missing_packages_without_rights_name_the_command(tmp_path, builds, ns3w, monkeypatch):
     def which(name):
         return "/usr/bin/apt-get" if name == "apt-get" else None
 
     monkeypatch.setattr(shutil, "which", which)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     with pytest.raises(ns3w.Failure) as failure:
-        ns3w.need("ninja", "cmake")
+        builds.need("ninja", "cmake")
     assert "sudo apt-get install" in str(failure.value)
     assert "ninja-build cmake" in str(failure.value)
     assert failure.value.status == 2
 
 
-def test_log_of_packages_is_in_the_cache(ns3w, monkeypatch):
+def test_log_of_packages_is_in_the_cache(builds, ns3w, monkeypatch):
     packages = sys.modules["ns3w_support.system_packages"]
     logs = []
     monkeypatch.setattr(
@@ -669,17 +675,17 @@ def test_log_of_packages_is_in_the_cache(ns3w, monkeypatch):
     )
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     monkeypatch.setattr(packages, "work", lambda what, command, log, **rest: logs.append(log))
-    ns3w.need("ninja")
+    builds.need("ninja")
     assert {log.parent for log in logs} == {ns3w.CACHE}
 
 
-def test_logs_do_not_follow_links(tmp_path, ns3w):
+def test_logs_do_not_follow_links(tmp_path, builds):
     victim = tmp_path / "victim"
     victim.write_text("precious")
     log = tmp_path / "log"
     log.symlink_to(victim)
     with contextlib.suppress(OSError):
-        ns3w.work("trying", ["echo", "output"], log)
+        builds.work("trying", ["echo", "output"], log)
     assert victim.read_text() == "precious"
 
 
@@ -691,29 +697,29 @@ def test_two_at_once_wait_for_each_other(tmp_path, ns3w):
     assert not subprocess.run([sys.executable, "-c", code, lock], capture_output=True).returncode
 
 
-def test_failing_command_shows_the_end_of_its_output(tmp_path, ns3w, capsys):
+def test_failing_command_shows_the_end_of_its_output(tmp_path, builds, ns3w, capsys):
     with pytest.raises(ns3w.Failure) as failure:
-        ns3w.work("trying", ["sh", "-c", "echo reason; exit 3"], tmp_path / "log")
+        builds.work("trying", ["sh", "-c", "echo reason; exit 3"], tmp_path / "log")
     assert failure.value.status == 1
     assert "reason" in capsys.readouterr().err
 
 
-def test_build_says_how_far_it_is(tmp_path, ns3w, monkeypatch, capsys):
+def test_build_says_how_far_it_is(tmp_path, builds, monkeypatch, capsys):
     (tmp_path / "build.ninja").write_text(
         "rule touch\n  command = echo warned && touch $out\n  description = Building CXX object $out\n"
         "build one: touch\nbuild two: touch one\n"
     )
     monkeypatch.setattr(sys.modules["ns3w_support.progress"], "PIPE_SECONDS", 0)
-    ns3w.ninja(tmp_path, ["two"], tmp_path / "log", dict(os.environ))
+    builds.ninja(tmp_path, ["two"], tmp_path / "log", dict(os.environ))
     said = capsys.readouterr().err
     assert "building" in said
     assert "1 of 2 steps of the build, 0 min" in said and "2 of 2 steps of the build\n" in said
     assert "warned" not in said and "warned" in (tmp_path / "log").read_text()
-    ns3w.ninja(tmp_path, ["two"], tmp_path / "log", dict(os.environ))
+    builds.ninja(tmp_path, ["two"], tmp_path / "log", dict(os.environ))
     assert capsys.readouterr().err == ""
 
 
-def test_build_has_a_plan_after_a_change_of_its_rules(tmp_path, ns3w, monkeypatch, capsys):
+def test_build_has_a_plan_after_a_change_of_its_rules(tmp_path, builds, monkeypatch, capsys):
     rules = (
         "rule configure\n  command = cp new.ninja build.ninja\n  generator = 1\n"
         "build build.ninja: configure new.ninja\n"
@@ -723,14 +729,14 @@ def test_build_has_a_plan_after_a_change_of_its_rules(tmp_path, ns3w, monkeypatc
     (tmp_path / "new.ninja").write_text(rules + more + "build one: touch\n")
     os.utime(tmp_path / "build.ninja", (0, 0))
     monkeypatch.setattr(sys.modules["ns3w_support.progress"], "PIPE_SECONDS", 0)
-    ns3w.ninja(tmp_path, ["one"], tmp_path / "log", dict(os.environ))
+    builds.ninja(tmp_path, ["one"], tmp_path / "log", dict(os.environ))
     assert "1 of 1 steps of the build\n" in capsys.readouterr().err
 
 
-def test_outputs_of_all_builds_are_collected(tmp_path, ns3w, monkeypatch):
+def test_outputs_of_all_builds_are_collected(tmp_path, builds, ns3w, monkeypatch):
     """An earlier build of a run may have warnings; its log is replaced by that of the next one."""
-    builds = tmp_path / "builds"
-    monkeypatch.setenv("NS3W_BUILDS", str(builds))
+    outputs = tmp_path / "builds"
+    monkeypatch.setenv("NS3W_BUILDS", str(outputs))
     status = iter([0, 1])
 
     (tmp_path / "build.ninja").touch()
@@ -740,11 +746,11 @@ def test_outputs_of_all_builds_are_collected(tmp_path, ns3w, monkeypatch):
         if next(status):
             raise ns3w.Failure("failed")
 
-    monkeypatch.setattr(ns3w, "work", work)
-    ns3w.ninja(tmp_path, ["one"], tmp_path / "build.log", {})
+    monkeypatch.setattr(builds, "work", work)
+    builds.ninja(tmp_path, ["one"], tmp_path / "build.log", {})
     with pytest.raises(ns3w.Failure):
-        ns3w.ninja(tmp_path, ["two"], tmp_path / "build.log", {})
-    assert builds.read_text() == "warning of one\nwarning of two\n"
+        builds.ninja(tmp_path, ["two"], tmp_path / "build.log", {})
+    assert outputs.read_text() == "warning of one\nwarning of two\n"
 
 
 @pytest.mark.skipif(not shutil.which("cmake"), reason="there is no cmake")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from test_ns3w import ROOT, call, fake_tree, ns3w  # noqa: F401
+from test_ns3w import ROOT, builds, call, fake_tree, ns3w  # noqa: F401
 
 BUILD = os.environ.get("DISTRIBUTED_TRAINING_BUILD")
 needs_build = pytest.mark.skipif(not BUILD, reason="needs a build: ./ns3w test")
@@ -160,14 +160,14 @@ esac
 
 
 @pytest.fixture
-def runner(tmp_path, ns3w, monkeypatch):  # noqa: F811
+def runner(tmp_path, builds, ns3w, monkeypatch):  # noqa: F811
     """Stands for ns-3's test-runner; its command lines are in the file `calls` beside it."""
     path = tmp_path / "runner"
     path.write_text(RUNNER)
     path.chmod(0o755)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(ns3w.Build, "make", lambda self, *targets: None)
-    monkeypatch.setattr(ns3w.TreeBuild, "runner", lambda self: path)
+    monkeypatch.setattr(builds.TreeBuild, "runner", lambda self: path)
     monkeypatch.setattr(ns3w, "run_pytest", lambda *words: ((0, 0), 0))
     return path
 
@@ -319,15 +319,15 @@ def test_info_names_missing_tools(tmp_path):
         "curl: (6) Temporary failure in name resolution",
     ],
 )
-def test_without_network_one_line_says_so(tmp_path, ns3w, capsys, said):  # noqa: F811
+def test_without_network_one_line_says_so(tmp_path, builds, ns3w, capsys, said):  # noqa: F811
     command = ["sh", "-c", 'echo "$0"; exit 1', said]
     with pytest.raises(ns3w.Failure) as failure:
-        ns3w.work("installing it", command, tmp_path / "log", downloads=True)
+        builds.work("installing it", command, tmp_path / "log", downloads=True)
     assert failure.value.status == 2
     assert str(failure.value).startswith("no network: installing it failed")
     assert said not in capsys.readouterr().err
     with pytest.raises(ns3w.Failure) as failure:  # a compiler may say anything
-        ns3w.work("building it", command, tmp_path / "log")
+        builds.work("building it", command, tmp_path / "log")
     assert failure.value.status == 1
     assert said in capsys.readouterr().err
 

@@ -29,6 +29,7 @@ def backend(monkeypatch):
     if sys.version_info < (3, 11):
         pytest.importorskip("tomli")
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.syspath_prepend(ROOT / "build-support")
     path = ROOT / "build-support/pip_backend.py"
     spec = importlib.util.spec_from_file_location("pip_backend", path)
     module = importlib.util.module_from_spec(spec)
