@@ -369,6 +369,16 @@ def test_packages_that_cannot_be_had(tmp_path, ns3w, monkeypatch, said, reason):
     assert str(failure.value).startswith(f"missing: g++ cmake ({reason})")
 
 
+@pytest.mark.parametrize("word", ["info", "--help"])
+def test_nobody_reads_the_output_to_its_end(word):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, ROOT / "ns3w", word]
+    result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (1, "")
+
+
 def test_no_compiler_and_no_rights_to_install_one(tmp_path):
     """The whole script, without anything on the path."""
     tree = fake_tree(tmp_path / "tree")
