@@ -294,8 +294,13 @@ class Trial
                                                &run);
             }
             start = Simulator::Now();
-            return GetStuck([&run] { run.Run(); });
+            const std::string reason = GetStuck([&run] { run.Run(); });
+            if (!reason.empty())
+            {
+                return reason;
+            }
         }
+        return "";
     }
 
     /** @return maximum difference from the exact sums; infinite if ranks differ */
