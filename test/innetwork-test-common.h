@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_INNETWORK_TEST_COMMON_H
 
 #include "refusal-test-common.h"
+#include "run-test-common.h"
 #include "test-case.h"
 
 #include "ns3/config.h"

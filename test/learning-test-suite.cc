@@ -5,6 +5,7 @@
  */
 
 #include "refusal-test-common.h"
+#include "run-test-common.h"
 #include "test-case.h"
 
 #include "ns3/bucket-codec.h"

@@ -6,6 +6,7 @@
 
 #include "living-job-test-common.h"
 #include "refusal-test-common.h"
+#include "run-test-common.h"
 #include "test-case.h"
 
 #include <functional>

@@ -9,7 +9,6 @@
 
 #include "test-case.h"
 
-#include "ns3/guarded-run.h"
 #include "ns3/training-configuration-error.h"
 
 #include <functional>
@@ -29,21 +28,6 @@ GetRefusal(const std::function<void()>& action)
     catch (const ConfigurationError& error)
     {
         return error.what();
-    }
-    return "";
-}
-
-/** @return why a simulation is stuck; empty if it is not */
-inline std::string
-GetStuck(const std::function<void()>& action)
-{
-    try
-    {
-        action();
-    }
-    catch (const SimulationStuck& stuck)
-    {
-        return stuck.what();
     }
     return "";
 }

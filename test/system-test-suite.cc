@@ -5,8 +5,8 @@
  */
 
 #include "file-test-common.h"
-#include "iteration-test-common.h"
 #include "refusal-test-common.h"
+#include "run-test-common.h"
 #include "test-case.h"
 
 #include "ns3/cluster-command-line.h"

@@ -7,6 +7,7 @@
 #include "file-test-common.h"
 #include "iteration-test-common.h"
 #include "refusal-test-common.h"
+#include "run-test-common.h"
 #include "test-case.h"
 
 #include "ns3/data-rate.h"
