@@ -34,12 +34,12 @@ GetRefusal(const std::function<void()>& action)
 
 /** Expects a text to contain a part. An empty one, of both, says that nothing is refused. */
 inline void
-ExpectPart(const std::string& text, const std::string& part)
+ExpectPart(const std::string& text, const std::string& part, const std::string& what = "")
 {
     const std::string nothing = "nothing is refused";
     const std::string& actual = text.empty() ? nothing : text;
     const std::string& wanted = part.empty() ? nothing : part;
-    NS_TEST_EXPECT_MSG_NE(actual.find(wanted), std::string::npos, actual << ": " << wanted);
+    NS_TEST_EXPECT_MSG_NE(actual.find(wanted), std::string::npos, what << actual << ": " << wanted);
 }
 
 } // namespace ns3::training::tests
