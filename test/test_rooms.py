@@ -34,7 +34,10 @@ def read_rooms():
     rooms = {}
     for room, _, below in read_table("rooms"):
         (name,) = names(room)
-        rooms[name] = set(rooms) if below == "all of the above" else set(names(below))
+        if below.startswith("all of the above"):
+            rooms[name] = set(rooms) - set(names(below))  # "all of the above but ``shared``"
+        else:
+            rooms[name] = set(names(below))
     return rooms
 
 
@@ -54,9 +57,9 @@ def short(path):
 
 
 def get_room(path):
-    """Return a file's room: the folder of model that it is in, or helper, or program."""
+    """Return a file's room: the folder of model or program that it is in, or helper."""
     parts = path.relative_to(ROOT).parts
-    return parts[1] if parts[0] == "model" else parts[0]
+    return parts[0] if parts[0] == "helper" else parts[1]
 
 
 def get_includes(path):

@@ -291,4 +291,10 @@ FormatDouble(double value)
     }
 }
 
+std::string
+FormatCount(uint64_t number, const std::string& noun)
+{
+    return std::to_string(number) + " " + noun + (number == 1 ? "" : "s");
+}
+
 } // namespace ns3::training

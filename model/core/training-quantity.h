@@ -108,6 +108,12 @@ std::string FormatTime(const Time& time);
  */
 std::string FormatDouble(double value);
 
+/**
+ * @ingroup distributed-training-quantity
+ * @return a number with a noun, which has an s unless it is one
+ */
+std::string FormatCount(uint64_t number, const std::string& noun);
+
 } // namespace ns3::training
 
 #endif // DISTRIBUTED_TRAINING_QUANTITY_H

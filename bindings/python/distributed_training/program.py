@@ -28,7 +28,7 @@ _BAD_INPUT = 2
 _STUCK = 3
 _WRONG_RESULT = 4
 
-# A program ends with the process of this id, whatever ends that (see program/parent-process.h).
+# A program ends with the process of this id, whatever ends that (see program/guard/parent-process.h).
 _PARENT_VARIABLE = "DISTRIBUTED_TRAINING_PARENT"
 
 

@@ -1,0 +1,189 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "failure-plan.h"
+
+#include "ns3/guarded-run.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-quantity.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// First random stream of failures.
+constexpr int64_t FIRST_FAILURE_STREAM = 1LL << 36;
+
+/** @return the number behind a prefix, below a limit */
+std::optional<uint32_t>
+ReadNumber(const std::string& text, const std::string& prefix, uint32_t limit)
+{
+    if (text.rfind(prefix, 0) != 0)
+    {
+        return std::nullopt;
+    }
+    const auto number = ParseUnsigned(text.substr(prefix.size()));
+    return number && *number < limit ? std::optional(static_cast<uint32_t>(*number)) : std::nullopt;
+}
+
+} // namespace
+
+FailurePlan::FailurePlan(const LifeOptions& options, const TopologyGraph& topology, uint32_t ranks)
+    : m_topology(topology),
+      m_ranks(ranks)
+{
+    FindNodes();
+    for (const std::string& list : options.fail)
+    {
+        std::istringstream stream(list + ","); // so that an empty last part is refused
+        for (std::string text; std::getline(stream, text, ',');)
+        {
+            Add(text);
+        }
+    }
+    std::stable_sort(m_given.begin(), m_given.end(), [](const auto& a, const auto& b) {
+        return a.time < b.time;
+    });
+    if (!options.failures.empty())
+    {
+        m_model = MakeFailureModel(options.failures);
+        m_sequence = std::make_unique<FailureSequence>(*m_model, GetNodes(), FIRST_FAILURE_STREAM);
+        m_drawn = Draw();
+    }
+}
+
+void
+FailurePlan::FindNodes()
+{
+    const uint32_t hosts = m_topology.shape.GetHostsPerServer();
+    const std::vector<uint32_t> servers = m_topology.GetServers();
+    std::map<uint32_t, uint32_t> known; // nodes by server
+    for (uint32_t rank = 0; rank < m_ranks; rank++)
+    {
+        const uint32_t server = hosts > 1                                   ? rank / hosts
+                                : servers[rank] != TopologyGraph::NO_SERVER ? servers[rank]
+                                                                            : m_ranks + rank;
+        const auto next = static_cast<uint32_t>(known.size());
+        m_nodes.push_back(known.emplace(server, next).first->second);
+    }
+}
+
+uint32_t
+FailurePlan::GetNodes() const
+{
+    return *std::max_element(m_nodes.begin(), m_nodes.end()) + 1;
+}
+
+void
+FailurePlan::Add(const std::string& text)
+{
+    const auto colon = text.find(':');
+    PlannedFailure failure;
+    failure.target = text.substr(0, colon);
+    failure.cause = "given";
+    const auto time = colon == std::string::npos ? std::nullopt : ParseTime(text.substr(colon + 1));
+    if (!time || !FindTarget(failure))
+    {
+        throw ConfigurationError("fail",
+                                 text,
+                                 " (allowed: TARGET:TIME with a target rank0 to rank" +
+                                     std::to_string(m_ranks - 1) + ", node0 to node" +
+                                     std::to_string(GetNodes() - 1) +
+                                     " or a link such as host0-switch0 of topology '" +
+                                     m_topology.name + "', and a time with a unit)");
+    }
+    failure.time = *time;
+    m_given.push_back(failure);
+}
+
+void
+FailurePlan::AddHost(uint32_t host, PlannedFailure& failure) const
+{
+    failure.ranks.push_back(host);
+    for (uint32_t link = 0; link < m_topology.links.size(); link++)
+    {
+        if (m_topology.links[link].a == host || m_topology.links[link].b == host)
+        {
+            failure.links.push_back(link);
+        }
+    }
+}
+
+bool
+FailurePlan::FindTarget(PlannedFailure& failure) const
+{
+    if (const auto rank = ReadNumber(failure.target, "rank", m_ranks))
+    {
+        failure.node = m_nodes[*rank];
+        AddHost(*rank, failure);
+        return true;
+    }
+    if (const auto node = ReadNumber(failure.target, "node", GetNodes()))
+    {
+        failure.node = *node;
+        for (uint32_t rank = 0; rank < m_ranks; rank++)
+        {
+            if (m_nodes[rank] == *node)
+            {
+                AddHost(rank, failure);
+            }
+        }
+        return true;
+    }
+    for (uint32_t link = 0; link < m_topology.links.size(); link++)
+    {
+        const auto& [a, b] = std::minmax(m_topology.links[link].a, m_topology.links[link].b);
+        const std::string first = m_topology.GetName(a);
+        const std::string second = m_topology.GetName(b);
+        if (failure.target == first + "-" + second || failure.target == second + "-" + first)
+        {
+            failure.links.push_back(link);
+            failure.node = a < m_ranks ? std::optional(m_nodes[a]) : std::nullopt;
+        }
+    }
+    return !failure.links.empty();
+}
+
+std::optional<PlannedFailure>
+FailurePlan::Draw()
+{
+    const Failure next = m_sequence->Next();
+    if (ToSeconds(next.time) > GuardedRun::MAX_SECONDS)
+    {
+        return std::nullopt;
+    }
+    PlannedFailure failure;
+    failure.time = NanoSeconds(next.time.count());
+    failure.target = "node" + std::to_string(next.node);
+    failure.cause = m_model->causes[next.cause].name;
+    FindTarget(failure);
+    return failure;
+}
+
+std::optional<PlannedFailure>
+FailurePlan::Next()
+{
+    const bool isGiven = !m_given.empty() && (!m_drawn || m_given.front().time <= m_drawn->time);
+    std::optional<PlannedFailure> next = m_drawn;
+    if (isGiven)
+    {
+        next = m_given.front();
+        m_given.pop_front();
+    }
+    else if (m_drawn)
+    {
+        m_drawn = Draw();
+    }
+    return next;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,546 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "job-check.h"
+
+#include "ns3/graph-timing.h"
+#include "ns3/lower-bound.h"
+#include "ns3/pipeline-timing.h"
+#include "ns3/private-groups.h"
+#include "ns3/run-cost.h"
+#include "ns3/shortest-paths.h"
+#include "ns3/topology-builder.h"
+#include "ns3/training-cluster.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
+#include "ns3/transformer-graph.h"
+
+#include <algorithm>
+#include <boost/format.hpp>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/** @return who the ranks of a group are */
+std::string
+DescribeMembers(PlanGroups groups)
+{
+    switch (groups)
+    {
+    case PlanGroups::TENSOR:
+        return "parts of each layer";
+    case PlanGroups::DATA:
+        return "replicas";
+    case PlanGroups::SHARD:
+        return "replicas near each other";
+    case PlanGroups::REPLICA:
+        return "replicas far from each other";
+    case PlanGroups::CONTEXT:
+        return "parts of a sequence";
+    case PlanGroups::EXPERT:
+        return "experts";
+    case PlanGroups::EXPERT_NODE:
+        return "experts of a node";
+    case PlanGroups::EXPERT_ACROSS:
+        return "experts of other nodes";
+    case PlanGroups::EXPERT_DATA:
+        return "replicas of experts";
+    case PlanGroups::EMBEDDING:
+        return "first and last stage";
+    case PlanGroups::EXPERT_SHARD:
+        return "near replicas of experts";
+    case PlanGroups::EXPERT_REPLICA:
+        return "far replicas of experts";
+    }
+    return "";
+}
+
+/// Order in which kinds of groups are listed.
+constexpr Parallelism KINDS[] = {Parallelism::TENSOR,
+                                 Parallelism::PIPELINE,
+                                 Parallelism::DATA,
+                                 Parallelism::CONTEXT,
+                                 Parallelism::EXPERT};
+
+/** Adds a collective or a message to a list. */
+void
+Add(std::vector<CheckedCollective>& all,
+    const std::string& operation,
+    const std::string& purpose,
+    uint64_t bytes)
+{
+    auto found = std::find_if(all.begin(), all.end(), [&](const CheckedCollective& each) {
+        return each.operation == operation && each.bytes == bytes;
+    });
+    if (found == all.end())
+    {
+        all.push_back({operation, purpose, bytes, 0});
+        found = all.end() - 1;
+    }
+    if (found->purpose.find(purpose) == std::string::npos)
+    {
+        found->purpose += ", " + purpose;
+    }
+    found->count++;
+}
+
+/** The network of a job, as far as it is known without a simulation. */
+class CheckedNetwork
+{
+  public:
+    CheckedNetwork(const TaskGraph& graph, const ClusterOptions& cluster)
+        : m_graph(graph),
+          m_cluster(cluster),
+          m_topology(
+              BuildTopology(cluster.topology, graph.GetRanks(), cluster.rate, cluster.delay)),
+          m_paths(m_topology)
+    {
+    }
+
+    /** @return lower bound of a collective of the group of a rank */
+    Time GetTime(const GraphTask& task, uint32_t rank);
+
+    /** @return lower bound of a message between two ranks, s for each byte */
+    double GetSecondsPerByte(uint32_t from, uint32_t to);
+
+    /** @return links on the way between two ranks */
+    uint32_t GetHops(uint32_t from, uint32_t to);
+
+    /** @return links between neighbours of a rank's group, mean of some of them */
+    double GetHopsInGroup(uint32_t groups, uint32_t rank);
+
+    /** @return hosts, switches and links */
+    const TopologyGraph& GetTopology() const
+    {
+        return m_topology;
+    }
+
+  private:
+    /** @return the ranks of a group, found once */
+    const std::vector<uint32_t>& GetGroup(uint32_t groups, uint32_t rank);
+
+    const TaskGraph& m_graph;
+    const ClusterOptions& m_cluster;
+    TopologyGraph m_topology;
+    ShortestPaths m_paths;
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> m_groups;
+    std::map<std::vector<uint32_t>, LowerBound> m_bounds;          // by ranks of a group
+    std::map<uint32_t, std::vector<ShortestPaths::Path>> m_toRank; // by destination
+    std::map<std::pair<uint32_t, uint32_t>, double> m_hops;        // by groups and rank
+};
+
+const std::vector<uint32_t>&
+CheckedNetwork::GetGroup(uint32_t groups, uint32_t rank)
+{
+    const auto [found, isNew] = m_groups.try_emplace({groups, rank});
+    if (isNew)
+    {
+        found->second = m_graph.GetGroup(groups, rank);
+    }
+    return found->second;
+}
+
+Time
+CheckedNetwork::GetTime(const GraphTask& task, uint32_t rank)
+{
+    const std::vector<uint32_t>& group = GetGroup(task.groups, rank);
+    auto found = m_bounds.find(group);
+    if (found == m_bounds.end())
+    {
+        found = m_bounds.emplace(group, LowerBound(m_topology, group, 1)).first;
+    }
+    return Seconds(found->second.GetSeconds(task.operation, task.bytes, task.matrix));
+}
+
+double
+CheckedNetwork::GetSecondsPerByte(uint32_t from, uint32_t to)
+{
+    constexpr uint64_t MANY = 1000000000;
+    const LowerBound bound(m_topology, {from, to}, 1);
+    return bound.GetSeconds(CollectiveOperation::SEND_RECEIVE, MANY) / MANY;
+}
+
+uint32_t
+CheckedNetwork::GetHops(uint32_t from, uint32_t to)
+{
+    const auto [found, isNew] = m_toRank.try_emplace(to);
+    if (isNew)
+    {
+        m_paths.Search(to);
+        found->second = m_paths.GetPaths();
+    }
+    return found->second[from].links;
+}
+
+double
+CheckedNetwork::GetHopsInGroup(uint32_t groups, uint32_t rank)
+{
+    const auto [found, isNew] = m_hops.try_emplace({groups, rank}, 0.0);
+    if (isNew)
+    {
+        const std::vector<uint32_t>& group = GetGroup(groups, rank);
+        constexpr std::size_t SAMPLES = 32;
+        const std::size_t step = (group.size() + SAMPLES - 1) / SAMPLES;
+        double count = 0;
+        for (std::size_t place = 0; place < group.size(); place += step, count++)
+        {
+            found->second += GetHops(group[place], group[(place + 1) % group.size()]);
+        }
+        found->second /= count;
+    }
+    return found->second;
+}
+
+/** Everything about a job that takes no simulation. */
+class Checker
+{
+  public:
+    /**
+     * @param graph the job
+     * @param plan that it follows, or null
+     * @param typical ranks: all others do what one of them does
+     * @param cluster its network
+     * @param derives see CheckJob()
+     */
+    Checker(std::shared_ptr<const TaskGraph> graph,
+            const ParallelPlan* plan,
+            std::vector<uint32_t> typical,
+            const ClusterOptions& cluster,
+            bool derives)
+        : m_graph(std::move(graph)),
+          m_plan(plan),
+          m_typical(std::move(typical)),
+          m_cluster(cluster),
+          m_derives(derives),
+          m_network(*m_graph, cluster)
+    {
+    }
+
+    JobCheck Run();
+
+  private:
+    void ListGroups();
+    void FindLowerBound();
+    std::optional<PrivateGroups> FindPrivateGroups() const;
+    void EstimateCost();
+
+    std::shared_ptr<const TaskGraph> m_graph;
+    const ParallelPlan* m_plan;
+    std::vector<uint32_t> m_typical;
+    const ClusterOptions& m_cluster;
+    const bool m_derives;
+    CheckedNetwork m_network;
+    JobCheck m_check;
+};
+
+void
+Checker::ListGroups()
+{
+    // By groups and parallelism.
+    std::map<std::pair<uint32_t, Parallelism>, std::vector<CheckedCollective>> collectives;
+    std::map<Parallelism, std::vector<CheckedCollective>> messages;
+    const auto source = m_graph->MakeSource(m_typical.front(), 1);
+    GraphTask task;
+    while (source->Next(task))
+    {
+        const std::string purpose =
+            m_plan ? m_graph->GetNames()[task.name] : GetName(task.parallelism);
+        if (task.kind == TaskKind::COLLECTIVE)
+        {
+            // Without a plan, exchanges are those of embeddings, whose tables are divided.
+            const Parallelism kind = m_plan ? m_graph->GetGroups()[task.groups].parallelism
+                                     : task.parallelism == Parallelism::NONE ? Parallelism::TENSOR
+                                                                             : task.parallelism;
+            Add(collectives[{task.groups, kind}], GetName(task.operation), purpose, task.bytes);
+        }
+        else if (task.kind == TaskKind::SEND)
+        {
+            Add(messages[task.parallelism], "send", purpose, task.bytes);
+        }
+        task = {};
+    }
+    for (Parallelism kind : KINDS)
+    {
+        if (!messages[kind].empty())
+        {
+            const auto isRing = m_plan && kind == Parallelism::CONTEXT;
+            m_check.groups.push_back({kind,
+                                      isRing ? DescribeMembers(PlanGroups::CONTEXT) : "stages",
+                                      isRing ? m_plan->GetSize(PlanGroups::CONTEXT)
+                                             : static_cast<uint32_t>(m_typical.size()),
+                                      messages[kind]});
+        }
+        for (const auto& [key, all] : collectives)
+        {
+            const auto& [groups, parallelism] = key;
+            const std::size_t size = m_graph->GetGroup(groups, m_typical.front()).size();
+            if (parallelism == kind && size > 1)
+            {
+                m_check.groups.push_back(
+                    {kind,
+                     m_plan ? DescribeMembers(static_cast<PlanGroups>(groups)) : "ranks",
+                     static_cast<uint32_t>(size),
+                     all});
+            }
+        }
+    }
+}
+
+void
+Checker::FindLowerBound()
+{
+    // Pipelines are alike: one of them, whose collectives and messages meet no others.
+    const std::vector<uint32_t>& pipeline = m_typical;
+    std::map<uint32_t, double> secondsPerByte; // by receiver, from its fastest neighbour
+    for (std::size_t place = 0; place < pipeline.size() && pipeline.size() > 1; place++)
+    {
+        for (std::size_t step : {std::size_t{1}, pipeline.size() - 1})
+        {
+            const uint32_t from = pipeline[(place + step) % pipeline.size()];
+            const double seconds = m_network.GetSecondsPerByte(from, pipeline[place]);
+            const auto found = secondsPerByte.emplace(pipeline[place], seconds).first;
+            found->second = std::min(found->second, seconds);
+        }
+    }
+    CommunicationTimes times;
+    times.collective = [&](const GraphTask& task, uint32_t) {
+        // The first rank's groups begin at a server, so that none are closer to each other.
+        return m_network.GetTime(task, m_typical.front());
+    };
+    times.message = [&](const GraphTask& task) {
+        const auto found = secondsPerByte.find(task.peer);
+        return found == secondsPerByte.end()
+                   ? Time()
+                   : Seconds(found->second * static_cast<double>(task.bytes));
+    };
+    const Time first = TimeGraph(*m_graph, 1, times, pipeline).end;
+    const Time both = TimeGraph(*m_graph, 2, times, pipeline).end;
+    // The first one lacks the end of the one before, the second one may start during the first.
+    m_check.lowerBound = std::min(first, both - first).GetSeconds();
+}
+
+/** @return whose collectives are derived; none if all are simulated */
+std::optional<PrivateGroups>
+Checker::FindPrivateGroups() const
+{
+    if (!m_derives)
+    {
+        return std::nullopt;
+    }
+    const bool hasFaults = !Cluster::MakeFaults(m_cluster, m_network.GetTopology()).IsEmpty();
+    const auto servers = m_network.GetTopology().GetServers();
+    return PrivateGroups({m_cluster, hasFaults, true, servers}, *m_graph, m_typical);
+}
+
+void
+Checker::EstimateCost()
+{
+    /// Collectives that CollectiveReplay simulates, at least.
+    constexpr uint32_t SIMULATED = 2;
+    const auto privates = FindPrivateGroups();
+    const double packet = m_cluster.GetMtu();
+    for (uint32_t rank : m_typical)
+    {
+        std::map<std::tuple<uint32_t, CollectiveOperation, uint64_t, uint32_t>, uint32_t> alike;
+        const auto source = m_graph->MakeSource(rank, 1);
+        GraphTask task;
+        while (source->Next(task))
+        {
+            m_check.tasks++;
+            if (task.kind == TaskKind::COLLECTIVE)
+            {
+                const auto size =
+                    static_cast<uint32_t>(m_graph->GetGroup(task.groups, rank).size());
+                const double bytes =
+                    static_cast<double>(task.bytes) * GetSentPart(task.operation, size);
+                const double hops = bytes / packet * m_network.GetHopsInGroup(task.groups, rank);
+                const bool isDerived =
+                    privates && !privates->IsAlone(task.groups) &&
+                    privates->IsPrivate(task.groups, rank) &&
+                    ++alike[{task.groups, task.operation, task.bytes, task.peer}] > SIMULATED;
+                (isDerived ? m_check.derivedHops : m_check.packetHops) += hops;
+                m_check.payload += bytes;
+            }
+            else if (task.kind == TaskKind::SEND)
+            {
+                const auto bytes = static_cast<double>(task.bytes);
+                m_check.payload += bytes;
+                m_check.packetHops += bytes / packet * m_network.GetHops(rank, task.peer);
+            }
+            task = {};
+        }
+    }
+    const double others = m_graph->GetRanks() / static_cast<double>(m_typical.size());
+    m_check.packetHops *= others;
+    m_check.derivedHops *= others;
+    m_check.tasks *= others;
+    m_check.payload *= others;
+    const RunCost cost = EstimateRunCost(m_check.packetHops,
+                                         m_graph->GetRanks(),
+                                         m_cluster.transport,
+                                         m_check.tasks);
+    m_check.cpuSeconds = cost.cpuSeconds;
+    m_check.memoryOfRun = cost.peakMemoryMebibytes;
+}
+
+JobCheck
+Checker::Run()
+{
+    m_check.worldSize = m_graph->GetRanks();
+    ListGroups();
+    FindLowerBound();
+    EstimateCost();
+    return m_check;
+}
+
+} // namespace
+
+double
+GetSentPart(CollectiveOperation operation, uint32_t size)
+{
+    const double others = (size - 1.0) / size;
+    return operation == CollectiveOperation::ALL_REDUCE ? 2 * others : others;
+}
+
+JsonValue
+JobCheck::ToJson() const
+{
+    auto list = JsonValue::Array();
+    for (const CheckedGroup& group : groups)
+    {
+        auto all = JsonValue::Array();
+        for (const CheckedCollective& each : group.collectives)
+        {
+            auto row = JsonValue::Object();
+            row.Set("operation", each.operation)
+                .Set("bytes", each.bytes)
+                .Set("count", each.count)
+                .Set("purpose", each.purpose);
+            all.Append(row);
+        }
+        auto row = JsonValue::Object();
+        row.Set("kind", GetName(group.kind))
+            .Set("size", group.size)
+            .Set("members", group.members)
+            .Set("collectives", all);
+        list.Append(row);
+    }
+    auto estimate = JsonValue::Object();
+    estimate.Set("packet_hops", packetHops)
+        .Set("derived_packet_hops", derivedHops)
+        .Set("cpu_s", cpuSeconds)
+        .Set("peak_memory_MiB", memoryOfRun);
+    auto document = JsonValue::Object();
+    document.Set("world_size", worldSize)
+        .Set("parameters", parameters)
+        .Set("groups", list)
+        .Set("memory_per_gpu_bytes", memory)
+        .Set("lower_bound_s", lowerBound);
+    if (!schedule.empty())
+    {
+        auto pipeline = JsonValue::Object();
+        pipeline.Set("name", schedule)
+            .Set("makespan_forward_passes", makespan)
+            .Set("work_forward_passes", work);
+        document.Set("schedule", pipeline);
+    }
+    document.Set("estimate", estimate);
+    return document;
+}
+
+std::string
+JobCheck::ToText() const
+{
+    std::string text = (boost::format("%1% ranks, %2% parameters, %3$.1f GB of memory per GPU\n") %
+                        worldSize % parameters % (static_cast<double>(memory) / 1e9))
+                           .str();
+    text += (boost::format("%-9s %6s  %-28s %-15s %-20s %15s %8s\n") % "kind" % "ranks" %
+             "members" % "operation" % "purpose" % "bytes" % "count")
+                .str();
+    for (const CheckedGroup& group : groups)
+    {
+        for (const CheckedCollective& each : group.collectives)
+        {
+            text += (boost::format("%-9s %6d  %-28s %-15s %-20s %15d %8d\n") % GetName(group.kind) %
+                     group.size % group.members % each.operation % each.purpose % each.bytes %
+                     each.count)
+                        .str();
+        }
+    }
+    text += (boost::format("lower bound of an iteration: %.3f ms\n") % (lowerBound * 1e3)).str();
+    if (!schedule.empty())
+    {
+        text += (boost::format("schedule %s without communication: %.6g forward passes of a rank, "
+                               "of which its micro-batches take %.6g\n") %
+                 schedule % makespan % work)
+                    .str();
+    }
+    const std::string derived =
+        derivedHops > 0 ? (boost::format(" (and %.3g derived ones)") % derivedHops).str() : "";
+    text += (boost::format("estimate of an iteration's simulation: %.3g packet-hops%s, %.3g s of "
+                           "CPU without steady states, %.0f MiB\n") %
+             packetHops % derived % cpuSeconds % memoryOfRun)
+                .str();
+    return text;
+}
+
+JobCheck
+CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
+         const TransformerRates& rates,
+         const ClusterOptions& cluster,
+         bool derives)
+{
+    UsePicoseconds();
+    std::vector<uint32_t> pipeline; // all pipelines are alike
+    for (uint32_t place = 0; place < plan->GetOptions().pipeline; place++)
+    {
+        pipeline.push_back(plan->GetRankOfStage(0, place));
+    }
+    const auto graph = std::make_shared<const TransformerGraph>(plan, rates);
+    JobCheck check = Checker(graph, plan.get(), pipeline, cluster, derives).Run();
+    check.parameters = plan->GetModel().GetParameters();
+    for (uint32_t rank : pipeline)
+    {
+        check.memory = std::max(check.memory, plan->GetMemoryBytes(rank));
+    }
+    if (pipeline.size() > 1)
+    {
+        PipelineSchedule schedule = plan->GetSchedule();
+        schedule.SeparateActions(); // a job does them one after the other
+        const double pass = static_cast<double>(schedule.GetRanks()) / schedule.GetStages();
+        const PipelineTiming timing = TimePipeline(schedule, {pass, pass, pass});
+        check.schedule = plan->GetOptions().schedule;
+        check.makespan = timing.end;
+        check.work = timing.end - timing.bubble;
+    }
+    return check;
+}
+
+JobCheck
+CheckJob(const JobPlan& plan, const ClusterOptions& cluster, bool derives)
+{
+    if (!plan.task)
+    {
+        throw ConfigurationError("check",
+                                 plan.name,
+                                 " is a file (allowed: --model or a workload that is built in)");
+    }
+    JobCheck check = Checker(plan.graph, nullptr, {0}, cluster, derives).Run();
+    check.parameters = plan.task->parameters;
+    constexpr uint64_t WEIGHT = 4;
+    check.memory = (WEIGHT + plan.gradientBytes) * check.parameters;
+    return check;
+}
+
+} // namespace ns3::training

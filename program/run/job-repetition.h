@@ -1,0 +1,169 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_JOB_REPETITION_H
+#define DISTRIBUTED_TRAINING_JOB_REPETITION_H
+
+#include "ns3/collective-replay.h"
+#include "ns3/in-network-figures.h"
+#include "ns3/run-files.h"
+#include "ns3/training-application.h"
+#include "ns3/training-cluster.h"
+#include "ns3/training-job.h"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Derives iterations that are like earlier ones. When the last rank ends an iteration, the state of
+ * the ranks and of the network is compared with those at the ends of up to MAX_PERIOD iterations
+ * before. If one of them is the same, and the iteration that has left it did the same, to the
+ * picosecond, the iterations since then would come again and again. The later ones are recorded
+ * like them: all counters grow as in them.
+ *
+ * If at the end of each of these iterations the network is idle, and no rank has communicated in
+ * the next one, the job ends at once, as its last iteration is like any other. Otherwise ranks may
+ * know that no iteration follows: the last ones are simulated, with the times and numbers that they
+ * have in the whole job.
+ *
+ * If no iteration is exactly like an earlier one for long, because the phases of what counts
+ * packets come together late, the last eight come again if they are about the same; then derived
+ * results differ from those of a simulation by about as much as these iterations among each other.
+ *
+ * The state is: the tasks of every rank, and how long they have run; queues, pauses and frames on
+ * all links; messages of every queue pair, and packets since it asked for an acknowledgement; and
+ * the rate and the window of its congestion control, which may differ by TOLERANCE. Nothing is
+ * derived if something in the job is drawn at random or if packets are lost, or if other traffic
+ * uses the network.
+ */
+class JobRepetition
+{
+  public:
+    /// Part of a rate or a window by which those of the same state may differ.
+    static constexpr double TOLERANCE = 1e-9;
+
+    /** What a job consists of; all must outlive the repetition. */
+    struct Parts
+    {
+        const Cluster& cluster;                                    ///< network of the job
+        TrainingJob& job;                                          ///< whose iterations repeat
+        RunFiles& files;                                           ///< records of the run
+        const std::vector<Ptr<TrainingApplication>>& applications; ///< of all ranks
+        /// Collectives that are derived.
+        const std::vector<std::shared_ptr<CollectiveReplay>>& replays;
+        uint32_t iterations; ///< of the job
+    };
+
+    /**
+     * @param cluster of a job
+     * @param computeJitter jitter of its compute times, "none": there is none
+     * @return why no iteration will be derived; empty: some may be
+     */
+    static std::string FindObstacle(const Cluster& cluster, const std::string& computeJitter);
+
+    /**
+     * @param parts of the job
+     * @param obstacle see FindObstacle()
+     */
+    JobRepetition(const Parts& parts, std::string obstacle);
+    ~JobRepetition();
+    JobRepetition(const JobRepetition&) = delete;
+    JobRepetition& operator=(const JobRepetition&) = delete;
+
+    /** The last rank has ended an iteration, now. */
+    void OnIteration();
+
+    /** @return number of iterations that were derived */
+    uint32_t GetDerived() const
+    {
+        return m_derived;
+    }
+
+    /**
+     * @return why no iteration was derived, or if some were, why their results are not exact;
+     * empty: they are exact
+     */
+    const std::string& GetReason() const
+    {
+        return m_reason;
+    }
+
+    /** @return packet-hops of the derived iterations */
+    uint64_t GetPacketHops() const
+    {
+        return m_packetHops;
+    }
+
+    /** @return collectives that replays would have counted in the derived iterations */
+    uint64_t GetCollectives() const
+    {
+        return m_collectives;
+    }
+
+    /** @param figures of what was simulated; receives what the derived iterations add */
+    void AddTo(InNetworkFigures& figures) const;
+
+  private:
+    /** An iteration that is over. */
+    struct Iteration
+    {
+        Time start;
+        Time length;
+        std::vector<uint64_t> state;     // at its end; is the same if it is equal
+        std::vector<double> rates;       // at its end; are the same within TOLERANCE
+        std::vector<PortCounters> ports; // what it has added to them
+        bool raisesPeaks{false};         // queues were longer than before
+        InNetworkFigures inNetwork;      // what it has added
+        uint64_t collectives{0};         // in it
+        uint64_t tasks{0};               // hash of the tasks that have ended in it, and when
+        bool isQuiet{false};             // at its end: nothing of the next one is on the network
+        std::vector<PathStep> path;      // critical path
+    };
+
+    void OnTaskEnd(uint32_t rank, const GraphTask& task);
+    void Look();
+    Iteration Take();
+    bool AddPorts(Iteration& iteration);
+    void AddConnections(Iteration& iteration);
+    void AddFrames(std::vector<uint64_t>& state) const;
+    uint64_t CountPostedMessages(uint32_t rank) const;
+    bool MarksAtRandom() const;
+    std::string FindDisturbance(const Iteration& last) const;
+    static bool AreSame(const Iteration& one, const Iteration& other);
+    static bool AreAbout(const Iteration& one, const Iteration& other);
+    void Derive(uint32_t period);
+    void Repeat(uint32_t count, uint32_t period);
+    void Stop();
+
+    Parts m_parts;
+    std::string m_reason;
+    bool m_isActive{false}; // looks at every end of an iteration
+    std::deque<Iteration> m_last;
+    Time m_start;                      // of the present iteration
+    std::vector<PortCounters> m_ports; // at its start; empty: before the first iteration
+    InNetworkFigures m_before;         // at its start
+    uint64_t m_collectivesBefore{0};   // at its start
+    uint64_t m_tasks{0};               // hash, so far
+    std::vector<uint64_t> m_posted;    // by rank, messages at the end of its last iteration
+    std::vector<bool> m_communicates;  // by rank, whether it has since
+    bool m_countsBytes{false}; // the congestion control counts bytes since it was asked last
+    uint32_t m_derived{0};
+    uint64_t m_packetHops{0};
+    uint64_t m_collectives{0};
+    InNetworkFigures m_inNetwork;
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_JOB_REPETITION_H

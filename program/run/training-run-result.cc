@@ -1,0 +1,108 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "training-run-result.h"
+
+#include "algorithm-advice.h"
+
+#include "ns3/run-warnings.h"
+#include "ns3/training-program.h"
+#include "ns3/training-version.h"
+
+namespace ns3::training
+{
+
+JsonValue
+LearningToJson(const LearningRow& row)
+{
+    auto json = JsonValue::Object();
+    SetMembers(json, LearningRow::GetFields(), row);
+    return json;
+}
+
+JsonValue
+EnergyToJson(const EnergyRow& row)
+{
+    auto json = JsonValue::Object();
+    SetMembers(json, EnergyRow::GetFields(), row);
+    return json;
+}
+
+JsonValue
+TrainingRunResult::ToJson() const
+{
+    auto document = MeanToJson(mean);
+    if (inNetwork)
+    {
+        document.Set("in_network", inNetwork->ToJson());
+    }
+    if (nic)
+    {
+        document.Set("nic", nic->ToJson());
+    }
+    if (codec)
+    {
+        document.Set("codec", codec->ToJson());
+    }
+    if (path)
+    {
+        document.Set("critical_path", path->ToJson());
+    }
+    if (life)
+    {
+        document.Set("life", life->ToJson());
+    }
+    if (repetition)
+    {
+        repetition->AddTo(document);
+    }
+    AddWarnings(document, warnings);
+    if (tcp)
+    {
+        document.Set("tcp", tcp->ToJson());
+    }
+    if (uec)
+    {
+        document.Set("uec", uec->ToJson());
+    }
+    if (background)
+    {
+        document.Set("background", background->ToJson());
+    }
+    if (energy)
+    {
+        document.Set("energy", EnergyToJson(energy->GetRow()));
+    }
+    AddRunCost(document, cost);
+    auto list = JsonValue::Array();
+    for (const IterationRecord& record : iterations)
+    {
+        list.Append(IterationToJson(record));
+    }
+    if (!learning.empty())
+    {
+        auto states = JsonValue::Array();
+        for (const LearningRow& row : learning)
+        {
+            states.Append(LearningToJson(row));
+        }
+        document.Set("learning", states);
+    }
+    auto reasons = JsonValue::Object();
+    for (const auto& [collective, choice] : choices)
+    {
+        reasons.Set(collective, choice);
+    }
+    document.Set("iterations", list)
+        .Set("choices", reasons)
+        .Set("candidates", ListCandidates(planned))
+        .Set("inputs", inputs);
+    AddFailure(document, failure);
+    document.Set("configuration", configuration).Set("version", GetVersion());
+    return document;
+}
+
+} // namespace ns3::training

@@ -1,0 +1,112 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_SHARED_SIMULATION_H
+#define DISTRIBUTED_TRAINING_SHARED_SIMULATION_H
+
+#include "shared-run-options.h"
+
+#include "ns3/guarded-run.h"
+#include "ns3/host-allocator.h"
+#include "ns3/job-plan.h"
+#include "ns3/training-application.h"
+#include "ns3/training-job.h"
+#include "ns3/work-estimate.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * A simulation of jobs that share a cluster, see RunShared().
+ */
+class SharedSimulation
+{
+  public:
+    /**
+     * @param options checked; must outlive this object
+     * @throw ConfigurationError if a job or the cluster is not valid
+     */
+    explicit SharedSimulation(const SharedRunOptions& options);
+    SharedSimulation(const SharedSimulation&) = delete;
+    SharedSimulation& operator=(const SharedSimulation&) = delete;
+
+    /** @return its results */
+    SharedRunResult Run();
+
+  private:
+    /** Ends the simulation after all else is destroyed. */
+    struct SimulationScope
+    {
+        ~SimulationScope();
+    };
+
+    /** A job in the cluster. */
+    struct Job
+    {
+        JobPlan plan;
+        std::map<uint32_t, double> slowdowns;               // of stragglers, by rank
+        uint32_t slots{0};                                  // that it asks for
+        std::unique_ptr<TrainingJob> measured;              // null: it has not started
+        std::vector<Ptr<TrainingApplication>> applications; // of its ranks
+        std::vector<Ptr<ScheduledCommunicator>> hosts;      // of its ranks, while it runs
+        std::vector<Ptr<InNetworkCommunicator>> workers;    // likewise; empty: hosts sum
+        std::vector<std::string> notes;                     // of its switches
+        SharedJobResult result;
+        double work{1}; // of an iteration: its payload in bytes, if that of all jobs is known
+    };
+
+    std::vector<Job> MakePlans() const;
+    void MakePlan(const SharedJob& options, Job& job) const;
+    uint32_t GetLargest() const;
+    void DivideSlots();
+    InNetworkJob MakeRequest(std::size_t index) const;
+    bool HasRoom(std::size_t index) const;
+    std::vector<Ptr<InNetworkCommunicator>> JoinSwitches(
+        std::size_t index,
+        const std::vector<Ptr<ScheduledCommunicator>>& hosts);
+    void TakeFigures(std::size_t index);
+    void Arrive(std::size_t index);
+    void StartWaiting();
+    void Start(std::size_t index);
+    void End(std::size_t index);
+    void CleanUp(std::size_t index);
+    void SetPriority(uint32_t host, std::optional<uint32_t> priority) const;
+    bool IsComputing() const;
+    std::string GetWaitingFor(uint32_t host) const;
+    std::string DescribeUnfinished() const;
+    std::vector<SharedJobResult> EndResults();
+    std::string GetMismatch() const;
+    WorkEstimate EstimateWork();
+    double GetWork() const;
+    double GetCompleteWork() const;
+
+    SimulationScope m_scope;
+    const SharedRunOptions& m_options;
+    std::vector<Job> m_jobs;
+    Cluster m_cluster;
+    InNetworkController* m_controller; // or null
+    HostAllocator m_allocator;
+    GuardedRun m_guard;
+    uint64_t m_usualPriority{0};
+    std::deque<std::size_t> m_waiting; // jobs that have arrived and have no hosts
+    std::size_t m_toCome;              // jobs that have not arrived
+    std::size_t m_left;                // jobs that have not ended
+};
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_SHARED_SIMULATION_H
