@@ -17,10 +17,14 @@
 
 #include "ns3/algorithm-advice.h"
 #include "ns3/checkpoint-measurement.h"
+#include "ns3/experiment.h"
+#include "ns3/json-output.h"
 #include "ns3/published-table.h"
+#include "ns3/run-cost.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-version.h"
 #include "ns3/training-workload.h"
 
 #include <algorithm>

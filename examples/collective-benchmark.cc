@@ -16,15 +16,20 @@
 #include "ns3/algorithm-advice.h"
 #include "ns3/algorithm-sweep.h"
 #include "ns3/fabric-border.h"
+#include "ns3/json-output.h"
 #include "ns3/multitree-collective.h"
 #include "ns3/progress-line.h"
 #include "ns3/recorded-collectives.h"
 #include "ns3/repeated-runs.h"
 #include "ns3/rng-seed-manager.h"
+#include "ns3/run-cost.h"
 #include "ns3/run-statistics.h"
 #include "ns3/run-warnings.h"
+#include "ns3/size-list.h"
 #include "ns3/topology-builder.h"
+#include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-version.h"
 #include "ns3/work-estimate.h"
 
 #include <algorithm>
@@ -215,7 +220,7 @@ MeasureSizes(const Cluster& cluster,
     RunFiles files(benchmark.files,
                    cluster,
                    "collective-benchmark",
-                   GetConfiguration(options, cluster).Write());
+                   GetConfiguration(options.ToJson(), cluster).Write());
     uint64_t done = 0;
     double doneBytes = 0;
     const auto addSize = [&cluster](double sum, uint64_t bytes) {
@@ -495,7 +500,7 @@ Repeat(const ProgramOptions& options,
             cluster.GetPlanner().Check(operation);
             const SizeMeasurements all =
                 MeasureSizes(cluster, options, operation, sizes, benchmark, [](auto&&...) {});
-            configuration = GetConfiguration(options, cluster);
+            configuration = GetConfiguration(options.ToJson(), cluster);
             MergeWarnings(warnings, GetWarnings(cluster));
             if (all.stuck) // the complete runs are kept
             {
@@ -789,7 +794,7 @@ Benchmark(int argc, char* argv[])
     AddRunCost(document, all.cost);
     document.Set("inputs", clusterOptions.DescribeHosts());
     AddFailure(document, all.failure);
-    document.Set("configuration", GetConfiguration(options, cluster));
+    document.Set("configuration", GetConfiguration(options.ToJson(), cluster));
     document.Set("version", GetVersion());
     json.Write(document);
     if (table && !all.stuck)

@@ -18,8 +18,11 @@
 #include "ns3/cluster-command-line.h"
 #include "ns3/fabric-border.h"
 #include "ns3/guarded-run.h"
+#include "ns3/json-output.h"
 #include "ns3/parallel-command-line.h"
 #include "ns3/progress-line.h"
+#include "ns3/run-cost.h"
+#include "ns3/run-files.h"
 #include "ns3/run-warnings.h"
 #include "ns3/serving-helper.h"
 #include "ns3/serving-summary.h"
@@ -28,6 +31,7 @@
 #include "ns3/training-jitter.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-version.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -424,7 +428,7 @@ Serve(int argc, char* argv[])
     RunFiles files(setting.files,
                    cluster,
                    options.GetName(),
-                   GetConfiguration(options, cluster).Write());
+                   GetConfiguration(options.ToJson(), cluster).Write());
     system->Start();
     ProgressLine progress(cluster.GetFabric(),
                           [&] { return std::min(1.0, GetRankProgress(cluster).bytes / moved); });
@@ -486,7 +490,8 @@ Serve(int argc, char* argv[])
     AddRunCost(document, cost);
     document.Set("inputs", setting.Describe(clusterOptions));
     AddFailure(document, failure);
-    document.Set("configuration", GetConfiguration(options, cluster)).Set("version", GetVersion());
+    document.Set("configuration", GetConfiguration(options.ToJson(), cluster))
+        .Set("version", GetVersion());
     json.Write(document);
     Simulator::Destroy();
     if (!failure.empty())

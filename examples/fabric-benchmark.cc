@@ -17,6 +17,7 @@
 #include "ns3/fabric-measurement.h"
 #include "ns3/global-value.h"
 #include "ns3/guarded-run.h"
+#include "ns3/json-output.h"
 #include "ns3/repeated-runs.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/run-statistics.h"
@@ -24,7 +25,9 @@
 #include "ns3/string.h"
 #include "ns3/training-memory.h"
 #include "ns3/training-processes.h"
+#include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-version.h"
 #include "ns3/work-estimate.h"
 
 #include <algorithm>
@@ -411,7 +414,8 @@ Repeat(const ProgramOptions& options,
     AddWarnings(document, warnings);
     document.Set("inputs", ClusterOptions().DescribeHosts());
     AddFailure(document, failure);
-    document.Set("configuration", GetConfiguration(options, cluster)).Set("version", GetVersion());
+    document.Set("configuration", GetConfiguration(options.ToJson(), cluster))
+        .Set("version", GetVersion());
     json.Write(document);
     return status;
 }
@@ -442,7 +446,7 @@ MeasureRecorded(const ProgramOptions& options, const Experiment& experiment, con
     RunFiles files(experiment.files,
                    cluster,
                    options.GetName(),
-                   GetConfiguration(options, cluster).Write());
+                   GetConfiguration(options.ToJson(), cluster).Write());
     try
     {
         const FabricMeasurement measurement = MeasureFabric(experiment.traffic, cluster, &files);
@@ -592,7 +596,7 @@ Benchmark(int argc, char* argv[])
     }
     document.Set("comparison", comparison)
         .Set("inputs", ClusterOptions().DescribeHosts())
-        .Set("configuration", GetConfiguration(options, cluster))
+        .Set("configuration", GetConfiguration(options.ToJson(), cluster))
         .Set("version", GetVersion());
     json.Write(document);
     Simulator::Destroy();

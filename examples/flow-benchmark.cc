@@ -15,10 +15,14 @@
 
 #include "ns3/flow-measurement.h"
 #include "ns3/hpcc-experiment.h"
+#include "ns3/json-output.h"
+#include "ns3/run-cost.h"
 #include "ns3/run-warnings.h"
 #include "ns3/training-input-file.h"
 #include "ns3/training-processes.h"
+#include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-version.h"
 #include "ns3/work-estimate.h"
 
 #include <cmath>
@@ -501,7 +505,7 @@ Measure(int argc, char* argv[])
     const Cluster cluster(clusterOptions);
     FlowMeasurement measurement(cluster, flows);
     commandLine.ExportTopology();
-    const JsonValue configuration = GetConfiguration(options, cluster);
+    const JsonValue configuration = GetConfiguration(options.ToJson(), cluster);
     FlowOutput output(setting, cluster, configuration.Write());
     ShowEstimate(cluster, measurement);
     measurement.SetHandler([&output](const FlowRow& row) { output.Add(row); });

@@ -16,9 +16,12 @@
 
 #include "hidden-global-values.h"
 
+#include "ns3/experiment.h"
 #include "ns3/published-table.h"
 #include "ns3/recorded-collectives.h"
 #include "ns3/roce-wire-format.h"
+#include "ns3/size-list.h"
+#include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-run.h"
 #include "ns3/training-workload.h"

@@ -15,9 +15,13 @@
 
 #include "hidden-global-values.h"
 
+#include "ns3/json-output.h"
+#include "ns3/program-options.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/training-memory.h"
+#include "ns3/training-output-file.h"
 #include "ns3/training-program.h"
+#include "ns3/training-version.h"
 
 #include <algorithm>
 #include <cmath>

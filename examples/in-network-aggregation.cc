@@ -15,8 +15,10 @@
 #include "hidden-global-values.h"
 
 #include "ns3/atp-measurement.h"
+#include "ns3/experiment.h"
 #include "ns3/published-table.h"
 #include "ns3/recorded-collectives.h"
+#include "ns3/training-program.h"
 #include "ns3/training-run.h"
 
 #include <algorithm>

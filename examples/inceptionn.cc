@@ -16,6 +16,7 @@
 #include "hidden-global-values.h"
 
 #include "ns3/cluster-command-line.h"
+#include "ns3/experiment.h"
 #include "ns3/inceptionn-codec.h"
 #include "ns3/published-table.h"
 #include "ns3/recorded-collectives.h"

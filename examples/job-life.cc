@@ -19,10 +19,14 @@
 #include "hidden-global-values.h"
 
 #include "ns3/checkpoint-interval.h"
+#include "ns3/experiment.h"
+#include "ns3/json-output.h"
 #include "ns3/published-table.h"
 #include "ns3/run-statistics.h"
+#include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-run.h"
+#include "ns3/training-version.h"
 
 #include <algorithm>
 #include <cmath>

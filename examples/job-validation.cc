@@ -20,6 +20,7 @@
 #include "job-validation-zero.h"
 
 #include "ns3/cluster-command-line.h"
+#include "ns3/experiment.h"
 #include "ns3/training-program.h"
 
 using namespace ns3;

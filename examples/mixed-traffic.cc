@@ -28,14 +28,19 @@
 #include "ns3/ipv4-address.h"
 #include "ns3/ipv4-flow-classifier.h"
 #include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/json-output.h"
 #include "ns3/on-off-helper.h"
 #include "ns3/packet-sink-helper.h"
 #include "ns3/point-to-point-helper.h"
+#include "ns3/program-options.h"
 #include "ns3/published-table.h"
 #include "ns3/rdma-transport.h"
+#include "ns3/run-cost.h"
+#include "ns3/run-files.h"
 #include "ns3/string.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-version.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -18,9 +18,11 @@
 #include "ns3/boolean.h"
 #include "ns3/cluster-command-line.h"
 #include "ns3/config.h"
+#include "ns3/experiment.h"
 #include "ns3/published-table.h"
 #include "ns3/recorded-collectives.h"
 #include "ns3/roce-wire-format.h"
+#include "ns3/size-list.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-program.h"
 

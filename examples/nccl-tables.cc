@@ -15,10 +15,14 @@
 #include "nccl-published.h"
 
 #include "ns3/cluster-command-line.h"
+#include "ns3/experiment.h"
+#include "ns3/json-output.h"
 #include "ns3/nccl-tuning.h"
 #include "ns3/recorded-collectives.h"
+#include "ns3/run-cost.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-version.h"
 
 #include <algorithm>
 #include <cmath>

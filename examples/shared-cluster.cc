@@ -14,11 +14,14 @@
 #include "hidden-global-values.h"
 
 #include "ns3/algorithm-advice.h"
+#include "ns3/json-output.h"
+#include "ns3/run-cost.h"
 #include "ns3/run-warnings.h"
 #include "ns3/shared-results.h"
 #include "ns3/shared-run.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-version.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -15,8 +15,13 @@
 #include "hidden-global-values.h"
 
 #include "ns3/fabric-wire-format.h"
+#include "ns3/json-output.h"
+#include "ns3/program-options.h"
+#include "ns3/run-cost.h"
+#include "ns3/run-files.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-program.h"
+#include "ns3/training-version.h"
 
 #include <cstdio>
 #include <memory>

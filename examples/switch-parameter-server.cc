@@ -15,12 +15,14 @@
 
 #include "hidden-global-values.h"
 
+#include "ns3/experiment.h"
 #include "ns3/fabric-border.h"
 #include "ns3/published-table.h"
 #include "ns3/recorded-collectives.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/switch-ps-optimizer.h"
 #include "ns3/switch-ps-wire-format.h"
+#include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-run.h"
 #include "ns3/training-workload.h"

@@ -17,12 +17,14 @@
 #include "hidden-global-values.h"
 
 #include "ns3/bulk-send-helper.h"
+#include "ns3/experiment.h"
 #include "ns3/global-value.h"
 #include "ns3/guarded-run.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-address-helper.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/ipv4-static-routing-helper.h"
+#include "ns3/json-output.h"
 #include "ns3/map-scheduler.h"
 #include "ns3/packet-sink-helper.h"
 #include "ns3/point-to-point-helper.h"
@@ -36,6 +38,7 @@
 #include "ns3/training-processes.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-version.h"
 
 #include <algorithm>
 #include <cstdint>

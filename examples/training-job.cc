@@ -16,11 +16,15 @@
 #include "ns3/astra-system.h"
 #include "ns3/goal-writer.h"
 #include "ns3/guarded-run.h"
+#include "ns3/json-output.h"
 #include "ns3/progress-line.h"
 #include "ns3/repeated-runs.h"
+#include "ns3/run-cost.h"
 #include "ns3/run-warnings.h"
 #include "ns3/training-processes.h"
+#include "ns3/training-program.h"
 #include "ns3/training-runs.h"
+#include "ns3/training-version.h"
 #include "ns3/work-estimate.h"
 #include "ns3/workload-summary.h"
 
@@ -119,7 +123,7 @@ TrainRepeatedly(TrainingRunOptions job, const ProgramOptions& options, const Rep
     std::string inputs;
     repeated.ForEach([&](uint64_t number) {
         TrainingRun run(job);
-        run.SetConfiguration(options);
+        run.SetConfiguration(options.ToJson());
         if (table && inputs.empty())
         {
             std::cout << run.Describe() << "\n" << FormatIterationHeadings() << std::endl;
@@ -283,7 +287,7 @@ Train(int argc, char* argv[])
         return TrainRepeatedly(job, options, repeated) ? 0 : 4;
     }
     TrainingRun run(job);
-    run.SetConfiguration(options);
+    run.SetConfiguration(options.ToJson());
     const TaskCollective largest = run.GetPlan().GetLargestCollective();
     if (cluster.ShowSchedule(run.GetCluster(), largest.operation, largest.bytes))
     {

@@ -16,7 +16,6 @@
 #include "ns3/guarded-run.h"
 #include "ns3/nic-program.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-program.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 

@@ -18,7 +18,6 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-program.h"
 
 #include <algorithm>
 #include <cmath>

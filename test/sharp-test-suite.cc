@@ -12,7 +12,6 @@
 #include "ns3/sharp-program.h"
 #include "ns3/sharp-wire-format.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-program.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 

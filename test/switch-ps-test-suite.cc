@@ -13,7 +13,6 @@
 #include "ns3/switch-ps-helper.h"
 #include "ns3/switch-ps-wire-format.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-program.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 

@@ -14,7 +14,6 @@
 #include "ns3/switchml-helper.h"
 #include "ns3/switchml-program.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-program.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 

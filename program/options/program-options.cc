@@ -6,17 +6,13 @@
 
 #include "program-options.h"
 
-#include "training-extensions.h"
+#include "session.h"
 #include "value-suggestion.h"
 
 #include "ns3/abort.h"
-#include "ns3/bucket-scheduler.h"
-#include "ns3/command-line.h"
 #include "ns3/log.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-time-resolution.h"
-#include "ns3/window-simulator-impl.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -101,11 +97,7 @@ ProgramOptions::ProgramOptions(const std::string& program, const std::string& de
       m_ns3Arguments(program)
 {
     NS_LOG_FUNCTION(this << program);
-    UsePicoseconds();
-    // Before the user chooses.
-    static const bool isChosen =
-        (BucketScheduler::UseByDefault(), WindowSimulatorImpl::UseByDefault(), true);
-    (void)isChosen;
+    Session::Begin(program);
 }
 
 void
@@ -347,12 +339,9 @@ void
 ProgramOptions::Parse(const std::vector<std::string>& arguments)
 {
     NS_LOG_FUNCTION(this << arguments.size());
-    // Lets ns-3 do its documentation run and event metrics.
-    CommandLine().Parse(std::vector<std::string>{m_program});
+    TakeEnvironment();
     LoadExtensions(arguments);
     const auto hasOption = [this](const std::string& name) { return Find(name) != nullptr; };
-    m_ns3Arguments.ParseEnvironment(hasOption);
-
     std::set<std::string> begun; // lists already started on this command line
     for (const auto& argument : arguments)
     {
@@ -482,30 +471,35 @@ ProgramOptions::CheckOutputs() const
 }
 
 void
-ProgramOptions::LoadExtensions(const std::vector<std::string>& arguments)
+ProgramOptions::TakeEnvironment()
 {
-    static const std::string PREFIX = "--extension=";
+    const auto files = Session::LoadExtensionsOfEnvironment();
     if (!Find("extension"))
     {
-        m_extensions = GetExtensionsOfEnvironment();
+        m_extensions = files;
         Group("Extensions");
         AddList("extension",
                 "shared library that adds alternatives; may be given several times",
                 m_extensions);
         m_options.back().clear = [] {}; // extensions of the environment stay loaded
     }
-    std::vector<std::string> files = m_extensions;
+    m_ns3Arguments.ParseEnvironment(
+        [this](const std::string& name) { return Find(name) != nullptr; });
+}
+
+void
+ProgramOptions::LoadExtensions(const std::vector<std::string>& arguments)
+{
+    static const std::string PREFIX = "--extension=";
     for (const std::string& argument : arguments)
     {
         if (argument.compare(0, PREFIX.size(), PREFIX) == 0)
         {
-            const auto given = SplitList(argument.substr(PREFIX.size()));
-            files.insert(files.end(), given.begin(), given.end());
+            for (const std::string& file : SplitList(argument.substr(PREFIX.size())))
+            {
+                Session::LoadExtension(file);
+            }
         }
-    }
-    for (const std::string& file : files)
-    {
-        LoadExtension(file);
     }
 }
 

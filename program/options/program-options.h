@@ -47,7 +47,7 @@ namespace ns3::training
  * `--help=WORD` the details of an option, a kind or an alternative, and `--describe=json`
  * everything as JSON.
  *
- * `--extension=FILE` loads a shared library with additional alternatives (LoadExtension()).
+ * `--extension=FILE` loads a shared library with additional alternatives (Session::LoadExtension()).
  *
  * ns-3's own arguments work as everywhere in ns-3: `--RngRun=2` and all other global values,
  * `--ns3::TypeName::Attribute=value` for defaults of attributes, and `--PrintAttributes=`,
@@ -77,9 +77,7 @@ class ProgramOptions
     };
 
     /**
-     * Sets ns-3's time resolution to picoseconds (UsePicoseconds()), because times are parsed with
-     * it, and makes BucketScheduler the default of --SchedulerType, and WindowSimulatorImpl that of
-     * --SimulatorImplementationType.
+     * Begins the Session, because times are parsed with its resolution.
      * @param program name of the program
      * @param description its purpose, one or more lines
      */
@@ -264,6 +262,16 @@ class ProgramOptions
     void Reserve(const std::string& attribute, const std::string& option = "");
 
     /**
+     * Takes what the environment says, as Parse() does first: extensions, and ns-3's global values
+     * and attributes.
+     * @throw ConfigurationError if it is wrong
+     */
+    void TakeEnvironment();
+
+    /** @throw ConfigurationError if a file cannot be written or would destroy another one */
+    void CheckOutputs() const;
+
+    /**
      * Parses the command line. `--help`, `--describe=json` and ns-3's `--Print...` print and end
      * the program with exit status 0. The last value of a repeated option counts, except for lists.
      * Global values and attribute defaults of ns-3 are set immediately.
@@ -336,8 +344,7 @@ class ProgramOptions
     Option* Find(const std::string& name);
 
     /**
-     * Loads the extensions of the environment and of the command line, before other arguments use
-     * their alternatives. Adds the option --extension.
+     * Loads the extensions of the command line, before other arguments use their alternatives.
      * @param arguments the command line
      * @throw ConfigurationError as LoadExtension()
      */
@@ -356,9 +363,6 @@ class ProgramOptions
      * @throw ConfigurationError if the argument was renamed
      */
     void CheckRenamed(const std::string& name, const std::string& value) const;
-
-    /** @throw ConfigurationError if a file cannot be written or would destroy another one */
-    void CheckOutputs() const;
 
     /** @param name an unknown name @return suggestion for the error message: a similar option */
     std::string SuggestName(const std::string& name) const;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -110,6 +111,42 @@ RunCost::Add(const RunCost& next)
     packetHops += next.packetHops;
     skippedHops += next.skippedHops;
     peakMemoryMebibytes = std::max(peakMemoryMebibytes, next.peakMemoryMebibytes);
+}
+
+void
+AddRunCost(JsonValue& document, const RunCost& cost)
+{
+    document.Set("events", cost.events)
+        .Set("packet_hops", cost.packetHops)
+        .Set("skipped_packet_hops", cost.skippedHops)
+        .Set("packet_hops_per_cpu_s", cost.GetPacketHopsPerSecond())
+        .Set("cpu_s", cost.cpuSeconds)
+        .Set("peak_memory_MiB", cost.peakMemoryMebibytes);
+}
+
+std::string
+FormatRunCost(const RunCost& cost)
+{
+    char text[200];
+    std::snprintf(text,
+                  sizeof(text),
+                  "cost of the simulation: %.2f s CPU, %.2f M events, %.2f M packet-hops "
+                  "(%.2f M/s), %.0f MiB",
+                  cost.cpuSeconds,
+                  static_cast<double>(cost.events) * 1e-6,
+                  static_cast<double>(cost.packetHops) * 1e-6,
+                  cost.GetPacketHopsPerSecond() * 1e-6,
+                  cost.peakMemoryMebibytes);
+    if (cost.skippedHops > 0)
+    {
+        char skipped[100];
+        std::snprintf(skipped,
+                      sizeof(skipped),
+                      "; %.2f M of the packet-hops repeat a steady state and were skipped",
+                      static_cast<double>(cost.skippedHops) * 1e-6);
+        return std::string(text) + skipped;
+    }
+    return text;
 }
 
 } // namespace ns3::training

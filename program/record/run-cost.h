@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_RUN_COST_H
 
 #include "ns3/training-fabric.h"
+#include "ns3/training-json-writer.h"
 
 #include <cstdint>
 #include <string>
@@ -55,6 +56,21 @@ RunCost EstimateRunCost(double packetHops,
                         uint64_t ranks,
                         const std::string& transport,
                         double tasks = 0);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param document receives the members events, packet_hops, packet_hops_per_cpu_s, cpu_s,
+ *        peak_memory_MiB
+ * @param cost their values
+ */
+void AddRunCost(JsonValue& document, const RunCost& cost);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param cost of a simulation
+ * @return the cost in one line
+ */
+std::string FormatRunCost(const RunCost& cost);
 
 } // namespace ns3::training
 

@@ -152,6 +152,18 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
     options.Reserve("ns3::training::TrainingApplication::Slowdown", "straggler");
 }
 
+JsonValue
+TrainingRunOptions::ToJson() const
+{
+    TrainingRunOptions fields = *this; // options refer to them
+    ProgramOptions options("training-job", "");
+    ClusterCommandLine clusterOptions(fields.cluster);
+    fields.AddTo(options, clusterOptions);
+    options.TakeEnvironment();
+    options.CheckOutputs();
+    return options.ToJson();
+}
+
 void
 TrainingRunOptions::Check() const
 {

@@ -80,6 +80,13 @@ struct TrainingRunOptions : RunFilesOptions
      */
     void AddTo(ProgramOptions& options, ClusterCommandLine& clusterOptions);
 
+    /**
+     * @return the fields as options of a program, by name, with the arguments of ns-3 that the
+     *         environment gives
+     * @throw ConfigurationError if the environment is wrong or an output cannot be written
+     */
+    JsonValue ToJson() const;
+
     /** @throw ConfigurationError if a value is out of range */
     void Check() const;
 

@@ -8,8 +8,8 @@
 
 #include "algorithm-advice.h"
 
+#include "ns3/json-output.h"
 #include "ns3/run-warnings.h"
-#include "ns3/training-program.h"
 #include "ns3/training-version.h"
 
 namespace ns3::training

@@ -16,11 +16,13 @@
 #include "ns3/fabric-border.h"
 #include "ns3/gradient-source.h"
 #include "ns3/guarded-run.h"
+#include "ns3/json-output.h"
 #include "ns3/log.h"
 #include "ns3/reference-sums.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/run-files.h"
 #include "ns3/run-warnings.h"
+#include "ns3/session.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
@@ -49,7 +51,7 @@ NS_LOG_COMPONENT_DEFINE("TrainingRun");
 namespace
 {
 
-/// Program name in help, results files and messages.
+/// Program name in results files.
 constexpr const char* PROGRAM = "training-job";
 
 } // namespace
@@ -422,12 +424,8 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
       m_json(options.json)
 {
     NS_LOG_FUNCTION(this << options.workload);
-    // As a program without arguments: the resolution of times, the event list, extensions.
-    ProgramOptions program(PROGRAM, "");
-    TrainingRunOptions described = m_options;
-    ClusterCommandLine clusterOptions(described.cluster);
-    described.AddTo(program, clusterOptions);
-    program.Parse(std::vector<std::string>());
+    Session::Begin(PROGRAM);
+    const JsonValue configuration = m_options.ToJson();
     m_options.model.TakeSchedule(m_options.cluster.schedule);
     m_options.Check();
     m_plan = MakeJobPlan(m_options);
@@ -455,7 +453,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
         m_plan.RemoveUpdate();
     }
     PlanLife();
-    SetConfiguration(program);
+    SetConfiguration(configuration);
     TrainingJobHelper helper;
     m_obstacle = JobRepetition::FindObstacle(*m_cluster, m_options.computeJitter);
     helper.SetDerives(m_options.DerivesCollectives(), !m_obstacle.empty());
@@ -735,7 +733,7 @@ TrainingRun::ExplainChoices()
 }
 
 void
-TrainingRun::SetConfiguration(const ProgramOptions& options)
+TrainingRun::SetConfiguration(const JsonValue& options)
 {
     const bool isAutomatic = m_options.workload == TrainingRunOptions::AUTOMATIC;
     m_configuration =

@@ -16,10 +16,10 @@
 #include "ns3/application-container.h"
 #include "ns3/checkpoint-graph.h"
 #include "ns3/iteration-record.h"
+#include "ns3/json-output.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-job-helper.h"
 #include "ns3/training-json-writer.h"
-#include "ns3/training-program.h"
 #include "ns3/training-task.h"
 
 #include <cstdint>
@@ -70,9 +70,9 @@ class TrainingRun
     /**
      * Sets the configuration that the results record. By default it is that of the constructor's
      * options; a command line adds its own options and attributes.
-     * @param options of the program
+     * @param options of the program, by name
      */
-    void SetConfiguration(const ProgramOptions& options);
+    void SetConfiguration(const JsonValue& options);
 
     /** @return the same, with the values chosen for "auto" */
     const JsonValue& GetConfiguration() const;

@@ -6,8 +6,8 @@
 
 #include "training-runs.h"
 
+#include "ns3/json-output.h"
 #include "ns3/run-warnings.h"
-#include "ns3/training-program.h"
 #include "ns3/training-version.h"
 
 #include <variant>

@@ -6,8 +6,8 @@
 
 #include "shared-results.h"
 
+#include "ns3/json-output.h"
 #include "ns3/rng-seed-manager.h"
-#include "ns3/training-program.h"
 
 #include <utility>
 
@@ -25,7 +25,7 @@ SharedResults::~SharedResults() = default;
 void
 SharedResults::Begin(const Cluster& cluster, std::size_t jobs)
 {
-    m_store = m_outputs.OpenStore(GetConfiguration(m_options, cluster, {}).Write());
+    m_store = m_outputs.OpenStore(GetConfiguration(m_options.ToJson(), cluster).Write());
     m_sampler = m_outputs.Sample(cluster, m_store.get());
     m_jobs.resize(jobs);
 }
@@ -37,7 +37,7 @@ SharedResults::Start(std::size_t index,
                      const std::vector<Ptr<TrainingApplication>>& applications,
                      const std::vector<uint32_t>& hosts)
 {
-    auto configuration = GetConfiguration(m_options, cluster, {});
+    auto configuration = GetConfiguration(m_options.ToJson(), cluster);
     configuration.Set("keys", job.configuration);
     Job& mine = m_jobs.at(index);
     mine.store = m_outputs.OpenStore(configuration.Write());

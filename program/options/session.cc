@@ -4,11 +4,15 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "training-extensions.h"
+#include "session.h"
 
+#include "ns3/bucket-scheduler.h"
+#include "ns3/command-line.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-input-file.h"
 #include "ns3/training-registry.h"
+#include "ns3/training-time-resolution.h"
+#include "ns3/window-simulator-impl.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
@@ -18,7 +22,17 @@ namespace ns3::training
 {
 
 void
-LoadExtension(const std::string& file)
+Session::Begin(const std::string& program)
+{
+    UsePicoseconds();
+    static const bool isChosen = // once: a user's choice stays
+        (BucketScheduler::UseByDefault(), WindowSimulatorImpl::UseByDefault(), true);
+    (void)isChosen;
+    CommandLine().Parse(std::vector<std::string>{program});
+}
+
+void
+Session::LoadExtension(const std::string& file)
 {
     // dlopen() would search the system's libraries for a name without a slash.
     const std::string path = file.find('/') == std::string::npos ? "./" + file : file;
@@ -44,7 +58,7 @@ LoadExtension(const std::string& file)
 }
 
 std::vector<std::string>
-GetExtensionsOfEnvironment()
+Session::LoadExtensionsOfEnvironment()
 {
     const char* variable = std::getenv("DISTRIBUTED_TRAINING_EXTENSIONS");
     std::istringstream stream(variable ? variable : "");
@@ -53,6 +67,7 @@ GetExtensionsOfEnvironment()
     {
         if (!file.empty())
         {
+            LoadExtension(file);
             files.push_back(file);
         }
     }
