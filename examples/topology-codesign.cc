@@ -18,6 +18,7 @@
 #include "ns3/boolean.h"
 #include "ns3/config.h"
 #include "ns3/experiment.h"
+#include "ns3/graph-summary.h"
 #include "ns3/published-table.h"
 #include "ns3/recorded-collectives.h"
 #include "ns3/roce-wire-format.h"
@@ -150,7 +151,7 @@ constexpr uint64_t EXCHANGE_BYTES = 98304;
 Time
 GetComputeTime(const Network& network)
 {
-    return MakeTrainingTask(network.workload, {}).GetComputeTime();
+    return SummarizeGraph(*MakeWorkload(network.workload, {}).graph, 0, 1).compute;
 }
 
 /** @return relative change, % */
@@ -395,10 +396,11 @@ Comparison::CompareTables()
         WorkloadRequest request;
         request.ranks = 16;
         request.serverRanks = 4;
-        std::map<std::string, uint32_t> counts;
-        for (const auto& collective : MakeTrainingTask(network.workload, request).collectives)
+        std::map<std::string, uint64_t> counts;
+        const auto job = MakeWorkload(network.workload, request);
+        for (const auto& [collective, count] : SummarizeGraph(*job.graph, 0, 1).collectives)
         {
-            counts[GetName(collective.operation)]++;
+            counts[GetName(std::get<1>(collective))] += count;
         }
         std::string ours;
         for (const auto& [operation, count] : counts)

@@ -288,8 +288,8 @@ Train(int argc, char* argv[])
     }
     TrainingRun run(job);
     run.SetConfiguration(options.ToJson());
-    const TaskCollective largest = run.GetPlan().GetLargestCollective();
-    if (cluster.ShowSchedule(run.GetCluster(), largest.operation, largest.bytes))
+    const auto [operation, bytes] = run.GetPlan().GetLargestCollective();
+    if (cluster.ShowSchedule(run.GetCluster(), operation, bytes))
     {
         return 0;
     }

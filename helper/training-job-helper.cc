@@ -10,7 +10,6 @@
 
 #include "ns3/abort.h"
 #include "ns3/double.h"
-#include "ns3/loop-graph.h"
 #include "ns3/node.h"
 #include "ns3/string.h"
 #include "ns3/training-configuration-error.h"
@@ -37,27 +36,6 @@ void
 TrainingJobHelper::SetSlowdowns(std::map<uint32_t, double> slowdowns)
 {
     m_slowdowns = std::move(slowdowns);
-}
-
-ApplicationContainer
-TrainingJobHelper::Install(const Cluster& cluster,
-                           const std::shared_ptr<const TrainingTask>& task,
-                           const std::string& exchangeAlgorithm) const
-{
-    std::vector<std::set<CollectiveOperation>> operations(task->communicators.size());
-    for (const TaskCollective& collective : task->collectives)
-    {
-        operations[collective.communicator].insert(collective.operation);
-    }
-    const auto applications = Install(cluster,
-                                      std::make_shared<LoopGraph>(task, cluster.GetRanks()),
-                                      operations,
-                                      exchangeAlgorithm);
-    for (uint32_t i = 0; i < applications.GetN(); i++)
-    {
-        DynamicCast<TrainingApplication>(applications.Get(i))->SetGradientsOf(task);
-    }
-    return applications;
 }
 
 /** Lets the communicators of groups pick waiting collectives by priority. */

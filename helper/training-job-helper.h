@@ -13,7 +13,6 @@
 #include "ns3/object-factory.h"
 #include "ns3/task-graph.h"
 #include "ns3/training-application.h"
-#include "ns3/training-task.h"
 
 #include <cstdint>
 #include <functional>
@@ -68,20 +67,7 @@ class TrainingJobHelper
     const std::vector<std::shared_ptr<CollectiveReplay>>& GetReplays() const;
 
     /**
-     * Creates the communicators of the task's groups and an application for each rank.
-     * @param cluster whose ranks train
-     * @param task steps of each rank
-     * @param exchangeAlgorithm algorithm of all-to-alls in their own communicator; empty: that of
-     *        the cluster
-     * @return the applications of the ranks of this process
-     * @throw ConfigurationError if the cluster has no plan for a collective of the task
-     */
-    ApplicationContainer Install(const Cluster& cluster,
-                                 const std::shared_ptr<const TrainingTask>& task,
-                                 const std::string& exchangeAlgorithm = "") const;
-
-    /**
-     * Likewise for any job.
+     * Creates the communicators of the graph's groups and an application for each rank.
      * @param cluster whose ranks train
      * @param graph tasks of each rank
      * @param operations of the collectives, by groups of the graph

@@ -47,17 +47,20 @@ RunParts(const ClusterOptions& options, const LayeredModel& model, uint64_t buck
     {
         const Cluster cluster(options);
         const uint32_t ranks = cluster.GetRanks();
-        const auto task =
-            std::make_shared<TrainingTask>(MakeDataParallelTask(model, bucket, overlap));
+        const auto graph =
+            std::make_shared<BucketGraph>(model, BucketOptions{bucket, overlap}, ranks);
         TrainingJobHelper helper;
         helper.SetAttribute("Iterations", UintegerValue(3));
-        const auto applications = helper.Install(cluster, task);
-        TrainingJob job(ranks, 3, 1, task->GetBusBytes(ranks));
+        const auto applications =
+            helper.Install(cluster, graph, {{CollectiveOperation::ALL_REDUCE}});
+        double bytes = 0;
         double bound = 0;
-        for (const TaskCollective& sum : task->collectives)
+        for (const BucketGraph::Bucket& bucket : graph->GetBuckets())
         {
-            bound += cluster.GetLowerBound(sum.operation, sum.bytes);
+            bytes += static_cast<double>(bucket.bytes);
+            bound += cluster.GetLowerBound(CollectiveOperation::ALL_REDUCE, bucket.bytes);
         }
+        TrainingJob job(ranks, 3, 1, bytes * GetBusFactor(CollectiveOperation::ALL_REDUCE, ranks));
         job.SetLowerBound(bound);
         for (uint32_t rank = 0; rank < ranks; rank++)
         {

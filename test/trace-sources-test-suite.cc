@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "graph-test-common.h"
 #include "test-case.h"
 
 #include "ns3/communicator-list.h"
@@ -230,9 +231,13 @@ struct TracePathsTestCase
     void Run(const ClusterOptions& options)
     {
         auto cluster = std::make_unique<Cluster>(options);
-        TrainingTask task;
-        task.Compute(MicroSeconds(1));
-        TrainingJobHelper().Install(*cluster, std::make_shared<TrainingTask>(task));
+        TrainingJobHelper().Install(
+            *cluster,
+            std::make_shared<WrittenGraph>(
+                cluster->GetRanks(),
+                std::vector<TaskGroups>(1),
+                [](TaskWriter& writer, uint32_t) { writer.Compute(0, MicroSeconds(1)); }),
+            {{}});
         const auto paths = GetPaths();
         byPath.clear();
         done = 0;

@@ -196,42 +196,28 @@ class FakeCommunicator : public Communicator
     uint32_t m_size;                    ///< number of ranks
 };
 
-/**
- * Sums in the order of FakeGroup.
- * @param inputs the ranks' vectors
- * @return their sum
- */
-std::vector<std::vector<float>>
-SumInRankOrder(uint32_t,
-               uint32_t,
-               const std::vector<std::vector<float>>& inputs,
-               const std::vector<float>&)
+/** @return the sum of the inputs, in the order of ranks */
+GraphChecker::Results
+SumInRankOrder(const GraphChecker::Collective& collective)
 {
-    std::vector<float> sum(inputs[0].size());
-    for (const auto& input : inputs)
+    std::vector<float> sum(collective.inputs[0].size());
+    for (const auto& input : collective.inputs)
     {
         for (std::size_t index = 0; index < sum.size(); ++index)
         {
             sum[index] += input[index];
         }
     }
-    return {sum};
+    return {{sum}};
 }
 
-/**
- * @param inputs the vectors of the ranks
- * @return their sum for each rank, with 1 added to the first element at rank 1
- */
-std::vector<std::vector<float>>
-ExpectOneMoreAtRankOne(uint32_t iteration,
-                       uint32_t tensor,
-                       const std::vector<std::vector<float>>& inputs,
-                       const std::vector<float>& result)
+/** @return the same, but one more in the first element at rank 1 */
+GraphChecker::Results
+ExpectOneMoreAtRankOne(const GraphChecker::Collective& collective)
 {
-    std::vector<std::vector<float>> sums(inputs.size(),
-                                         SumInRankOrder(iteration, tensor, inputs, result)[0]);
+    GraphChecker::Vectors sums(collective.inputs.size(), SumInRankOrder(collective).values[0]);
     sums[1][0] += 1;
-    return sums;
+    return {sums};
 }
 
 /**
@@ -823,28 +809,39 @@ struct JobTestCase
                                         const LayeredModel& workload,
                                         uint64_t capBytes = 0)
     {
-        const auto task = MakeDataParallelTask(workload, capBytes, setup.overlap, setup.byLayer);
+        BucketOptions options;
+        options.bucket = capBytes;
+        options.overlap = setup.overlap;
+        options.byLayer = setup.byLayer;
+        const auto graph = std::make_shared<BucketGraph>(workload, options, setup.ranks);
         auto group = std::make_shared<FakeGroup>(setup.ranks, setup.fixed, setup.perByte);
         group->m_corrupt = setup.corrupt;
         group->m_byPriority = setup.byLayer;
-        auto job = std::make_unique<TrainingJob>(setup.ranks,
-                                                 setup.iterations,
-                                                 setup.warmup,
-                                                 task.GetBusBytes(setup.ranks));
-        double bound = 0;
-        for (const TaskCollective& sum : task.collectives)
+        double bytes = 0;
+        for (const BucketGraph::Bucket& bucket : graph->GetBuckets())
         {
-            bound += static_cast<double>(sum.bytes) / 1e9;
+            bytes += static_cast<double>(bucket.bytes);
         }
-        job->SetLowerBound(bound);
+        auto job = std::make_unique<TrainingJob>(
+            setup.ranks,
+            setup.iterations,
+            setup.warmup,
+            bytes * GetBusFactor(CollectiveOperation::ALL_REDUCE, setup.ranks));
+        job->SetLowerBound(bytes / 1e9);
         if (setup.real)
         {
-            job->SetReference(
-                task.collectives.size(),
-                [](uint32_t rank, uint32_t iteration, uint32_t bucket, std::size_t count) {
-                    return MakeGradients(7, rank, iteration, bucket, count);
-                },
-                setup.perRank ? &ExpectOneMoreAtRankOne : &SumInRankOrder);
+            job->SetChecker(std::make_unique<GraphChecker>(
+                                graph,
+                                [](const GradientPlace& place, std::size_t count) {
+                                    return MakeGradients(place.seed,
+                                                         place.rank,
+                                                         place.iteration,
+                                                         place.bucket,
+                                                         count);
+                                },
+                                7,
+                                setup.perRank ? &ExpectOneMoreAtRankOne : &SumInRankOrder),
+                            graph->GetBuckets().size());
         }
         job->OnIterationComplete([this](const IterationRecord& result) {
             m_completions.push_back({result.iteration, Simulator::Now()});
@@ -865,8 +862,10 @@ struct JobTestCase
                 application->SetAttribute("Slowdown", DoubleValue(setup.slowdown));
             }
             application->AssignStreams(FIRST_STREAM + rank);
-            application->SetTask(std::make_shared<TrainingTask>(task),
-                                 {CreateObject<FakeCommunicator>(group, rank, setup.ranks)});
+            application->SetGraph(graph,
+                                  rank,
+                                  nullptr,
+                                  {CreateObject<FakeCommunicator>(group, rank, setup.ranks)});
             application->SetStartTime(MilliSeconds(5));
             application->TraceConnectWithoutContext("ComputePhase",
                                                     MakeCallback(&JobTestCase::Phase, this));

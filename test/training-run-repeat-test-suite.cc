@@ -5,12 +5,12 @@
  */
 
 #include "file-test-common.h"
+#include "graph-test-common.h"
 #include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/bucket-scheduler.h"
 #include "ns3/config.h"
-#include "ns3/loop-graph.h"
 #include "ns3/result-store.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/task-runner.h"
@@ -356,16 +356,10 @@ struct ShorterRunnerTestCase
      */
     static std::string Run(std::size_t window, uint32_t keep)
     {
-        auto task = std::make_shared<TrainingTask>();
-        task->communicators.emplace_back();
-        for (int64_t length : {1, 2})
-        {
-            TaskStep step;
-            step.kind = TaskStep::Kind::COMPUTE;
-            step.length = NanoSeconds(length);
-            task->steps.push_back(step);
-        }
-        const LoopGraph graph(task, 1);
+        const WrittenGraph graph(1, {}, [](TaskWriter& writer, uint32_t) {
+            writer.Compute(0, NanoSeconds(1));
+            writer.Compute(0, NanoSeconds(2));
+        });
         std::vector<uint64_t> running;
         std::string started;
         TaskRunner runner(graph.MakeSource(0, 10),

@@ -63,7 +63,7 @@ TestSameResults()
         run.OnIteration([&](const IterationRecord& record) {
             told.emplace_back(record.iteration, run.GetProgress());
         });
-        NS_TEST_EXPECT_MSG_EQ(run.GetPlan().task->collectives.size(), 2, "buckets");
+        NS_TEST_EXPECT_MSG_EQ(run.GetPlan().buckets->GetBuckets().size(), 2, "buckets");
         ExpectPart(run.Describe(), "(0.3 M parameters, 2 buckets), batch 32, 3 ranks, ");
         NS_TEST_EXPECT_MSG_EQ(run.GetProgress(), 0, "not begun");
         const TrainingRunResult result = run.Run();
@@ -169,7 +169,7 @@ Run(const TrainingRunOptions& options)
     TrainingRunResult result;
     {
         TrainingRun run(options);
-        const TrainingTask& task = *run.GetPlan().task;
+        const JobPlan& plan = run.GetPlan();
         result = run.Run();
         NS_TEST_EXPECT_MSG_EQ(result.iterations.size(), 3, options.workload);
         for (const IterationRecord& record : result.iterations)
@@ -177,7 +177,7 @@ Run(const TrainingRunOptions& options)
             const std::string what =
                 options.workload + ", iteration " + std::to_string(record.iteration);
             NS_TEST_EXPECT_MSG_EQ(record.computeTimeS,
-                                  task.GetComputeTime().GetSeconds(),
+                                  plan.compute.GetSeconds(),
                                   what << ": compute");
             NS_TEST_EXPECT_MSG_EQ_TOL(record.iterationTimeS,
                                       record.computeTimeS + record.exposedCommunicationS,
@@ -191,7 +191,7 @@ Run(const TrainingRunOptions& options)
                                       what << ": bound");
             }
             NS_TEST_EXPECT_MSG_EQ_TOL(record.busbwGBps * record.communicationTimeS * 1e9,
-                                      task.GetBusBytes(8),
+                                      plan.GetBusBytes(),
                                       1e-3,
                                       what << ": bus bandwidth");
         }

@@ -146,7 +146,10 @@ struct QuantizedJobTestCase
         const std::size_t count = arrivals.size();
         for (const std::size_t wrong : {count, std::size_t{0}, count / 2, count - 1})
         {
-            GraphChecker checker(graph, MakeGradientSource("hash"), SEED, schedules);
+            GraphChecker checker(graph,
+                                 GraphChecker::From(MakeGradientSource("hash")),
+                                 SEED,
+                                 GraphChecker::Execute(schedules));
             std::size_t right = 0;
             for (std::size_t i = 0; i < count; i++)
             {
@@ -167,9 +170,10 @@ struct QuantizedJobTestCase
     }
 
     /** @return numbers of a rank in a collective */
-    static Numbers MakeOwn(uint32_t rank, const GraphTask& task, uint64_t number, uint64_t count)
+    Numbers MakeOwn(uint32_t rank, const GraphTask& task, uint64_t number, uint64_t count) const
     {
-        return MakeGradientSource("hash")->Make(GetGraphPlace(SEED, rank, task, number), count);
+        return MakeGradientSource("hash")->Make(GetGraphPlace(*graph, SEED, rank, task, 0, number),
+                                                count);
     }
 
     void CheckGather(const Arrival& arrival)

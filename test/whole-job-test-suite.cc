@@ -127,9 +127,7 @@ struct GraphCheckerTestCase
     /** @return a checker of two ranks with a reduce-scatter of 4 numbers by hand */
     GraphChecker MakeChecker() const
     {
-        return {job, source, SEED, [](uint32_t, const GraphTask&) {
-                    return std::shared_ptr<const CollectiveSchedule>();
-                }};
+        return {job, GraphChecker::From(source), SEED, nullptr};
     }
 
     void Run()
@@ -147,7 +145,7 @@ struct GraphCheckerTestCase
         send.peer = 1;
         Tensor tensor;
         tensor.bytes = 16;
-        tensor.values = source->Make(GetGraphPlace(SEED, 0, send, 5), 4);
+        tensor.values = source->Make(GetGraphPlace(*graph, SEED, 0, send, 0, 5), 4);
         GraphChecker checker = MakeChecker();
         NS_TEST_EXPECT_MSG_EQ(checker.Check(1, receive, 5, tensor), true, "the sender's numbers");
         NS_TEST_EXPECT_MSG_EQ(checker.GetMismatch(), "", "right");

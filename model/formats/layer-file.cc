@@ -34,30 +34,6 @@ LayerFile::LayerFile(const FormatRequest& request,
 {
 }
 
-/**
- * @param size ranks of a group
- * @param stride between ranks of a group
- */
-TaskGroups
-LayerFile::MakeGroups(uint32_t size, uint32_t stride) const
-{
-    TaskGroups groups;
-    const uint32_t block = size * stride;
-    for (uint32_t first = 0; first < m_rows.ranks; first += block)
-    {
-        for (uint32_t offset = 0; offset < stride; offset++)
-        {
-            std::vector<uint32_t> ranks;
-            for (uint32_t i = 0; i < size; i++)
-            {
-                ranks.push_back(first + offset + i * stride);
-            }
-            groups.groups.push_back(ranks);
-        }
-    }
-    return groups;
-}
-
 /** @return index of the groups; -1 if each has one rank */
 int32_t
 LayerFile::AddGroups(LayerScope scope, const std::string& suffix, Parallelism parallelism)
@@ -92,7 +68,7 @@ LayerFile::AddGroups(LayerScope scope, const std::string& suffix, Parallelism pa
     if (scope != LayerScope::NONE && size > 1)
     {
         index = static_cast<int32_t>(m_rows.groups.size());
-        m_rows.groups.push_back(MakeGroups(size, stride));
+        m_rows.groups.push_back(MakeStridedGroups(m_rows.ranks, size, stride));
         m_rows.groups.back().parallelism = parallelism;
     }
     m_groups.emplace(key, index);

@@ -7,9 +7,10 @@
 #ifndef DISTRIBUTED_TRAINING_LAYER_FILE_H
 #define DISTRIBUTED_TRAINING_LAYER_FILE_H
 
-#include "layer-rows.h"
 #include "word-reader.h"
 #include "workload-format.h"
+
+#include "ns3/layer-rows.h"
 
 #include <cstdint>
 #include <map>
@@ -18,18 +19,6 @@
 
 namespace ns3::training
 {
-
-/**
- * @ingroup distributed-training-formats
- * Ranks that take part in the collectives of a pass, before the groups are known.
- */
-enum class LayerScope : uint8_t
-{
-    NONE,  ///< nobody
-    ALL,   ///< all ranks
-    INNER, ///< ranks of one group: the first dimension, or those that share a model
-    OUTER  ///< ranks with the same place in the groups
-};
 
 /**
  * @ingroup distributed-training-formats
@@ -88,7 +77,6 @@ class LayerFile
     bool HasSuffixes() const;
     void ReadCollective(LayerRow& row, RowPass pass, LayerScope scope);
     int32_t AddGroups(LayerScope scope, const std::string& suffix, Parallelism parallelism);
-    TaskGroups MakeGroups(uint32_t size, uint32_t stride) const;
     void CheckSizes();
     void CheckTimes();
 

@@ -457,6 +457,12 @@ CheckpointGraph::GetWindow() const
     return m_job->GetWindow() + STRIDE;
 }
 
+std::optional<uint64_t>
+CheckpointGraph::GetFirstGradient(const GraphTask& task) const
+{
+    return m_job->GetFirstGradient(task);
+}
+
 std::unique_ptr<TaskSource>
 CheckpointGraph::MakeSource(uint32_t rank, uint32_t iterations) const
 {

@@ -105,6 +105,7 @@ class CheckpointGraph : public TaskGraph
     const std::vector<std::string>& GetNames() const override;
     std::unique_ptr<TaskSource> MakeSource(uint32_t rank, uint32_t iterations) const override;
     std::size_t GetWindow() const override;
+    std::optional<uint64_t> GetFirstGradient(const GraphTask& task) const override;
 
   private:
     std::shared_ptr<const TaskGraph> m_job;

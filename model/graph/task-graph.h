@@ -15,6 +15,7 @@
 #include <deque>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -237,6 +238,16 @@ class TaskGraph
     virtual std::size_t GetWindow() const
     {
         return 256;
+    }
+
+    /**
+     * @param task a collective
+     * @return the place of its first number among the gradients of an iteration, if it sums
+     *         gradients of all ranks in buckets; or none
+     */
+    virtual std::optional<uint64_t> GetFirstGradient([[maybe_unused]] const GraphTask& task) const
+    {
+        return {};
     }
 
     /**

@@ -9,7 +9,6 @@
 #include "gradient-values.h"
 #include "graph-checker.h"
 #include "layered-model.h"
-#include "loop-graph.h"
 #include "quantized-tensor.h"
 
 #include "ns3/abort.h"
@@ -169,22 +168,6 @@ TrainingApplication::SetGraph(std::shared_ptr<const TaskGraph> graph,
 }
 
 void
-TrainingApplication::SetTask(std::shared_ptr<const TrainingTask> task,
-                             const std::vector<Ptr<Communicator>>& communicators)
-{
-    NS_LOG_FUNCTION(this << task->name);
-    const Ptr<Communicator>& all = communicators.front();
-    SetGraph(std::make_shared<LoopGraph>(task, all->GetSize()), all->GetRank(), all, communicators);
-    SetGradientsOf(std::move(task));
-}
-
-void
-TrainingApplication::SetGradientsOf(std::shared_ptr<const TrainingTask> task)
-{
-    m_task = std::move(task);
-}
-
-void
 TrainingApplication::SetMeetings(std::shared_ptr<TaskMeetings> meetings)
 {
     m_meetings = std::move(meetings);
@@ -319,7 +302,7 @@ void
 TrainingApplication::StartApplication()
 {
     NS_LOG_FUNCTION(this);
-    NS_ABORT_MSG_UNLESS(m_graph, "TrainingApplication started without SetGraph() or SetTask()");
+    NS_ABORT_MSG_UNLESS(m_graph, "TrainingApplication started without SetGraph()");
     m_iteration = 0;
     Begin();
 }
@@ -575,22 +558,11 @@ TrainingApplication::EndCompute(uint64_t id)
     EndTask(id);
 }
 
-GradientPlace
-TrainingApplication::GetPlace(uint32_t rank, const GraphTask& task, uint64_t number) const
-{
-    if (m_task)
-    {
-        const auto index = static_cast<uint32_t>(task.tag);
-        return {m_seed, rank, m_iteration, index, m_task->GetFirstNumber(index)};
-    }
-    return GetGraphPlace(m_seed, rank, task, number);
-}
-
 /** @return numbers of the rank */
 std::vector<float>
 TrainingApplication::MakeNumbers(const GraphTask& task, uint64_t number, std::size_t count) const
 {
-    const GradientPlace place = GetPlace(m_rank, task, number);
+    const GradientPlace place = GetGraphPlace(*m_graph, m_seed, m_rank, task, m_iteration, number);
     return m_learner ? m_learner->Make(place, count) : m_source->Make(place, count);
 }
 
@@ -723,8 +695,7 @@ TrainingApplication::CommunicationDone(TrainingApplication* self, uint32_t life,
     {
         self->EndCollective(running);
     }
-    if (running.task->kind == TaskKind::COLLECTIVE ||
-        (running.task->kind == TaskKind::RECEIVE && !self->IsStorage(*running.task)))
+    else if (running.task->kind == TaskKind::RECEIVE && !self->IsStorage(*running.task))
     {
         self->m_arrivalTrace(self->m_rank, *running.task, running.number, running.tensor);
     }
@@ -744,9 +715,16 @@ TrainingApplication::EndCollective(const Running& running)
         Decode(running);
     }
     m_collectiveDoneTrace(m_rank, running.iteration, running.tensor->bucket, running.tensor);
+    m_arrivalTrace(m_rank, *running.task, running.number, running.tensor);
     if (m_learner)
     {
-        m_learner->Apply(GetPlace(m_rank, *running.task, running.number), running.tensor->values);
+        m_learner->Apply(GetGraphPlace(*m_graph,
+                                       m_seed,
+                                       m_rank,
+                                       *running.task,
+                                       running.iteration,
+                                       running.number),
+                         running.tensor->values);
     }
 }
 

@@ -9,7 +9,6 @@
 
 #include "gradient-source.h"
 #include "gradient-training.h"
-#include "training-task.h"
 
 #include "ns3/application.h"
 #include "ns3/event-id.h"
@@ -85,22 +84,6 @@ class TrainingApplication : public Application
                   Ptr<Communicator> messages,
                   const std::vector<Ptr<Communicator>>& communicators);
 
-    /**
-     * Gives the tensors of a real payload the numbers of the gradients of a task, rather than those
-     * of GetGraphPlace(). Call after SetGraph().
-     * @param task whose LoopGraph is set
-     */
-    void SetGradientsOf(std::shared_ptr<const TrainingTask> task);
-
-    /**
-     * Sets the steps of a rank, as a LoopGraph of its own.
-     * @param task steps of this rank
-     * @param communicators this rank's handle on its group, by communicator of the task; the first
-     *        one has all ranks
-     */
-    void SetTask(std::shared_ptr<const TrainingTask> task,
-                 const std::vector<Ptr<Communicator>>& communicators);
-
     /** @param meetings of the applications of this process; null: who is late is not known */
     void SetMeetings(std::shared_ptr<TaskMeetings> meetings);
 
@@ -134,7 +117,7 @@ class TrainingApplication : public Application
 
     /**
      * Makes it take part in a training: its gradients come from a replica of the model, which takes
-     * the sums. Requires RealPayload and a task that waits for its collectives in every iteration.
+     * the sums. Requires RealPayload and a graph that waits for its collectives in every iteration.
      * @param learner this rank's replica, instead of the source Gradients
      */
     void SetLearner(std::unique_ptr<GradientLearner> learner);
@@ -291,7 +274,6 @@ class TrainingApplication : public Application
     std::string GetComputeJitter() const;
     void SetGradients(std::string gradients);
     std::string GetGradients() const;
-    GradientPlace GetPlace(uint32_t rank, const GraphTask& task, uint64_t number) const;
     Ptr<Tensor> MakeTensor(const GraphTask& task, uint64_t number);
     std::vector<float> MakeNumbers(const GraphTask& task, uint64_t number, std::size_t count) const;
     QuantizedTensor GetLayout(const GraphTask& task) const;
@@ -323,8 +305,7 @@ class TrainingApplication : public Application
     std::unique_ptr<GradientLearner> m_learner; // or null: gradients come from the source
     Ptr<RandomVariableStream> m_jitter;         // null: none
     std::shared_ptr<const TaskGraph> m_graph;
-    std::shared_ptr<const TrainingTask> m_task; // a LoopGraph's; or null
-    std::shared_ptr<TaskMeetings> m_meetings;   // or null
+    std::shared_ptr<TaskMeetings> m_meetings; // or null
     uint32_t m_rank{0};
     Ptr<Communicator> m_messages;                   // or null
     Ptr<Communicator> m_storage;                    // or null

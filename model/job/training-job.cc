@@ -35,9 +35,6 @@ TrainingJob::~TrainingJob()
     NS_LOG_FUNCTION(this);
     for (const auto& [rank, application] : m_applications)
     {
-        application->TraceDisconnectWithoutContext(
-            "CollectiveDone",
-            MakeCallback(&TrainingJob::CollectiveDone, this));
         application->TraceDisconnectWithoutContext("Arrival",
                                                    MakeCallback(&TrainingJob::Arrived, this));
         application->TraceDisconnectWithoutContext(
@@ -58,8 +55,6 @@ TrainingJob::Observe(Ptr<TrainingApplication> application)
     {
         m_checker->SetReporters(static_cast<uint32_t>(m_applications.size()));
     }
-    application->TraceConnectWithoutContext("CollectiveDone",
-                                            MakeCallback(&TrainingJob::CollectiveDone, this));
     application->TraceConnectWithoutContext("Arrival", MakeCallback(&TrainingJob::Arrived, this));
     application->TraceConnectWithoutContext("IterationEnd",
                                             MakeCallback(&TrainingJob::IterationEnded, this));
@@ -74,34 +69,19 @@ TrainingJob::SetLowerBound(double seconds)
 }
 
 void
-TrainingJob::SetReference(std::size_t collectives, SumChecker::Inputs inputs, Reference reference)
+TrainingJob::SetChecker(std::unique_ptr<GraphChecker> checker, std::optional<uint64_t> sums)
 {
     NS_LOG_FUNCTION(this);
-    m_checker = std::make_unique<SumChecker>(m_ranks, std::move(inputs), std::move(reference));
+    m_checker = std::move(checker);
     m_checker->SetReporters(static_cast<uint32_t>(m_applications.size()));
-    m_statistics.SetExpectedSums(uint64_t{m_ranks} * collectives);
-}
-
-void
-TrainingJob::SetAlternative(Reference alternative)
-{
-    m_checker->SetAlternative(std::move(alternative));
-}
-
-void
-TrainingJob::OnExpectedSum(SumChecker::Listener listener)
-{
-    m_checker->OnExpected(std::move(listener));
-}
-
-void
-TrainingJob::SetChecker(std::unique_ptr<GraphChecker> checker)
-{
-    NS_LOG_FUNCTION(this);
-    m_graphChecker = std::move(checker);
-    m_statistics.SetVerifier([this] {
-        return m_graphChecker->GetMismatch().empty() && m_graphChecker->GetChecked() > 0;
-    });
+    m_countsSums = sums.has_value();
+    if (m_countsSums)
+    {
+        m_statistics.SetExpectedSums(m_ranks * *sums);
+        return;
+    }
+    m_statistics.SetVerifier(
+        [this] { return m_checker->GetMismatch().empty() && m_checker->GetChecked() > 0; });
 }
 
 const std::vector<PathStep>&
@@ -220,10 +200,6 @@ TrainingJob::Rewind(uint32_t first)
     {
         m_checker->Clear();
     }
-    if (m_graphChecker)
-    {
-        m_graphChecker->Clear();
-    }
 }
 
 void
@@ -316,30 +292,7 @@ TrainingJob::GetResults() const
 std::string
 TrainingJob::GetMismatch() const
 {
-    if (m_graphChecker)
-    {
-        return m_graphChecker->GetMismatch();
-    }
     return m_checker ? m_checker->GetMismatch() : "";
-}
-
-void
-TrainingJob::CollectiveDone(uint32_t rank,
-                            uint32_t iteration,
-                            uint32_t collective,
-                            Ptr<const Tensor> result)
-{
-    NS_LOG_FUNCTION(this << rank << iteration << collective);
-    if (!m_checker || m_isSuspended)
-    {
-        return;
-    }
-    const bool isRight = m_checker->Check(rank, iteration, collective, *result);
-    m_statistics.AddSum(iteration, isRight);
-    if (!isRight)
-    {
-        NS_LOG_WARN(m_checker->GetMismatch());
-    }
 }
 
 void
@@ -348,9 +301,19 @@ TrainingJob::Arrived(uint32_t rank,
                      uint64_t number,
                      Ptr<const Tensor> result)
 {
-    if (m_graphChecker && !m_isSuspended && !m_graphChecker->Check(rank, task, number, *result))
+    NS_LOG_FUNCTION(this << rank << number);
+    if (!m_checker || m_isSuspended)
     {
-        NS_LOG_WARN(m_graphChecker->GetMismatch());
+        return;
+    }
+    const bool isRight = m_checker->Check(rank, task, number, *result);
+    if (m_countsSums)
+    {
+        m_statistics.AddSum(result->iteration, isRight);
+    }
+    if (!isRight)
+    {
+        NS_LOG_WARN(m_checker->GetMismatch());
     }
 }
 

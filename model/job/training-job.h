@@ -9,7 +9,6 @@
 
 #include "graph-checker.h"
 #include "iteration-statistics.h"
-#include "sum-checker.h"
 #include "training-application.h"
 
 #include "ns3/task-trace.h"
@@ -19,6 +18,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,23 +29,12 @@ namespace ns3::training
  * @ingroup distributed-training-job
  *
  * Results of a job: observes the trace sources of the applications of all ranks, merges their
- * measurements (IterationStatistics) and checks their sums (SumChecker). It is passive, and must
- * outlive the simulation run.
+ * measurements (IterationStatistics) and checks their results (GraphChecker). It is passive, and
+ * must outlive the simulation run.
  */
 class TrainingJob
 {
   public:
-    /** Computes the expected sum of a collective. */
-    using Reference = SumChecker::Reference;
-
-    /**
-     * @param ranks number of ranks, at least 1
-     * @param iterations expected iterations of every rank
-     * @param warmup number of initial iterations excluded from means
-     * @param task of the ranks
-     */
-    TrainingJob(uint32_t ranks, uint32_t iterations, uint32_t warmup, const TrainingTask& task);
-
     /**
      * @param ranks number of ranks, at least 1
      * @param iterations expected iterations of every rank
@@ -67,29 +56,13 @@ class TrainingJob
     void SetLowerBound(double seconds);
 
     /**
-     * Checks every sum of every rank bit by bit, see SumChecker. Requires applications with
-     * RealPayload and a task of all-reduces over all ranks only.
-     * @param collectives of a rank in an iteration
-     * @param inputs makes the gradients of the applications
-     * @param reference computes the expected sum
-     */
-    void SetReference(std::size_t collectives, SumChecker::Inputs inputs, Reference reference);
-
-    /**
-     * @param alternative computes another correct sum, valid if all ranks have it; returns nothing
-     *        if there is none
-     */
-    void SetAlternative(Reference alternative);
-
-    /** @param listener receives every expected sum, see SumChecker */
-    void OnExpectedSum(SumChecker::Listener listener);
-
-    /**
      * Checks the results of all collectives and messages bit by bit. Requires applications with
      * RealPayload.
      * @param checker of their graph
+     * @param sums collectives of a rank in an iteration, which is complete when all are compared;
+     *        none: it is right if all results until its end are
      */
-    void SetChecker(std::unique_ptr<GraphChecker> checker);
+    void SetChecker(std::unique_ptr<GraphChecker> checker, std::optional<uint64_t> sums = {});
 
     /** @return the critical path of the last complete iteration; empty if there is none */
     const std::vector<PathStep>& GetCriticalPath() const;
@@ -183,10 +156,6 @@ class TrainingJob
         std::vector<IdleInterval> idle;
     };
 
-    void CollectiveDone(uint32_t rank,
-                        uint32_t iteration,
-                        uint32_t collective,
-                        Ptr<const Tensor> result);
     void Arrived(uint32_t rank, const GraphTask& task, uint64_t number, Ptr<const Tensor> result);
     void FindPath(const IterationRecord& record);
     bool IsDivided() const;
@@ -197,8 +166,8 @@ class TrainingJob
     uint32_t m_ranks;
     uint32_t m_iterations;
     IterationStatistics m_statistics;
-    std::unique_ptr<SumChecker> m_checker;          // null: sums are not compared
-    std::unique_ptr<GraphChecker> m_graphChecker;   // null: arrivals are not compared
+    std::unique_ptr<GraphChecker> m_checker;        // null: results are not compared
+    bool m_countsSums{false};                       // see SetChecker()
     IterationStatistics::Complete m_complete;       // or empty
     std::map<uint32_t, TaskTrace::Pointer> m_marks; // last ends, by iteration that is not complete
     std::vector<PathStep> m_path;                   // of the last complete iteration

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "layer-loop.h"
+#include "layer-workload.h"
 
 namespace ns3::training
 {
@@ -13,36 +13,34 @@ namespace
 {
 
 using Operation = CollectiveOperation;
-using Scope = LayerLoop::Scope;
 
 /** @return a layer of the MLPs: compute times in ns, bytes of its gradients, update in ns */
-LoopLayer
+LayerRow
 MakeMlp(const char* name,
-        const std::array<int64_t, LAYER_PASSES>& nanoseconds,
+        const std::array<int64_t, ROW_PASSES>& nanoseconds,
         uint64_t bytes,
         int64_t update)
 {
-    return MakeLoopLayer(name,
-                         nanoseconds,
-                         {Operation::BARRIER, Operation::BARRIER, Operation::ALL_REDUCE},
-                         bytes,
-                         update);
+    return MakeLayerRow(name,
+                        nanoseconds,
+                        {Operation::BARRIER, Operation::BARRIER, Operation::ALL_REDUCE},
+                        bytes,
+                        update);
 }
 
 /** @return the layer file DLRM_HybridParallel of ASTRA-sim 1.0 (inputs/workload) */
-LayerLoop
+LayerWorkload
 MakeDlrm()
 {
-    LayerLoop loop;
-    loop.order = LayerLoop::Order::EMBEDDING;
-    loop.lastBottom = 4;
-    loop.scopes = {Scope::EXCHANGE, Scope::EXCHANGE, Scope::ALL};
-    loop.layers = {
-        MakeLoopLayer("Embedding",
-                      {300, 300, 300},
-                      {Operation::ALL_TO_ALL, Operation::ALL_TO_ALL, Operation::BARRIER},
-                      98304,
-                      98),
+    LayerWorkload workload;
+    workload.rows.order = LayerRows::Order::EMBEDDING;
+    workload.rows.lastBottom = 4;
+    workload.rows.rows = {
+        MakeLayerRow("Embedding",
+                     {300, 300, 300},
+                     {Operation::ALL_TO_ALL, Operation::ALL_TO_ALL, Operation::BARRIER},
+                     98304,
+                     98),
         MakeMlp("MLP_Bottom_0", {1280, 794, 896}, 13312, 13),
         MakeMlp("MLP_Bottom_1", {2560, 2560, 1792}, 524288, 524),
         MakeMlp("MLP_Bottom_2", {2560, 2560, 1792}, 524288, 524),
@@ -51,17 +49,17 @@ MakeDlrm()
         MakeMlp("MLP_Top_1", {2560, 2560, 1792}, 524288, 524),
         MakeMlp("MLP_Top_2", {2560, 2560, 1792}, 524288, 524),
     };
-    return loop;
+    return workload;
 }
 
 const Registry<WorkloadEntry>::Entry g_dlrm(
     "dlrm-hybrid-parallel",
-    MakeLayerLoopWorkload("DLRM of ASTRA-sim 1.0: data-parallel MLPs, all-to-alls of embeddings",
-                          &MakeDlrm));
+    MakeLayerWorkload("DLRM of ASTRA-sim 1.0: data-parallel MLPs, all-to-alls of embeddings",
+                      &MakeDlrm));
 
 const Registry<WorkloadEntry>::Entry g_short("dlrm",
-                                             MakeLayerLoopWorkload("short for dlrm-hybrid-parallel",
-                                                                   &MakeDlrm));
+                                             MakeLayerWorkload("short for dlrm-hybrid-parallel",
+                                                               &MakeDlrm));
 
 } // namespace
 

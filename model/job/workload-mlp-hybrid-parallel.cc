@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "layer-loop.h"
+#include "layer-workload.h"
 
 namespace ns3::training
 {
@@ -13,39 +13,38 @@ namespace
 {
 
 using Operation = CollectiveOperation;
-using Scope = LayerLoop::Scope;
 
 /** @return a layer: compute time of each pass in ns, bytes of each collective, update in ns */
-LoopLayer
+LayerRow
 MakeHybridParallelLayer(const char* name, int64_t pass, uint64_t bytes, int64_t update)
 {
-    return MakeLoopLayer(name,
-                         {pass, pass, pass},
-                         {Operation::ALL_GATHER, Operation::ALL_REDUCE, Operation::ALL_REDUCE},
-                         bytes,
-                         update);
+    return MakeLayerRow(name,
+                        {pass, pass, pass},
+                        {Operation::ALL_GATHER, Operation::ALL_REDUCE, Operation::ALL_REDUCE},
+                        bytes,
+                        update);
 }
 
 /** @return the layer file MLP_HybridParallel_Data_Model of ASTRA-sim 1.0 (inputs/workload) */
-LayerLoop
+LayerWorkload
 MakeHybridParallelLoop()
 {
-    LayerLoop loop;
-    loop.order = LayerLoop::Order::MODEL;
-    loop.scopes = {Scope::WITHIN, Scope::WITHIN, Scope::BETWEEN};
-    loop.layers = {MakeHybridParallelLayer("mlp0", 32291, 37632, 3229),
-                   MakeHybridParallelLayer("mlp1", 7488, 65536, 749),
-                   MakeHybridParallelLayer("mlp2", 7488, 65536, 749),
-                   MakeHybridParallelLayer("mlp3", 14144, 147456, 1414),
-                   MakeHybridParallelLayer("mlp4", 7488, 65536, 749),
-                   MakeHybridParallelLayer("mlp5", 9984, 65536, 998)};
-    return loop;
+    LayerWorkload workload;
+    workload.rows.order = LayerRows::Order::MODEL;
+    workload.scopes = {LayerScope::INNER, LayerScope::INNER, LayerScope::OUTER};
+    workload.rows.rows = {MakeHybridParallelLayer("mlp0", 32291, 37632, 3229),
+                          MakeHybridParallelLayer("mlp1", 7488, 65536, 749),
+                          MakeHybridParallelLayer("mlp2", 7488, 65536, 749),
+                          MakeHybridParallelLayer("mlp3", 14144, 147456, 1414),
+                          MakeHybridParallelLayer("mlp4", 7488, 65536, 749),
+                          MakeHybridParallelLayer("mlp5", 9984, 65536, 998)};
+    return workload;
 }
 
 const Registry<WorkloadEntry>::Entry g_mlpHybridParallel(
     "mlp-hybrid-parallel",
-    MakeLayerLoopWorkload("MLP of ASTRA-sim 1.0: model parallel in groups, data parallel between",
-                          &MakeHybridParallelLoop));
+    MakeLayerWorkload("MLP of ASTRA-sim 1.0: model parallel in groups, data parallel between",
+                      &MakeHybridParallelLoop));
 
 } // namespace
 

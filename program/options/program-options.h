@@ -47,7 +47,8 @@ namespace ns3::training
  * `--help=WORD` the details of an option, a kind or an alternative, and `--describe=json`
  * everything as JSON.
  *
- * `--extension=FILE` loads a shared library with additional alternatives (Session::LoadExtension()).
+ * `--extension=FILE` loads a shared library with additional alternatives
+ * (Session::LoadExtension()).
  *
  * ns-3's own arguments work as everywhere in ns-3: `--RngRun=2` and all other global values,
  * `--ns3::TypeName::Attribute=value` for defaults of attributes, and `--PrintAttributes=`,

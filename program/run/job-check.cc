@@ -530,14 +530,14 @@ CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
 JobCheck
 CheckJob(const JobPlan& plan, const ClusterOptions& cluster, bool derives)
 {
-    if (!plan.task)
+    if (plan.format != "workload" && plan.format != "csv")
     {
         throw ConfigurationError("check",
                                  plan.name,
                                  " is a file (allowed: --model or a workload that is built in)");
     }
     JobCheck check = Checker(plan.graph, nullptr, {0}, cluster, derives).Run();
-    check.parameters = plan.task->parameters;
+    check.parameters = plan.parameters;
     constexpr uint64_t WEIGHT = 4;
     check.memory = (WEIGHT + plan.gradientBytes) * check.parameters;
     return check;

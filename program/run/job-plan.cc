@@ -8,7 +8,6 @@
 
 #include "ns3/collective-operation.h"
 #include "ns3/in-network-system.h"
-#include "ns3/loop-graph.h"
 #include "ns3/nic-algorithm.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/topology-builder.h"
@@ -73,15 +72,15 @@ MakeLoop(const TrainingRunOptions& options)
     request.batch = options.batch;
     request.computeScale = options.computeScale;
     request.gpu = options.gpu;
-    request.bucket = options.bucket;
-    request.overlap = options.overlap;
-    request.byLayer = options.gradientPriority == "layer";
-    request.gradientBytes = GetGradientBytes(options);
+    request.buckets.bucket = options.bucket;
+    request.buckets.overlap = options.overlap;
+    request.buckets.byLayer = options.gradientPriority == "layer";
+    request.buckets.gradientBytes = GetGradientBytes(options);
     request.ranks = static_cast<uint32_t>(cluster.ranks);
     request.serverRanks =
         BuildTopology(cluster.topology, request.ranks, cluster.rate, cluster.delay).shape.groupSize;
     JobPlan plan;
-    plan.gradientBytes = request.gradientBytes;
+    plan.gradientBytes = request.buckets.gradientBytes;
     plan.training = MakeGradientTraining(options.gradients,
                                          {request.ranks, request.batch, RngSeedManager::GetRun()});
     const auto layers = plan.training ? plan.training->GetLayers() : std::vector<LayerShape>();
@@ -94,20 +93,22 @@ MakeLoop(const TrainingRunOptions& options)
                                      " (allowed: auto, as these learn a model of their own)");
     }
     const std::string name = KeyValues::Split(options.gradients).GetName();
-    if (plan.training && request.byLayer)
+    if (plan.training && request.buckets.byLayer)
     {
         throw ConfigurationError("gradient priority",
                                  "layer",
                                  " with gradients " + name +
                                      " (allowed: none, as all layers learn at once)");
     }
-    plan.task = std::make_shared<const TrainingTask>(
-        layers.empty() ? MakeTrainingTask(isAutomatic ? "resnet50" : options.workload, request)
-                       : MakeTrainingTask(name, layers, request));
-    plan.graph = std::make_shared<const LoopGraph>(plan.task, request.ranks);
-    plan.name = plan.task->name;
-    plan.description = plan.task->description;
-    plan.times = plan.task->times;
+    Workload workload = layers.empty()
+                            ? MakeWorkload(isAutomatic ? "resnet50" : options.workload, request)
+                            : MakeWorkload(name, layers, request);
+    plan.graph = std::move(workload.graph);
+    plan.buckets = std::move(workload.buckets);
+    plan.name = std::move(workload.name);
+    plan.description = std::move(workload.description);
+    plan.times = std::move(workload.times);
+    plan.parameters = workload.parameters;
     plan.isUniform = true;
     plan.format =
         Registry<WorkloadEntry>::All().count(KeyValues::Split(options.workload).GetName()) == 0 ||
@@ -239,7 +240,7 @@ JobPlan::Summarize()
 {
     operations.assign(graph->GetGroups().size(), {});
     const uint32_t ranks = graph->GetRanks();
-    const uint32_t step = task ? ranks : std::max(1U, ranks / MAX_LOOKED_AT);
+    const uint32_t step = isUniform ? ranks : std::max(1U, ranks / MAX_LOOKED_AT);
     for (uint32_t rank = 0; rank < ranks; rank += step)
     {
         const GraphSummary some = SummarizeGraph(*graph, rank, 1);
@@ -253,26 +254,24 @@ JobPlan::Summarize()
             summary = some;
         }
     }
-    compute = task ? task->GetComputeTime() : summary.compute;
+    compute = buckets ? buckets->GetComputeTime() : summary.compute;
 }
 
 void
 JobPlan::RemoveUpdate()
 {
-    auto without = std::make_shared<TrainingTask>(*task);
-    without->RemoveUpdate();
-    task = std::move(without);
-    graph = std::make_shared<const LoopGraph>(task, graph->GetRanks());
+    buckets = buckets->WithoutUpdate();
+    graph = buckets;
     Summarize();
 }
 
 std::function<std::string(uint32_t rank, uint32_t bucket)>
 JobPlan::MakeLayerNames() const
 {
-    if (task)
+    if (buckets)
     {
-        return [loop = task](uint32_t, uint32_t bucket) {
-            return loop->collectives.at(bucket).layers;
+        return [all = buckets](uint32_t, uint32_t bucket) {
+            return all->GetBuckets().at(bucket).layers;
         };
     }
     std::map<uint32_t, std::map<uint32_t, int32_t>> known; // by rank and collective
@@ -311,19 +310,19 @@ JobPlan::IsAllReduceOnly() const
 double
 JobPlan::GetBusBytes() const
 {
-    if (task)
-    {
-        return task->GetBusBytes(graph->GetRanks());
-    }
-    double bytes = 0;
+    std::map<std::pair<CollectiveOperation, uint32_t>, uint64_t> bytes;
     for (const auto& [collective, count] : summary.collectives)
     {
         const auto& [groups, operation, size] = collective;
-        const auto ranks = static_cast<uint32_t>(graph->GetGroup(groups, 0).size());
-        bytes += static_cast<double>(size) * static_cast<double>(count) *
-                 GetBusFactor(operation, std::max(1U, ranks));
+        bytes[{operation, groups}] += size * count;
     }
-    return bytes;
+    double sum = 0;
+    for (const auto& [kind, size] : bytes)
+    {
+        const auto ranks = static_cast<uint32_t>(graph->GetGroup(kind.second, 0).size());
+        sum += static_cast<double>(size) * GetBusFactor(kind.first, std::max(1U, ranks));
+    }
+    return sum;
 }
 
 uint64_t
@@ -341,18 +340,17 @@ JobPlan::GetBytes() const
     return bytes;
 }
 
-TaskCollective
+std::pair<CollectiveOperation, uint64_t>
 JobPlan::GetLargestCollective() const
 {
-    TaskCollective largest;
+    std::pair<CollectiveOperation, uint64_t> largest{CollectiveOperation::ALL_REDUCE, 0};
     for (const auto& [collective, count] : summary.collectives)
     {
         const auto& [groups, operation, bytes] = collective;
         const TaskGroups& taskGroups = graph->GetGroups()[groups];
-        if (!taskGroups.exchanges && taskGroups.AreAll(graph->GetRanks()) && bytes > largest.bytes)
+        if (!taskGroups.exchanges && taskGroups.AreAll(graph->GetRanks()) && bytes > largest.second)
         {
-            largest.operation = operation;
-            largest.bytes = bytes;
+            largest = {operation, bytes};
         }
     }
     return largest;

@@ -9,18 +9,19 @@
 
 #include "training-run-options.h"
 
+#include "ns3/bucket-graph.h"
 #include "ns3/collective-operation.h"
 #include "ns3/gradient-training.h"
 #include "ns3/graph-summary.h"
 #include "ns3/nstime.h"
 #include "ns3/task-graph.h"
-#include "ns3/training-task.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -34,18 +35,19 @@ namespace ns3::training
  */
 struct JobPlan
 {
-    std::string name;                         ///< of the workload, model or file
-    std::string description;                  ///< one line
-    std::string times;                        ///< source of its compute times
-    std::string format;                       ///< of its file: csv, or a WorkloadFormatEntry
-    std::shared_ptr<const TaskGraph> graph;   ///< tasks of each rank
-    std::shared_ptr<const TrainingTask> task; ///< if all ranks repeat the same steps; or null
+    std::string name;                       ///< of the workload, model or file
+    std::string description;                ///< one line
+    std::string times;                      ///< source of its compute times
+    std::string format;                     ///< of its file: csv, or a WorkloadFormatEntry
+    std::shared_ptr<const TaskGraph> graph; ///< tasks of each rank
+    /// The graph, if it is data parallel with buckets of gradients; or null.
+    std::shared_ptr<const BucketGraph> buckets;
     /// The training inside the job; or null.
     std::shared_ptr<const GradientTraining> training;
     std::vector<std::string> notes; ///< what its reader should know, one line each
     GraphSummary summary;           ///< an iteration of rank 0
     Time compute;                   ///< compute time of rank 0 in an iteration
-    uint64_t parameters{0};         ///< of a transformer; 0: not known
+    uint64_t parameters{0};         ///< trainable; 0: not known
     uint64_t gradientBytes{4};      ///< size of a gradient of a workload on the network, bytes
     /// Collectives of any rank, by groups of the graph.
     std::vector<std::set<CollectiveOperation>> operations;
@@ -56,7 +58,7 @@ struct JobPlan
     /** Fills in what follows from the graph: the summary and the members after it. */
     void Summarize();
 
-    /** Removes the steps of the optimizer, which others make. */
+    /** Removes the optimizer's step of a job with buckets: whoever sums makes it. */
     void RemoveUpdate();
 
     /**
@@ -74,8 +76,8 @@ struct JobPlan
     /** @return bytes of all collectives and messages of an iteration of rank 0 */
     uint64_t GetBytes() const;
 
-    /** @return the largest collective of all ranks; 0 bytes if there is none */
-    TaskCollective GetLargestCollective() const;
+    /** @return the largest collective of all ranks, and its size; 0 bytes if there is none */
+    std::pair<CollectiveOperation, uint64_t> GetLargestCollective() const;
 };
 
 /**

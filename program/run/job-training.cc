@@ -58,12 +58,8 @@ GetDrift(const std::vector<std::vector<float>>& vectors)
 } // namespace
 
 JobTraining::JobTraining(const GradientTraining& training,
-                         std::vector<Ptr<TrainingApplication>> applications,
-                         const TrainingTask& task,
-                         uint64_t seed)
+                         std::vector<Ptr<TrainingApplication>> applications)
     : m_applications(std::move(applications)),
-      m_task(task),
-      m_seed(seed),
       m_repeats(training.RepeatsInMemory())
 {
     for (uint32_t rank = 0; rank < m_applications.size(); rank++)
@@ -73,25 +69,18 @@ JobTraining::JobTraining(const GradientTraining& training,
     }
 }
 
-GradientPlace
-JobTraining::GetPlace(uint32_t rank, uint32_t iteration, uint32_t bucket) const
-{
-    return {m_seed, rank, iteration, bucket, m_task.GetFirstNumber(bucket)};
-}
-
 std::vector<float>
-JobTraining::Make(uint32_t rank, uint32_t iteration, uint32_t bucket, std::size_t count)
+JobTraining::Make(const GradientPlace& place, std::size_t count)
 {
-    return m_reference[rank]->Make(GetPlace(rank, iteration, bucket), count);
+    return m_reference[place.rank]->Make(place, count);
 }
 
 void
-JobTraining::Apply(uint32_t iteration, uint32_t bucket, const std::vector<std::vector<float>>& sums)
+JobTraining::Apply(GradientPlace place, const std::vector<std::vector<float>>& sums)
 {
-    for (uint32_t rank = 0; rank < m_reference.size(); rank++)
+    for (place.rank = 0; place.rank < m_reference.size(); place.rank++)
     {
-        m_reference[rank]->Apply(GetPlace(rank, iteration, bucket),
-                                 sums[sums.size() == 1 ? 0 : rank]);
+        m_reference[place.rank]->Apply(place, sums[sums.size() == 1 ? 0 : place.rank]);
     }
 }
 

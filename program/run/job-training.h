@@ -10,7 +10,6 @@
 #include "ns3/gradient-training.h"
 #include "ns3/result-store.h"
 #include "ns3/training-application.h"
-#include "ns3/training-task.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,30 +33,23 @@ class JobTraining
     /**
      * @param training whose replicas are made
      * @param applications of all ranks, in their order; each gets a replica
-     * @param task of the ranks
-     * @param seed of the job
      */
     JobTraining(const GradientTraining& training,
-                std::vector<Ptr<TrainingApplication>> applications,
-                const TrainingTask& task,
-                uint64_t seed);
+                std::vector<Ptr<TrainingApplication>> applications);
 
     /**
-     * @param rank the rank
-     * @param iteration number of the iteration
-     * @param bucket number of the bucket
+     * @param place of a bucket
      * @param count its gradients
      * @return gradients of the training without a network
      */
-    std::vector<float> Make(uint32_t rank, uint32_t iteration, uint32_t bucket, std::size_t count);
+    std::vector<float> Make(const GradientPlace& place, std::size_t count);
 
     /**
      * Updates the replicas without a network.
-     * @param iteration number of the iteration
-     * @param bucket number of the bucket
+     * @param place of a bucket at any rank
      * @param sums expected sums, by rank or a single one for all
      */
-    void Apply(uint32_t iteration, uint32_t bucket, const std::vector<std::vector<float>>& sums);
+    void Apply(GradientPlace place, const std::vector<std::vector<float>>& sums);
 
     /**
      * Measures the replicas of the job; call when all ranks have applied all sums of an iteration.
@@ -81,12 +73,8 @@ class JobTraining
     std::string Format() const;
 
   private:
-    GradientPlace GetPlace(uint32_t rank, uint32_t iteration, uint32_t bucket) const;
-
     std::vector<Ptr<TrainingApplication>> m_applications;      // by rank
     std::vector<std::unique_ptr<GradientLearner>> m_reference; // by rank
-    const TrainingTask& m_task;
-    uint64_t m_seed;
     bool m_repeats; // the reference is a training of its own
     bool m_hasDiverged{false};
     std::vector<LearningRow> m_rows;

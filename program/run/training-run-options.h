@@ -38,7 +38,7 @@ struct TrainingRunOptions : RunFilesOptions
     /// Value of options that depend on others.
     static constexpr const char* AUTOMATIC = "auto";
 
-    /// NAME:key=value,... or a CSV file, see MakeTrainingTask(); auto: the model of a source of
+    /// NAME:key=value,... or a CSV file, see MakeWorkload(); auto: the model of a source of
     /// gradients that learns one, otherwise resnet50.
     std::string workload{AUTOMATIC};
     bool lenient{false};                   ///< damage of a trace is counted rather than refused
@@ -47,7 +47,7 @@ struct TrainingRunOptions : RunFilesOptions
     double computeScale{1};                ///< factor of all compute times
     uint64_t bucket{DEFAULT_BUCKET_BYTES}; ///< cap of a gradient bucket, bytes
     bool overlap{true};                    ///< reduce buckets during the backward pass
-    std::string gradientPriority{"none"};  ///< layer: see MakeDataParallelTask(); or none
+    std::string gradientPriority{"none"};  ///< layer: see BucketOptions; or none
     std::string computeJitter{"none"};     ///< distribution of compute times, a JitterEntry
     std::vector<std::string> stragglers;   ///< slow ranks, each as RANK:FACTOR
     /// virtual, or real: with numbers that are checked; auto: real if the source of gradients is

@@ -98,8 +98,9 @@ class TrainingRun::Execution
   private:
     void Observe();
     void Live();
-    void CheckSums();
-    void CheckGraph();
+    void CheckResults();
+    GraphChecker::Reference GetSums();
+    GraphChecker::Reference GetOwnSchedules() const;
     void Learn(const IterationRecord& record);
     void OnIteration(const IterationRecord& record);
     bool IsComputing() const;
@@ -133,7 +134,7 @@ TrainingRun::Execution::Execution(TrainingRun& run)
     Observe();
     if (run.m_options.IsReal())
     {
-        CheckSums();
+        CheckResults();
     }
     m_job.OnIterationComplete([this](const IterationRecord& record) { OnIteration(record); });
     m_job.OnRanksFinished([this] {
@@ -205,77 +206,71 @@ TrainingRun::Execution::Live()
 }
 
 void
-TrainingRun::Execution::CheckSums()
+TrainingRun::Execution::CheckResults()
 {
-    if (!m_run.m_plan.task || !m_run.m_plan.IsAllReduceOnly())
+    const JobPlan& plan = m_run.m_plan;
+    auto numbers = GraphChecker::Numbers();
+    if (plan.training)
     {
-        CheckGraph();
-        return;
-    }
-    using Tensors = std::vector<std::vector<float>>;
-    const uint64_t seed = RngSeedManager::GetRun();
-    const TrainingTask& task = *m_run.m_plan.task;
-    SumChecker::Inputs inputs;
-    if (m_run.m_plan.training)
-    {
-        m_run.m_training =
-            std::make_unique<JobTraining>(*m_run.m_plan.training, m_applications, task, seed);
-        JobTraining* training = m_run.m_training.get();
-        inputs = [training](uint32_t rank, uint32_t iteration, uint32_t bucket, std::size_t count) {
-            return training->Make(rank, iteration, bucket, count);
+        m_run.m_training = std::make_unique<JobTraining>(*plan.training, m_applications);
+        numbers = [training = m_run.m_training.get()](const GradientPlace& place,
+                                                      std::size_t count) {
+            return training->Make(place, count);
         };
     }
     else
     {
-        const auto source = MakeGradientSource(m_run.m_options.gradients);
-        inputs = [&task,
-                  source,
-                  seed](uint32_t rank, uint32_t iteration, uint32_t bucket, std::size_t count) {
-            return source->Make({seed, rank, iteration, bucket, task.GetFirstNumber(bucket)},
-                                count);
-        };
+        numbers = GraphChecker::From(MakeGradientSource(m_run.m_options.gradients));
     }
-    m_job.SetReference(task.collectives.size(),
-                       inputs,
-                       [this](uint32_t iteration,
-                              uint32_t bucket,
-                              const Tensors& inputs,
-                              const std::vector<float>& result) {
-                           const auto sums = m_reference.Get(iteration, bucket, inputs, result);
-                           m_reference.AddErrors(inputs, sums, m_run.m_codingErrors);
-                           return sums;
-                       });
-    // Valid after a fallback from the network.
-    m_job.SetAlternative(
-        [this](uint32_t, uint32_t, const Tensors& inputs, const std::vector<float>&) {
-            return m_reference.GetAfterFallback(inputs);
+    const bool isSumOnly = plan.IsAllReduceOnly();
+    auto checker = std::make_unique<GraphChecker>(plan.graph,
+                                                  numbers,
+                                                  RngSeedManager::GetRun(),
+                                                  isSumOnly ? GetSums() : GetOwnSchedules());
+    if (isSumOnly) // valid after a fallback from the network
+    {
+        checker->SetAlternative([this](const GraphChecker::Collective& collective) {
+            return GraphChecker::Results{m_reference.GetAfterFallback(collective.inputs)};
         });
+    }
     if (m_run.m_training)
     {
-        m_job.OnExpectedSum([this](uint32_t iteration, uint32_t bucket, const Tensors& sums) {
-            m_run.m_training->Apply(iteration, bucket, sums);
+        checker->OnExpected([this](const GradientPlace& place, const auto& sums) {
+            m_run.m_training->Apply(place, sums);
         });
     }
+    m_job.SetChecker(std::move(checker),
+                     plan.buckets ? std::optional(plan.buckets->GetBuckets().size())
+                                  : std::nullopt);
 }
 
-void
-TrainingRun::Execution::CheckGraph()
+GraphChecker::Reference
+TrainingRun::Execution::GetSums()
+{
+    return [this](const GraphChecker::Collective& collective) {
+        auto sums = m_reference.Get(collective.iteration,
+                                    static_cast<uint32_t>(collective.task.tag),
+                                    collective.inputs,
+                                    collective.result);
+        m_reference.AddErrors(collective.inputs, sums, m_run.m_codingErrors);
+        return GraphChecker::Results{std::move(sums)};
+    };
+}
+
+GraphChecker::Reference
+TrainingRun::Execution::GetOwnSchedules() const
 {
     std::map<uint32_t, TrainingApplication*> applications;
     for (const auto& application : m_applications)
     {
         applications[application->GetRank()] = PeekPointer(application);
     }
-    const auto schedules = [this, applications](uint32_t rank, const GraphTask& task) {
+    return GraphChecker::Execute([this, applications](uint32_t rank, const GraphTask& task) {
         const auto communicator = DynamicCast<ScheduledCommunicator>(
             applications.at(rank)->GetCommunicators()[task.groups]);
         return (communicator ? communicator : m_cluster.GetHostCommunicator(rank))
             ->GetSchedule(task.operation, task.bytes, task.peer);
-    };
-    m_job.SetChecker(std::make_unique<GraphChecker>(m_run.m_plan.graph,
-                                                    MakeGradientSource(m_run.m_options.gradients),
-                                                    RngSeedManager::GetRun(),
-                                                    schedules));
+    });
 }
 
 void
@@ -466,7 +461,10 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
     helper.SetAttribute("ComputeJitter", StringValue(m_options.computeJitter));
     helper.SetSlowdowns(m_options.GetSlowdowns());
     helper.SetAttribute("Seed", UintegerValue(RngSeedManager::GetRun()));
-    m_applications = Install(helper);
+    m_applications = helper.Install(*m_cluster,
+                                    m_life ? m_life : m_plan.graph,
+                                    m_plan.operations,
+                                    m_options.allToAll);
     m_replays = helper.GetReplays();
     uint64_t sums = 0;
     for (const auto& [collective, count] : m_plan.summary.collectives)
@@ -489,27 +487,6 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
                     GuardedRun::EstimateMemory(m_plan.GetBytes(), m_options.IsReal() ? 1 : 0),
                 "--workload=" + m_plan.name +
                     " with --payload=" + (m_options.IsReal() ? "real" : "virtual"));
-}
-
-ApplicationContainer
-TrainingRun::Install(const TrainingJobHelper& helper) const
-{
-    const bool isLoop = m_plan.task && m_plan.IsAllReduceOnly();
-    if (!m_life)
-    {
-        return isLoop ? helper.Install(*m_cluster, m_plan.task, m_options.allToAll)
-                      : helper.Install(*m_cluster,
-                                       m_plan.graph,
-                                       m_plan.operations,
-                                       m_options.allToAll);
-    }
-    const ApplicationContainer applications =
-        helper.Install(*m_cluster, m_life, m_plan.operations, m_options.allToAll);
-    for (uint32_t rank = 0; isLoop && rank < m_cluster->GetRanks(); rank++)
-    {
-        DynamicCast<TrainingApplication>(applications.Get(rank))->SetGradientsOf(m_plan.task);
-    }
-    return applications;
 }
 
 void
@@ -547,25 +524,14 @@ TrainingRun::GetCheckpointBytes() const
     {
         return m_options.life.bytes;
     }
-    uint64_t parameters = m_plan.parameters;
-    const bool isAutomatic = m_options.workload == TrainingRunOptions::AUTOMATIC;
-    const std::string workload = isAutomatic && !m_plan.training ? "resnet50" : m_options.workload;
-    const std::string name = KeyValues::Split(workload).GetName();
-    const auto& all = Registry<WorkloadEntry>::All();
-    const auto entry = all.find(all.count(name) > 0 ? name : "file");
-    if (parameters == 0 && m_plan.task && !m_plan.training && entry != all.end() &&
-        entry->second.model)
-    {
-        parameters = LoadModel(workload, m_options.batch, 1, m_options.gpu).GetParameters();
-    }
-    if (parameters == 0)
+    if (m_plan.parameters == 0)
     {
         throw ConfigurationError("checkpoint-bytes",
                                  "auto",
                                  " with workload " + m_plan.name +
                                      " (allowed: a size, as its parameters are not known)");
     }
-    return static_cast<uint64_t>(CHECKPOINT_PARAMETER_BYTES) * parameters;
+    return static_cast<uint64_t>(CHECKPOINT_PARAMETER_BYTES) * m_plan.parameters;
 }
 
 /** @return what ranks execute */
@@ -594,11 +560,7 @@ TrainingRun::CheckGradients() const
         return;
     }
     const auto iterations = static_cast<uint32_t>(m_options.warmup + m_options.iterations);
-    std::vector<uint64_t> buckets;
-    for (std::size_t i = 0; m_plan.task && i < m_plan.task->collectives.size(); i++)
-    {
-        buckets.push_back(m_plan.task->collectives[i].bytes / sizeof(float));
-    }
+    const auto buckets = m_plan.buckets ? m_plan.buckets->GetSizes() : std::vector<uint64_t>();
     if (m_plan.training)
     {
         CheckTraining();
@@ -629,7 +591,7 @@ TrainingRun::CheckTraining() const
         refuse(" with " + std::to_string(Processes::GetCount()) +
                " processes (allowed: 1, as the replicas of all ranks are compared)");
     }
-    if (!m_plan.task->WaitsForAll())
+    if (!m_plan.buckets->WaitsForAll())
     {
         refuse(" with workload " + m_options.workload +
                " (allowed: workloads that wait for all sums before the next iteration)");

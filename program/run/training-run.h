@@ -20,7 +20,6 @@
 #include "ns3/training-cluster.h"
 #include "ns3/training-job-helper.h"
 #include "ns3/training-json-writer.h"
-#include "ns3/training-task.h"
 
 #include <cstdint>
 #include <functional>
@@ -130,7 +129,6 @@ class TrainingRun
     void PlanLife();
     uint64_t GetCheckpointBytes() const;
     const TaskGraph& GetGraph() const;
-    ApplicationContainer Install(const TrainingJobHelper& helper) const;
     void ExplainChoices();
     RepetitionFigures GetRepetitionFigures(const JobRepetition& repetition,
                                            std::size_t iterations) const;

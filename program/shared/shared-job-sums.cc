@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 namespace ns3::training
 {
@@ -31,44 +32,43 @@ AddAtHosts(const ScheduledCommunicator& host, const Tensors& inputs)
     return InterpretSchedule(*host.GetSchedule(CollectiveOperation::ALL_REDUCE, bytes, 0), inputs);
 }
 
-/** Compares all-reduces of all ranks, whoever sums. */
-void
-CompareSums(const CheckedJob& job, TrainingJob& measured)
+/** @return the sums of all ranks, whoever adds */
+GraphChecker::Reference
+GetSums(const CheckedJob& job)
 {
-    const auto task = job.plan.task;
-    const auto source = MakeGradientSource(job.gradients);
-    const uint64_t seed = RngSeedManager::GetRun();
-    const Ptr<ScheduledCommunicator> host = job.hosts.front();
-    const auto workers = job.workers;
-    measured.SetReference(
-        task->collectives.size(),
-        [task,
-         source,
-         seed](uint32_t rank, uint32_t iteration, uint32_t bucket, std::size_t count) {
-            return source->Make({seed, rank, iteration, bucket, task->GetFirstNumber(bucket)},
-                                count);
-        },
-        [host,
-         workers](uint32_t, uint32_t, const Tensors& inputs, const std::vector<float>& result) {
-            return workers.empty() ? AddAtHosts(*host, inputs)
-                                   : Tensors{workers.front()->GetExpectedSum(inputs, result)};
-        });
-    // Valid after a fallback from the network.
-    measured.SetAlternative(
-        [host, workers](uint32_t, uint32_t, const Tensors& inputs, const std::vector<float>&) {
-            const bool hasFallenBack =
-                std::any_of(workers.begin(), workers.end(), [](const auto& worker) {
-                    return worker->HasFallenBack();
-                });
-            return hasFallenBack ? AddAtHosts(*host, inputs) : Tensors();
-        });
+    return [host = job.hosts.front(), workers = job.workers](const auto& collective) {
+        return GraphChecker::Results{
+            workers.empty()
+                ? AddAtHosts(*host, collective.inputs)
+                : Tensors{workers.front()->GetExpectedSum(collective.inputs, collective.result)}};
+    };
 }
 
-/** @return whether all results are sums of all ranks */
-bool
-HasOnlySums(const JobPlan& plan)
+/** @return the sums of hosts after a fallback from the network */
+GraphChecker::Reference
+GetSumsAfterFallback(const CheckedJob& job)
 {
-    return plan.task && plan.IsAllReduceOnly();
+    return [host = job.hosts.front(), workers = job.workers](const auto& collective) {
+        const bool hasFallenBack =
+            std::any_of(workers.begin(), workers.end(), [](const auto& worker) {
+                return worker->HasFallenBack();
+            });
+        return GraphChecker::Results{hasFallenBack ? AddAtHosts(*host, collective.inputs)
+                                                   : Tensors()};
+    };
+}
+
+/** @return the results of the schedules of all groups */
+GraphChecker::Reference
+GetOwnSchedules(const CheckedJob& job)
+{
+    return GraphChecker::Execute(
+        [applications = job.applications, hosts = job.hosts](uint32_t rank, const GraphTask& task) {
+            const auto communicator = DynamicCast<ScheduledCommunicator>(
+                applications.at(rank)->GetCommunicators()[task.groups]);
+            return (communicator ? communicator : hosts.at(rank))
+                ->GetSchedule(task.operation, task.bytes, task.peer);
+        });
 }
 
 } // namespace
@@ -76,7 +76,7 @@ HasOnlySums(const JobPlan& plan)
 void
 CheckComparable(const JobPlan& plan, const TrainingRunOptions& options, bool isInNetwork)
 {
-    const bool hasOnlySums = HasOnlySums(plan);
+    const bool hasOnlySums = plan.IsAllReduceOnly();
     if (plan.training || (!hasOnlySums && options.gradients != TrainingRunOptions().gradients))
     {
         throw ConfigurationError("gradients",
@@ -86,15 +86,10 @@ CheckComparable(const JobPlan& plan, const TrainingRunOptions& options, bool isI
                                      "without a training, if all collectives sum gradients of all "
                                      "ranks)");
     }
-    std::vector<uint64_t> buckets;
-    for (std::size_t i = 0; plan.task && i < plan.task->collectives.size(); i++)
-    {
-        buckets.push_back(plan.task->collectives[i].bytes / sizeof(float));
-    }
     MakeGradientSource(options.gradients)
         ->Check(static_cast<uint32_t>(options.cluster.ranks),
                 static_cast<uint32_t>(options.iterations),
-                buckets);
+                plan.buckets ? plan.buckets->GetSizes() : std::vector<uint64_t>());
     if (hasOnlySums)
     {
         return;
@@ -123,27 +118,20 @@ CheckComparable(const JobPlan& plan, const TrainingRunOptions& options, bool isI
 void
 CompareResults(const CheckedJob& job, TrainingJob& measured)
 {
-    if (HasOnlySums(job.plan))
+    const JobPlan& plan = job.plan;
+    const bool isSumOnly = plan.IsAllReduceOnly();
+    auto checker =
+        std::make_unique<GraphChecker>(plan.graph,
+                                       GraphChecker::From(MakeGradientSource(job.gradients)),
+                                       RngSeedManager::GetRun(),
+                                       isSumOnly ? GetSums(job) : GetOwnSchedules(job));
+    if (isSumOnly)
     {
-        for (const auto& application : job.applications)
-        {
-            application->SetGradientsOf(job.plan.task);
-        }
-        CompareSums(job, measured);
-        return;
+        checker->SetAlternative(GetSumsAfterFallback(job));
     }
-    const auto applications = job.applications;
-    const auto hosts = job.hosts;
-    const auto schedules = [applications, hosts](uint32_t rank, const GraphTask& task) {
-        const auto communicator = DynamicCast<ScheduledCommunicator>(
-            applications.at(rank)->GetCommunicators()[task.groups]);
-        return (communicator ? communicator : hosts.at(rank))
-            ->GetSchedule(task.operation, task.bytes, task.peer);
-    };
-    measured.SetChecker(std::make_unique<GraphChecker>(job.plan.graph,
-                                                       MakeGradientSource(job.gradients),
-                                                       RngSeedManager::GetRun(),
-                                                       schedules));
+    measured.SetChecker(std::move(checker),
+                        plan.buckets ? std::optional(plan.buckets->GetBuckets().size())
+                                     : std::nullopt);
 }
 
 } // namespace ns3::training

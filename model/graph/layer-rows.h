@@ -7,8 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_LAYER_ROWS_H
 #define DISTRIBUTED_TRAINING_LAYER_ROWS_H
 
+#include "task-graph.h"
+
 #include "ns3/collective-operation.h"
-#include "ns3/task-graph.h"
 
 #include <array>
 #include <cstdint>
@@ -17,6 +18,27 @@
 
 namespace ns3::training
 {
+
+/**
+ * @ingroup distributed-training-graph
+ * Ranks that take part in the collectives of a pass, before the groups are known.
+ */
+enum class LayerScope : uint8_t
+{
+    NONE,  ///< nobody
+    ALL,   ///< all ranks
+    INNER, ///< ranks of one group: the first dimension, or those that share a model
+    OUTER  ///< ranks with the same place in the groups
+};
+
+/**
+ * @ingroup distributed-training-graph
+ * @param ranks of the job
+ * @param size ranks of a group
+ * @param stride between the ranks of a group
+ * @return the groups; size times stride divides the ranks
+ */
+TaskGroups MakeStridedGroups(uint32_t ranks, uint32_t size, uint32_t stride);
 
 /** The passes of an iteration through a layer. */
 enum class RowPass : uint8_t
@@ -39,7 +61,7 @@ struct RowWork
     int32_t groups{-1}; ///< index in LayerRows::groups; -1: no rank takes part
 };
 
-/** A row of a layer file. */
+/** Work of a layer, as in a row of a layer file. */
 struct LayerRow
 {
     std::string name;                      ///< of the layer
@@ -48,10 +70,9 @@ struct LayerRow
 };
 
 /**
- * @ingroup distributed-training-formats
- * A layer file of ASTRA-sim 1.0 or SimAI: all ranks do the same, layer by layer. Its ranks and
- * groups are those of its header. The room job, which may not include this one, has LayerLoop for
- * built-in workloads of any number of ranks.
+ * @ingroup distributed-training-graph
+ * Training layer by layer, the same at all ranks, as in the layer files of ASTRA-sim 1.0 (Rashidi
+ * et al., ISPASS 2020) and SimAI.
  */
 struct LayerRows
 {
@@ -71,6 +92,7 @@ struct LayerRows
     std::vector<LayerRow> rows;        ///< in forward order
     std::vector<TaskGroups> groups;    ///< of the collectives
     uint32_t lastBottom{0};            ///< EMBEDDING: layer after which its outputs are needed
+    bool awaitsFirst{false};           ///< an iteration ends with the weights of the first layer
     bool awaitsEmbedding{true};        ///< EMBEDDING: the backward pass waits for its exchange
     bool blocksInputs{true};           ///< TRANSFORMER: collectives of gradients of inputs block
     std::vector<uint32_t> checkpoints; ///< layers from which forward passes are repeated
@@ -78,13 +100,13 @@ struct LayerRows
 };
 
 /**
- * @ingroup distributed-training-formats
- * The tasks of a layer file.
+ * @ingroup distributed-training-graph
+ * The tasks of layers.
  */
 class LayerRowsGraph : public TaskGraph
 {
   public:
-    /** @param rows the file */
+    /** @param rows the layers */
     explicit LayerRowsGraph(LayerRows rows);
 
     uint32_t GetRanks() const override;

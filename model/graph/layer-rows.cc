@@ -6,7 +6,7 @@
 
 #include "layer-rows.h"
 
-#include "ns3/task-writer.h"
+#include "task-writer.h"
 
 #include <algorithm>
 #include <limits>
@@ -83,6 +83,7 @@ class LayerRowsSource : public QueuedSource
     TaskWriter m_writer;
     std::vector<uint64_t> m_weights; // by layer, the last collective of its weights, applied
     uint64_t m_embedding{0};         // exchange of the embedding under way
+    uint64_t m_collectives{0};       // of the iteration so far
 };
 
 void
@@ -109,6 +110,7 @@ LayerRowsSource::Communicate(uint32_t layer, RowPass pass, int32_t priority)
     task.parallelism = m_rows.groups[task.groups].parallelism;
     task.operation = work.operation;
     task.bytes = work.bytes;
+    task.tag = m_collectives++;
     task.priority = priority;
     m_writer.SetLayer(static_cast<int32_t>(layer));
     const uint64_t id = m_writer.Start(task);
@@ -220,10 +222,34 @@ LayerRowsSource::WriteIteration()
             Backward(layer);
         }
     }
+    if (m_rows.awaitsFirst)
+    {
+        m_writer.Await(std::exchange(m_weights.at(0), 0));
+    }
+    m_collectives = 0;
     m_writer.Mark(GetSize() * ROW_PASSES);
 }
 
 } // namespace
+
+TaskGroups
+MakeStridedGroups(uint32_t ranks, uint32_t size, uint32_t stride)
+{
+    TaskGroups groups;
+    for (uint32_t first = 0; first < ranks; first += size * stride)
+    {
+        for (uint32_t offset = 0; offset < stride; offset++)
+        {
+            std::vector<uint32_t> group;
+            for (uint32_t i = 0; i < size; i++)
+            {
+                group.push_back(first + offset + i * stride);
+            }
+            groups.groups.push_back(group);
+        }
+    }
+    return groups;
+}
 
 LayerRowsGraph::LayerRowsGraph(LayerRows rows)
     : m_rows(std::move(rows))

@@ -7,7 +7,7 @@
 #include "refusal-test-common.h"
 #include "test-case.h"
 
-#include "ns3/layer-loop.h"
+#include "ns3/layer-workload.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/training-application.h"
@@ -24,7 +24,7 @@
 #include <utility>
 #include <vector>
 
-namespace layer_loop_test
+namespace layer_workload_test
 {
 
 using namespace ns3;
@@ -89,45 +89,54 @@ class ClockCommunicator : public Communicator
 };
 
 /** @return the work of a pass */
-LayerWork
+RowWork
 Work(int64_t compute, uint64_t bytes = 0, Operation operation = Operation::ALL_REDUCE)
 {
-    return {NanoSeconds(compute), operation, bytes};
+    return {NanoSeconds(compute), bytes > 0, operation, bytes};
 }
 
 /** Each order of work: start times of collectives and end of the iteration, computed by hand. */
-struct LayerLoopTestCase
+struct LayerOrdersTestCase
 {
     /**
+     * @param name of the model
      * @param loop model to train by four ranks
      * @param iterations number of iterations
      * @param expected collectives, with sizes and times
      * @param end time at which all results are in place, ns
      */
-    void Check(const LayerLoop& loop, uint32_t iterations, const std::string& expected, int64_t end)
+    void Check(const std::string& name,
+               const LayerWorkload& loop,
+               uint32_t iterations,
+               const std::string& expected,
+               int64_t end)
     {
         UsePicoseconds();
         auto communicator = CreateObject<ClockCommunicator>();
         auto application = CreateObject<TrainingApplication>();
         application->SetAttribute("Iterations", UintegerValue(iterations));
-        application->SetTask(std::make_shared<TrainingTask>(MakeLayerLoopTask(loop, 4)),
-                             {communicator});
+        const auto graph = std::make_shared<LayerRowsGraph>(DivideLayers(loop, 4));
+        application->SetGraph(
+            graph,
+            0,
+            communicator,
+            std::vector<Ptr<Communicator>>(graph->GetGroups().size(), communicator));
         finished.clear();
         lastEnd = Time(-1);
         application->TraceConnectWithoutContext("Finished",
-                                                MakeCallback(&LayerLoopTestCase::OnFinish, this));
+                                                MakeCallback(&LayerOrdersTestCase::OnFinish, this));
         application->TraceConnectWithoutContext("IterationEnd",
-                                                MakeCallback(&LayerLoopTestCase::OnEnd, this));
+                                                MakeCallback(&LayerOrdersTestCase::OnEnd, this));
         CreateObject<Node>()->AddApplication(application);
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(communicator->log, expected, loop.name);
-        NS_TEST_EXPECT_MSG_EQ(application->IsFinished(), true, loop.name);
-        NS_TEST_ASSERT_MSG_EQ(finished.size(), iterations, loop.name);
-        NS_TEST_EXPECT_MSG_EQ(lastEnd, NanoSeconds(end), loop.name);
+        NS_TEST_EXPECT_MSG_EQ(communicator->log, expected, name);
+        NS_TEST_EXPECT_MSG_EQ(application->IsFinished(), true, name);
+        NS_TEST_ASSERT_MSG_EQ(finished.size(), iterations, name);
+        NS_TEST_EXPECT_MSG_EQ(lastEnd, NanoSeconds(end), name);
         for (uint32_t i = 0; i < iterations; i++)
         {
             const Time start = i == 0 ? Time(0) : finished[i - 1].end;
-            NS_TEST_EXPECT_MSG_EQ(finished[i].start, start, loop.name << ": no gap");
+            NS_TEST_EXPECT_MSG_EQ(finished[i].start, start, name << ": no gap");
         }
         Simulator::Destroy();
     }
@@ -160,54 +169,55 @@ struct LayerLoopTestCase
 
     void Run()
     {
-        LayerLoop loop;
-        loop.name = "data";
-        loop.layers = {{"a", {Work(10), Work(1000), Work(30, 100)}, NanoSeconds(5)},
-                       {"b", {Work(20), Work(7), Work(40, 200)}, NanoSeconds(8)}};
+        LayerWorkload loop;
+        std::string name = "data";
+        loop.rows.rows = {{"a", {Work(10), Work(1000), Work(30, 100)}, NanoSeconds(5)},
+                          {"b", {Work(20), Work(7), Work(40, 200)}, NanoSeconds(8)}};
         // Forward until 30; b's weights until 70, inputs until 77; a's weights until 107, no
         // inputs. b's sum arrives at 270 and is applied at 278; a's at 370 and 375.
-        Check(loop, 1, "AR200@70 AR100@107 ", 375);
+        Check(name, loop, 1, "AR200@70 AR100@107 ", 375);
         ExpectTimes(0, 107, 300);
         // Then a's forward pass until 385, b's until 405.
-        Check(loop, 2, "AR200@70 AR100@107 AR200@445 AR100@482 ", 750);
+        Check(name, loop, 2, "AR200@70 AR100@107 AR200@445 AR100@482 ", 750);
         ExpectTimes(0, 107, 300);
         ExpectTimes(1, 107, 300);
 
-        loop.name = "data, compute longer than collectives";
-        loop.layers[1].works[0].compute = NanoSeconds(1000);
-        loop.layers[1].works[2].bytes = 10;
+        name = "data, compute longer than collectives";
+        loop.rows.rows[1].works[0].compute = NanoSeconds(1000);
+        loop.rows.rows[1].works[2].bytes = 10;
         // Forward until 1010; b until 1050, 1057; a until 1087; its sum at 1187, applied at 1192.
-        Check(loop, 1, "AR10@1050 AR100@1087 ", 1192);
+        Check(name, loop, 1, "AR10@1050 AR100@1087 ", 1192);
 
-        loop.name = "model";
-        loop.order = LayerLoop::Order::MODEL;
-        loop.layers = {
+        name = "model";
+        loop.rows.order = LayerRows::Order::MODEL;
+        loop.rows.rows = {
             {"a", {Work(10, 25, Operation::ALL_GATHER), Work(15, 60), Work(30)}, NanoSeconds(5)},
             {"b", {Work(20, 50, Operation::ALL_GATHER), Work(7, 100), Work(40)}, NanoSeconds(8)}};
         // a until 10, its 4 x 25 bytes at 110, applied at 115; b until 135, 335, 343; its inputs
         // until 350, weights until 390, but the sum is applied only at 458; a until 473 and 503,
         // without a sum.
-        Check(loop, 1, "AG100@10 AG200@135 AR100@350 ", 503);
+        Check(name, loop, 1, "AG100@10 AG200@135 AR100@350 ", 503);
         ExpectTimes(0, 122, 400);
 
-        loop.name = "hybrid";
-        loop.layers[0].works[2].bytes = 70;
-        loop.layers[1].works[2].bytes = 80;
+        name = "hybrid";
+        loop.rows.rows[0].works[2] = Work(30, 70);
+        loop.rows.rows[1].works[2] = Work(40, 80);
         // b's weights at 390 wait for its inputs, 450 until 530, 538; a until 473 and 503; 600,
         // 605.
-        Check(loop, 1, "AG100@10 AG200@135 AR100@350 AR80@390 AR70@503 ", 605);
+        Check(name, loop, 1, "AG100@10 AG200@135 AR100@350 AR80@390 AR70@503 ", 605);
         // a's forward pass starts only at 605; b's sum is applied long before.
-        Check(loop,
+        Check(name,
+              loop,
               2,
               "AG100@10 AG200@135 AR100@350 AR80@390 AR70@503 "
               "AG100@615 AG200@740 AR100@955 AR80@995 AR70@1108 ",
               1210);
 
-        loop.name = "embedding";
-        loop.order = LayerLoop::Order::EMBEDDING;
-        loop.lastBottom = 1;
+        name = "embedding";
+        loop.rows.order = LayerRows::Order::EMBEDDING;
+        loop.rows.lastBottom = 1;
         const auto exchange = Operation::ALL_TO_ALL;
-        loop.layers = {
+        loop.rows.rows = {
             {"embedding", {Work(3, 500, exchange), Work(999, 300, exchange), Work(2)}, {}},
             {"bottom", {Work(10), Work(11), Work(12, 40)}, NanoSeconds(1)},
             {"top", {Work(20), Work(21), Work(22, 80)}, NanoSeconds(1)}};
@@ -215,9 +225,10 @@ struct LayerLoopTestCase
         // weights until 545, inputs until 566, when the exchange of gradients is issued; it runs
         // after the sum, 625 to 925; bottom until 578 and 589, its sum after that: 965, 966; the
         // embedding until 591.
-        Check(loop, 1, "A2A500@3 AR80@545 A2A300@566 AR40@578 ", 966);
+        Check(name, loop, 1, "A2A500@3 AR80@545 A2A300@566 AR40@578 ", 966);
         // The iteration waits for the exchange, and for the bottom's sum; the embedding has none.
-        Check(loop,
+        Check(name,
+              loop,
               2,
               "A2A500@3 AR80@545 A2A300@566 AR40@578 "
               "A2A500@928 AR80@1507 A2A300@1528 AR40@1540 ",
@@ -239,7 +250,7 @@ struct LayerLoopTestCase
  */
 struct AstraSimLoopsTestCase
 {
-    /// Operation, communicator and bytes of collectives.
+    /// Operation, groups and bytes of collectives.
     using Volume = std::map<std::pair<Operation, uint32_t>, uint64_t>;
 
     void Check(const std::string& workload,
@@ -249,23 +260,25 @@ struct AstraSimLoopsTestCase
     {
         WorkloadRequest request;
         request.ranks = 8;
-        const TrainingTask task = MakeTrainingTask(workload, request);
+        const auto graph = MakeWorkload(workload, request).graph;
+        const auto source = graph->MakeSource(0, 1);
         std::map<std::string, int64_t> actual;
-        for (const TaskStep& step : task.steps)
-        {
-            if (step.kind == TaskStep::Kind::COMPUTE)
-            {
-                actual[step.phase.substr(0, step.phase.rfind(' '))] += step.length.GetNanoSeconds();
-            }
-        }
-        NS_TEST_EXPECT_MSG_EQ(actual, computes, workload << ", compute");
         Volume bytes;
         Time update;
-        for (const TaskCollective& collective : task.collectives)
+        for (GraphTask task; source->Next(task); task = {})
         {
-            bytes[{collective.operation, collective.communicator}] += collective.bytes;
-            update += collective.update;
+            const std::string name = graph->GetNames()[task.name];
+            if (task.kind == TaskKind::COMPUTE)
+            {
+                actual[name.substr(0, name.rfind(' '))] += task.length.GetNanoSeconds();
+            }
+            else if (task.kind == TaskKind::COLLECTIVE)
+            {
+                bytes[{task.operation, task.groups}] += task.bytes;
+            }
+            update += task.kind == TaskKind::MEMORY ? task.length : Time();
         }
+        NS_TEST_EXPECT_MSG_EQ(actual, computes, workload << ", compute");
         NS_TEST_EXPECT_MSG_EQ(bytes, volume, workload << ", collectives");
         NS_TEST_EXPECT_MSG_EQ(update, NanoSeconds(updates), workload);
     }
@@ -275,8 +288,8 @@ struct AstraSimLoopsTestCase
     {
         WorkloadRequest request;
         request.ranks = 8;
-        request.overlap = overlap;
-        return training::tests::GetRefusal([&] { MakeTrainingTask(workload, request); });
+        request.buckets.overlap = overlap;
+        return training::tests::GetRefusal([&] { MakeWorkload(workload, request); });
     }
 
     void Run()
@@ -306,16 +319,15 @@ struct AstraSimLoopsTestCase
         WorkloadRequest request;
         request.ranks = 8;
         request.serverRanks = 2;
-        const TrainingTask task = MakeTrainingTask("mlp-hybrid-parallel", request);
+        const auto graph = MakeWorkload("mlp-hybrid-parallel", request).graph;
+        const auto& groups = graph->GetGroups();
         using Groups = std::vector<std::vector<uint32_t>>;
-        NS_TEST_EXPECT_MSG_EQ(task.communicators.at(1).groups,
+        NS_TEST_EXPECT_MSG_EQ(groups.at(1).groups,
                               (Groups{{0, 1}, {2, 3}, {4, 5}, {6, 7}}),
                               "servers share a model");
-        NS_TEST_EXPECT_MSG_EQ(task.communicators.at(2).groups,
+        NS_TEST_EXPECT_MSG_EQ(groups.at(2).groups,
                               (Groups{{0, 2, 4, 6}, {1, 3, 5, 7}}),
                               "between servers");
-        NS_TEST_EXPECT_MSG_EQ(task.GetGroupSize(1, 8), 2, "ranks of a server");
-        NS_TEST_EXPECT_MSG_EQ(task.IsAllReduceOnly(), false, "gathers");
 
         for (const auto& [refusal, part] : std::map<std::string, std::string>{
                  {GetRefusal("mlp-hybrid-parallel:group=3"), "8 ranks in groups of 3 (allowed: "},
@@ -330,11 +342,11 @@ struct AstraSimLoopsTestCase
     }
 };
 
-const Suite g_suite("layer-loop",
+const Suite g_suite("layer-workload",
                     Duration::QUICK,
                     {{"data, model and hybrid parallel iterations to the nanosecond",
-                      RunTest<LayerLoopTestCase>},
+                      RunTest<LayerOrdersTestCase>},
                      {"sums of the layer files of ASTRA-sim, and the groups of ranks",
                       RunTest<AstraSimLoopsTestCase>}});
 
-} // namespace layer_loop_test
+} // namespace layer_workload_test
