@@ -23,6 +23,7 @@
 #include "ns3/repeated-runs.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/run-cost.h"
+#include "ns3/run-figures.h"
 #include "ns3/run-statistics.h"
 #include "ns3/run-warnings.h"
 #include "ns3/size-list.h"
@@ -316,6 +317,15 @@ GetAllWarnings(const Cluster& cluster, const SizeMeasurements& all)
     return warnings;
 }
 
+/** @return what the parts of the cluster have counted */
+RunFigures
+GetFigures(const Cluster& cluster, const BenchmarkOptions& benchmark, const SizeMeasurements& all)
+{
+    RunFigures figures;
+    figures.AddAll({cluster, benchmark.payload == "real", all.codingErrors, all.largestError});
+    return figures;
+}
+
 /** @return the rows as JSON */
 JsonValue
 ToJson(const SizeMeasurements& all)
@@ -514,20 +524,7 @@ Repeat(const ProgramOptions& options,
             notes = cluster.GetNotes();
             auto one = JsonValue::Object();
             one.Set("run", number).Set("rows", ToJson(runs.back()));
-            if (auto figures = GetInNetworkFigures(cluster))
-            {
-                figures->maxError = runs.back().largestError;
-                one.Set("in_network", figures->ToJson());
-            }
-            if (const auto nic = GetNicFigures(cluster, runs.back().codingErrors))
-            {
-                one.Set("nic", nic->ToJson());
-            }
-            if (const auto codec =
-                    GetCodecFigures(cluster, benchmark.payload == "real", runs.back().codingErrors))
-            {
-                one.Set("codec", codec->ToJson());
-            }
+            GetFigures(cluster, benchmark, runs.back()).AddTo(one);
             list.Append(one);
         }
         Simulator::Destroy();
@@ -760,37 +757,9 @@ Benchmark(int argc, char* argv[])
     const auto warnings = GetAllWarnings(cluster, all);
     auto document = JsonValue::Object();
     document.Set("rows", ToJson(all)).Set("candidates", ListCandidates(all.planned));
-    if (auto figures = GetInNetworkFigures(cluster))
-    {
-        figures->maxError = all.largestError;
-        document.Set("in_network", figures->ToJson());
-    }
+    const RunFigures figures = GetFigures(cluster, benchmark, all);
+    figures.AddTo(document);
     AddWarnings(document, warnings);
-    const auto tcp = GetTcpFigures(cluster);
-    if (tcp)
-    {
-        document.Set("tcp", tcp->ToJson());
-    }
-    const auto uec = GetUecFigures(cluster);
-    if (uec)
-    {
-        document.Set("uec", uec->ToJson());
-    }
-    const auto nic = GetNicFigures(cluster, all.codingErrors);
-    if (nic)
-    {
-        document.Set("nic", nic->ToJson());
-    }
-    const auto codec = GetCodecFigures(cluster, real, all.codingErrors);
-    if (codec)
-    {
-        document.Set("codec", codec->ToJson());
-    }
-    const auto background = GetBackgroundFigures(cluster);
-    if (background)
-    {
-        document.Set("background", background->ToJson());
-    }
     AddRunCost(document, all.cost);
     document.Set("inputs", clusterOptions.DescribeHosts());
     AddFailure(document, all.failure);
@@ -799,14 +768,10 @@ Benchmark(int argc, char* argv[])
     json.Write(document);
     if (table && !all.stuck)
     {
-        std::printf("%s%s%s%s%s%s%s%s\n%s",
+        std::printf("%s%s%s%s\n%s",
                     FormatFallback(cluster).c_str(),
                     FormatWarnings(warnings).c_str(),
-                    nic ? nic->Format().c_str() : "",
-                    codec ? codec->Format().c_str() : "",
-                    tcp ? tcp->Format().c_str() : "",
-                    uec ? uec->Format().c_str() : "",
-                    background ? background->Format().c_str() : "",
+                    figures.Format().c_str(),
                     FormatRunCost(all.cost).c_str(),
                     FormatInputs(clusterOptions.DescribeHosts()).c_str());
     }

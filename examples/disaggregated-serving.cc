@@ -14,7 +14,6 @@
 
 #include "hidden-global-values.h"
 
-#include "ns3/background-figures.h"
 #include "ns3/cluster-command-line.h"
 #include "ns3/fabric-border.h"
 #include "ns3/guarded-run.h"
@@ -22,6 +21,7 @@
 #include "ns3/parallel-command-line.h"
 #include "ns3/progress-line.h"
 #include "ns3/run-cost.h"
+#include "ns3/run-figures.h"
 #include "ns3/run-files.h"
 #include "ns3/run-warnings.h"
 #include "ns3/serving-helper.h"
@@ -457,7 +457,8 @@ Serve(int argc, char* argv[])
     files.Finish();
     files.Close(failure);
     const RunCost cost = GetRunCost(cluster.GetFabric());
-    const auto background = GetBackgroundFigures(cluster);
+    RunFigures figures;
+    figures.AddAll({cluster});
     auto warnings = GetWarnings(cluster);
     if (summary.IsOverloaded())
     {
@@ -476,16 +477,13 @@ Serve(int argc, char* argv[])
             Print(*system, summary);
         }
         std::printf("%s%s%s\n%s",
-                    background ? background->Format().c_str() : "",
+                    figures.Format().c_str(),
                     FormatWarnings(warnings).c_str(),
                     FormatRunCost(cost).c_str(),
                     FormatInputs(setting.Describe(clusterOptions)).c_str());
     }
     auto document = ToJson(*system, summary);
-    if (background)
-    {
-        document.Set("background", background->ToJson());
-    }
+    figures.AddTo(document);
     AddWarnings(document, warnings);
     AddRunCost(document, cost);
     document.Set("inputs", setting.Describe(clusterOptions));

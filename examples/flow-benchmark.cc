@@ -366,7 +366,7 @@ class FlowOutput
     {
         if (ResultStore* store = files.GetStore())
         {
-            store->AddFlow(row);
+            store->Add(row);
         }
         MessageRow message;
         message.source = row.source;

@@ -275,8 +275,8 @@ Simulate(int argc, char* argv[])
     if (prints && isComplete)
     {
         Print(rows, last - first);
-        std::cout << (shared.background ? shared.background->Format() : "")
-                  << FormatWarnings(shared.warnings) << FormatRunCost(shared.cost) << "\n"
+        std::cout << shared.figures.Format() << FormatWarnings(shared.warnings)
+                  << FormatRunCost(shared.cost) << "\n"
                   << FormatInputs(run.cluster.DescribeHosts()) << std::flush;
     }
     auto table = JsonValue::Array();
@@ -288,10 +288,7 @@ Simulate(int argc, char* argv[])
     document.Set("jobs", table)
         .Set("makespan_s", haveEnded ? JsonValue(last - first) : JsonValue())
         .Set("candidates", ListCandidates(shared.choices));
-    if (shared.background)
-    {
-        document.Set("background", shared.background->ToJson());
-    }
+    shared.figures.AddTo(document);
     AddWarnings(document, shared.warnings);
     AddRunCost(document, shared.cost);
     document.Set("inputs", run.cluster.DescribeHosts());

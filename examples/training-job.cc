@@ -96,17 +96,10 @@ TrainOnce(TrainingRun& run, const TrainingRunOptions& job)
     if (Check(result) && table)
     {
         std::cout << FormatIteration("mean", result.mean) << "\n"
-                  << result.fallback << (result.life ? result.life->Format() : "")
-                  << (result.path ? result.path->Format() : "")
+                  << result.fallback << result.figures.Format()
                   << (result.repetition ? result.repetition->Format() : "")
                   << FormatWarnings(result.warnings) << result.training
-                  << (result.nic ? result.nic->Format() : "")
-                  << (result.codec ? result.codec->Format() : "")
-                  << (result.tcp ? result.tcp->Format() : "")
-                  << (result.uec ? result.uec->Format() : "")
-                  << (result.background ? result.background->Format() : "")
-                  << (result.energy ? result.energy->Format() : "") << FormatRunCost(result.cost)
-                  << "\n"
+                  << FormatRunCost(result.cost) << "\n"
                   << FormatStragglers(result.mean) << FormatInputs(result.inputs) << std::flush;
     }
     return result.mismatch.empty();

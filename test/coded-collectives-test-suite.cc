@@ -69,7 +69,9 @@ Measure(const ClusterOptions& options,
                               bytes,
                               isReal,
                               [&](const Cluster& cluster, const CollectiveMeasurement& row) {
-                                  if (const auto figures = GetNicFigures(cluster, row.codingErrors))
+                                  RunFigures all;
+                                  all.AddAll({cluster, isReal, row.codingErrors});
+                                  if (const auto* figures = all.Find<NicFigures>())
                                   {
                                       result.figures = *figures;
                                   }
@@ -387,9 +389,9 @@ struct TrimmedCodesTest
             }
             NS_TEST_EXPECT_MSG_GT(naks, 0, control << ": packets were trimmed");
             NS_TEST_EXPECT_MSG_GT(resent, 0, control << ": and sent again");
-            NS_TEST_EXPECT_MSG_GT(GetNicFigures(cluster, std::nullopt)->counters.GetRatio(),
-                                  1.3,
-                                  control);
+            RunFigures figures;
+            figures.AddAll({cluster});
+            NS_TEST_EXPECT_MSG_GT(figures.Find<NicFigures>()->counters.GetRatio(), 1.3, control);
         }
         Simulator::Destroy();
     }

@@ -62,8 +62,9 @@ Measure(const ClusterOptions& options,
                               bytes,
                               isReal,
                               [&](const Cluster& cluster, const CollectiveMeasurement& row) {
-                                  if (const auto figures =
-                                          GetCodecFigures(cluster, isReal, row.codingErrors))
+                                  RunFigures all;
+                                  all.AddAll({cluster, isReal, row.codingErrors});
+                                  if (const auto* figures = all.Find<CodecFigures>())
                                   {
                                       result.figures = *figures;
                                   }
@@ -275,8 +276,8 @@ struct CodedTrainingTest
         NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", what);
         NS_TEST_EXPECT_MSG_EQ(result.iterations.size(), 5, what);
         NS_TEST_EXPECT_MSG_EQ(result.mean.verified, true, what << ": all sums are compared");
-        NS_TEST_ASSERT_MSG_EQ(result.codec.has_value(), true, what);
-        NS_TEST_EXPECT_MSG_GT(result.codec->counters.encodings, 0, what);
+        NS_TEST_ASSERT_MSG_NE(result.figures.Find<CodecFigures>(), nullptr, what);
+        NS_TEST_EXPECT_MSG_GT(result.figures.Find<CodecFigures>()->counters.encodings, 0, what);
         for (const IterationRecord& record : result.iterations)
         {
             NS_TEST_EXPECT_MSG_LT_OR_EQ(record.lowerBoundS,

@@ -85,8 +85,9 @@ CheckBits(double loss)
     options.cluster.loss = loss;
     TrainingRun run(options);
     const TrainingRunResult result = run.Run();
-    NS_TEST_ASSERT_MSG_EQ(result.energy.has_value(), true, "energy");
-    const EnergyFigures& energy = *result.energy;
+    const auto* found = result.figures.Find<EnergyFigures>();
+    NS_TEST_ASSERT_MSG_NE(found, nullptr, "energy");
+    const EnergyFigures& energy = *found;
     const EnergyRow row = energy.GetRow();
     const QueuePairCounters counters = GetCounters(run.GetCluster());
     const double packets = ITERATIONS * 2.0 * 2; // ranks, messages

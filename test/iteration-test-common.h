@@ -25,7 +25,7 @@ ToText(const std::vector<IterationRecord>& records)
     for (const IterationRecord& record : records)
     {
         auto row = JsonValue::Object();
-        SetMembers(row, GetIterationColumns(), record);
+        SetMembers(row, IterationRecord::GetFields(), record);
         rows.Append(row);
     }
     return rows.Write();

@@ -9,6 +9,7 @@
 #include "test-case.h"
 
 #include "ns3/bucket-codec.h"
+#include "ns3/codec-figures.h"
 #include "ns3/dense-network.h"
 #include "ns3/error-feedback.h"
 #include "ns3/gradient-training.h"
@@ -125,7 +126,9 @@ Train(const TrainingRunOptions& options, const std::string& what)
     NS_TEST_EXPECT_MSG_NE(result.training.find("bit for bit"), std::string::npos, what);
     if (result.codec)
     {
-        NS_TEST_EXPECT_MSG_EQ(result.codec->isDeclared, false, what << ": codes have sizes");
+        NS_TEST_EXPECT_MSG_EQ(result.figures.Find<CodecFigures>()->isDeclared,
+                              false,
+                              what << ": codes have sizes");
     }
     for (uint32_t i = 0; i < result.learning.size(); i++)
     {

@@ -50,7 +50,7 @@ void
 Live(const TrainingRunOptions& options, const std::string& name)
 {
     const TrainingRunResult result = TrainingRun(options).Run();
-    CheckSpans(*result.life);
+    CheckSpans(*result.figures.Find<LifeFigures>());
     NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", name);
     NS_TEST_ASSERT_MSG_EQ(result.iterations.size(),
                           options.warmup + options.iterations,
@@ -59,11 +59,14 @@ Live(const TrainingRunOptions& options, const std::string& name)
     {
         NS_TEST_EXPECT_MSG_EQ(iteration.verified, true, name << ": sums were compared");
     }
-    NS_TEST_EXPECT_MSG_GT(result.life->failures, 1, name << ": failures");
-    NS_TEST_EXPECT_MSG_GT_OR_EQ(result.life->checkpoints, 3, name << ": checkpoints");
-    NS_TEST_EXPECT_MSG_EQ(result.life->ledger.GetTime(LifeUse::LOST).IsStrictlyPositive(),
-                          true,
-                          name << ": lost");
+    NS_TEST_EXPECT_MSG_GT(result.figures.Find<LifeFigures>()->failures, 1, name << ": failures");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(result.figures.Find<LifeFigures>()->checkpoints,
+                                3,
+                                name << ": checkpoints");
+    NS_TEST_EXPECT_MSG_EQ(
+        result.figures.Find<LifeFigures>()->ledger.GetTime(LifeUse::LOST).IsStrictlyPositive(),
+        true,
+        name << ": lost");
 }
 
 /**

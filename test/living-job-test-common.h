@@ -110,7 +110,7 @@ inline LifeFigures
 Run(const TrainingRunOptions& options)
 {
     const TrainingRunResult result = TrainingRun(options).Run();
-    CheckSpans(*result.life);
+    CheckSpans(*result.figures.Find<LifeFigures>());
     NS_TEST_EXPECT_MSG_EQ(result.iterations.size(),
                           options.warmup + options.iterations,
                           "iterations are reported once");
@@ -118,7 +118,7 @@ Run(const TrainingRunOptions& options)
     {
         NS_TEST_EXPECT_MSG_EQ(result.iterations[i].iteration, i, "and in order");
     }
-    return *result.life;
+    return *result.figures.Find<LifeFigures>();
 }
 
 /** Compares an account to the picosecond. */

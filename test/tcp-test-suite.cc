@@ -96,7 +96,9 @@ SendToFirst(const ClusterOptions& options, uint64_t bytes)
                 }
             }
         }
-        result.figures = *GetTcpFigures(cluster);
+        RunFigures figures;
+        figures.AddAll({cluster});
+        result.figures = *figures.Find<TcpFigures>();
         for (const std::string name : {"EcnKminPerGbps", "EcnKmaxPerGbps"})
         {
             DoubleValue value;

@@ -264,15 +264,18 @@ struct ResultViewTestCase
         {
             ResultStore store(path, MakeRun());
             // Rank 1 is late with bucket 0, and must wait for its turn.
-            store.AddCollective({0, 0, 0, "all-reduce", "ring", 8, 1, 3, 0, 1, "fc"});
-            store.AddCollective({1, 0, 0, "all-reduce", "ring", 8, 1.5, 3.25, 0, 2, "fc"});
-            store.AddCollective({0, 0, 1, "all-reduce", "ring", 4, 1.5, 4, 0, 3.25, "a to b"});
-            store.AddMessage({0, 1, 1, 125, 1, 2});
-            store.AddMessage({1, 0, 2, 125, 1, 3});
-            store.AddMessage({1, 2, 3, 0, 1, 1});
-            store.AddLinkCounter({"leaf3", 2, "spine1", 9, 1, 0, 1, 0, 0.75, 0, 0, 0, 100, 0.5, 0});
-            store.AddLinkCounter({"spine1", 1, "leaf3", 9, 1, 0, 6, 0, 1.5, 0, 0, 0, 100, 1, 0.25});
-            store.AddLinkCounter({"spine1", 2, "leaf4", 9, 1, 0, 1, 0, 0.5, 0, 0, 0, 100, 0.3, 0});
+            store.Add(CollectiveRow{0, 0, 0, "all-reduce", "ring", 8, 1, 3, 0, 1, "fc"});
+            store.Add(CollectiveRow{1, 0, 0, "all-reduce", "ring", 8, 1.5, 3.25, 0, 2, "fc"});
+            store.Add(CollectiveRow{0, 0, 1, "all-reduce", "ring", 4, 1.5, 4, 0, 3.25, "a to b"});
+            store.Add(MessageRow{0, 1, 1, 125, 1, 2});
+            store.Add(MessageRow{1, 0, 2, 125, 1, 3});
+            store.Add(MessageRow{1, 2, 3, 0, 1, 1});
+            store.Add(
+                LinkCounterRow{"leaf3", 2, "spine1", 9, 1, 0, 1, 0, 0.75, 0, 0, 0, 100, 0.5, 0});
+            store.Add(
+                LinkCounterRow{"spine1", 1, "leaf3", 9, 1, 0, 6, 0, 1.5, 0, 0, 0, 100, 1, 0.25});
+            store.Add(
+                LinkCounterRow{"spine1", 2, "leaf4", 9, 1, 0, 1, 0, 0.5, 0, 0, 0, 100, 0.3, 0});
             store.Finish();
             ResultStore quiet(path, MakeRun());
             quiet.AddLinkCounter({"host0", 0, "host1", 9, 1, 0, 0, 0, 0.5, 0, 0, 0, 100, 0.25, 0});
@@ -328,14 +331,34 @@ struct ResultStoreTestCase
             NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA journal_mode"), "wal", "write-ahead log");
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT state FROM run"), "unfinished", "at first");
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT finished IS NULL FROM run"), "1", "at first");
-            store.AddCollective(
-                {1, 0, 2, "all-reduce", "ring", 5000000000, 0.25, 0.5, 6, 0.375, "a to b"});
-            store.AddMessage({0, 1, 77, 125, 0.125, 0.25, 3, 4, 5, 6});
-            store.AddLinkCounter(
-                {"switch 0", 3, "host 1", 1000, 10, 2, 1, 4, 0.5, 4096, 3, 5, 100000, 0.5, 0.25});
-            store.AddLinkIteration({7, "switch 0", 3, "host 1", 2, 1000, 10, 1, 4, 0.5, 0.125});
-            store.AddNicCounter({"host 1", 0, 7, 28672, 5120, 1, 4096, R"({"0 bits":7})"});
-            store.AddCodecCounter({3, 2, 8, 4096, 512, 0.25, 0.5});
+            store.Add(CollectiveRow{1,
+                                    0,
+                                    2,
+                                    "all-reduce",
+                                    "ring",
+                                    5000000000,
+                                    0.25,
+                                    0.5,
+                                    6,
+                                    0.375,
+                                    "a to b"});
+            store.Add(MessageRow{0, 1, 77, 125, 0.125, 0.25, 3, 4, 5, 6});
+            store.Add(LinkCounterRow{"switch 0",
+                                     3,
+                                     "host 1",
+                                     1000,
+                                     10,
+                                     2,
+                                     1,
+                                     4,
+                                     0.5,
+                                     4096,
+                                     3,
+                                     5,
+                                     100000,
+                                     0.5,
+                                     0.25});
+            store.Add(LinkIterationRow{7, "switch 0", 3, "host 1", 2, 1000, 10, 1, 4, 0.5, 0.125});
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM message"), "0", "kept in memory");
             IterationRecord record;
             record.warmup = true;
@@ -377,9 +400,7 @@ struct ResultStoreTestCase
             {"collective", "1|1|0|2|all-reduce|ring|5000000000|0.25|0.5|6|0.375|a to b|"},
             {"message", "1|0|1|77|125|0.125|0.25|3|4|5|6|"},
             {"link_counter", "1|switch 0|3|host 1|1000|10|2|1|4|0.5|4096|3|5|100000|0.5|0.25|"},
-            {"link_iteration", "1|7|switch 0|3|host 1|2|1000|10|1|4|0.5|0.125|"},
-            {"nic_counter", R"(1|host 1|0|7|28672|5120|1|4096|{"0 bits":7}|)"},
-            {"codec_counter", "1|3|2|8|4096|512|0.25|0.5|"}};
+            {"link_iteration", "1|7|switch 0|3|host 1|2|1000|10|1|4|0.5|0.125|"}};
         for (const auto& [table, expected] : tables)
         {
             const auto rows = ResultStore::Query(path, "SELECT * FROM " + table);
@@ -395,7 +416,7 @@ struct ResultStoreTestCase
         {
             ResultStore store(path, MakeRun());
             NS_TEST_EXPECT_MSG_EQ(store.GetRunId(), 2, "second run");
-            store.AddLinkCounter({"host 0", 0, "switch 0", 1, 1, 0, 0, 0, 0, 0});
+            store.Add(LinkCounterRow{"host 0", 0, "switch 0", 1, 1, 0, 0, 0, 0, 0});
             store.Fail("rank 1 waits for 'it'");
         }
         NS_TEST_EXPECT_MSG_EQ(Get("SELECT state || ': ' || reason FROM run WHERE run_id = 2"),
@@ -410,7 +431,7 @@ struct ResultStoreTestCase
         {
             ResultStore store(path, MakeRun());
             store.AddIteration({});
-            store.AddMessage({});
+            store.Add(MessageRow{});
             std::raise(SIGKILL);
             _exit(0);
         }
@@ -465,7 +486,7 @@ TestResultStoreLock()
             {
                 IterationRecord record;
                 record.iteration = i;
-                store.AddMessage({});
+                store.Add(MessageRow{});
                 store.AddIteration(record);
             }
             NS_TEST_EXPECT_MSG_EQ(count("iteration"), "0", "rows wait");
@@ -524,7 +545,7 @@ TestResultStoreRefusal()
         ResultStore store(path, MakeRun());
         for (uint32_t message = 0; message < 1000; ++message)
         {
-            store.AddMessage({0, 1, message, 1, 0, 1});
+            store.Add(MessageRow{0, 1, message, 1, 0, 1});
         }
         store.Finish();
     }
@@ -576,7 +597,7 @@ Append(const std::string& path, uint32_t process, uint32_t iterations, uint32_t 
         {
             for (uint32_t message = 0; message < messages; ++message)
             {
-                store.AddMessage({process, 0, message, 1, 0, 1});
+                store.Add(MessageRow{process, 0, message, 1, 0, 1});
             }
             IterationRecord row;
             row.iteration = iteration;

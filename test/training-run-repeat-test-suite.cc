@@ -11,6 +11,8 @@
 
 #include "ns3/bucket-scheduler.h"
 #include "ns3/config.h"
+#include "ns3/in-network-figures.h"
+#include "ns3/path-figures.h"
 #include "ns3/result-store.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/task-runner.h"
@@ -95,7 +97,7 @@ Check(const std::string& what, const Change& change)
         NS_TEST_EXPECT_MSG_EQ(all.iterations[i].derived, false, what);
         IterationRecord record = some.iterations[i];
         record.derived = false;
-        for (const auto& field : GetIterationColumns())
+        for (const auto& field : IterationRecord::GetFields())
         {
             NS_TEST_EXPECT_MSG_EQ(ToJson(field, record),
                                   ToJson(field, all.iterations[i]),
@@ -110,13 +112,14 @@ Check(const std::string& what, const Change& change)
                           (all.cost.packetHops > 0),
                           what << ", skipped");
     NS_TEST_EXPECT_MSG_EQ(some.repetition->reason, "", what);
-    NS_TEST_EXPECT_MSG_EQ(some.path->ToJson().Write(), all.path->ToJson().Write(), what);
-    NS_TEST_EXPECT_MSG_EQ((some.inNetwork ? some.inNetwork->ToJson().Write() : ""),
-                          (all.inNetwork ? all.inNetwork->ToJson().Write() : ""),
-                          what);
-    NS_TEST_EXPECT_MSG_EQ((some.energy ? EnergyToJson(some.energy->GetRow()).Write() : ""),
-                          (all.energy ? EnergyToJson(all.energy->GetRow()).Write() : ""),
-                          what);
+    const auto compare = [&](const Figures* one, const Figures* other) {
+        NS_TEST_EXPECT_MSG_EQ((one ? one->ToJson().Write() : ""),
+                              (other ? other->ToJson().Write() : ""),
+                              what);
+    };
+    compare(some.figures.Find<PathFigures>(), all.figures.Find<PathFigures>());
+    compare(some.figures.Find<InNetworkFigures>(), all.figures.Find<InNetworkFigures>());
+    compare(some.figures.Find<EnergyFigures>(), all.figures.Find<EnergyFigures>());
     NS_TEST_EXPECT_MSG_EQ(some.warnings, all.warnings, what << ", warnings");
 }
 

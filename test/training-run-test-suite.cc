@@ -11,6 +11,7 @@
 #include "test-case.h"
 
 #include "ns3/data-rate.h"
+#include "ns3/in-network-figures.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/repeated-runs.h"
 #include "ns3/result-store.h"
@@ -75,7 +76,7 @@ TestSameResults()
         NS_TEST_EXPECT_MSG_GT(result.mean.communicationTimeS, result.mean.lowerBoundS, "bound");
         NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", "nothing compared");
         NS_TEST_EXPECT_MSG_EQ(result.fallback, "", "nothing to fall back from");
-        NS_TEST_EXPECT_MSG_EQ(result.inNetwork.has_value(), false, "hosts alone");
+        NS_TEST_EXPECT_MSG_EQ(result.figures.Find<InNetworkFigures>(), nullptr, "hosts alone");
         NS_TEST_EXPECT_MSG_GT(result.cost.packetHops, 100, "cost");
         records = ToText(result.iterations);
     }
@@ -231,7 +232,9 @@ TestEveryWorkload()
         const auto offloaded = Run(options);
         // The groups of the hybrid workload use communicators on hosts.
         const bool isOffloaded = options.workload != "mlp-hybrid-parallel:group=4";
-        NS_TEST_EXPECT_MSG_EQ((offloaded.inNetwork->sent > 0), isOffloaded, workload);
+        NS_TEST_EXPECT_MSG_EQ((offloaded.figures.Find<InNetworkFigures>()->sent > 0),
+                              isOffloaded,
+                              workload);
     }
     TrainingRunOptions options;
     options.workload = "dlrm-hybrid-parallel";

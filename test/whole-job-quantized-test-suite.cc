@@ -427,7 +427,7 @@ CheckRestart()
         const auto result = TrainingRun(options).Run();
         NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", time);
         NS_TEST_ASSERT_MSG_EQ(result.iterations.size(), 6, time);
-        NS_TEST_EXPECT_MSG_EQ(result.life->restarts, 1, time);
+        NS_TEST_EXPECT_MSG_EQ(result.figures.Find<LifeFigures>()->restarts, 1, time);
         for (const IterationRecord& record : result.iterations)
         {
             NS_TEST_EXPECT_MSG_EQ(record.verified, true, time);

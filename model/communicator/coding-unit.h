@@ -10,10 +10,12 @@
 #include "ns3/nstime.h"
 #include "ns3/simple-ref-count.h"
 #include "ns3/training-busy-unit.h"
+#include "ns3/training-record-field.h"
 
 #include <cstdint>
 #include <functional>
 #include <utility>
+#include <vector>
 
 namespace ns3::training
 {
@@ -42,15 +44,16 @@ struct CodingCounters
     Time encodeTime;        ///< of all encodings
     Time decodeTime;        ///< of all decodings
 
-    /** @param other counters, which are added */
-    void Add(const CodingCounters& other)
+    /** @return all of them */
+    static std::vector<RecordField<CodingCounters>> GetFields()
     {
-        encodings += other.encodings;
-        decodings += other.decodings;
-        plainBytes += other.plainBytes;
-        codedBytes += other.codedBytes;
-        encodeTime += other.encodeTime;
-        decodeTime += other.decodeTime;
+        using C = CodingCounters;
+        return {{"encodings", "", "messages or buckets encoded", &C::encodings},
+                {"decodings", "", "codes decoded", &C::decodings},
+                {"plain_bytes", "byte", "gradients before coding", &C::plainBytes},
+                {"coded_bytes", "byte", "what was sent of them", &C::codedBytes},
+                {"encode_time_s", "s", "time of encoding", &C::encodeTime},
+                {"decode_time_s", "s", "time of decoding", &C::decodeTime}};
     }
 };
 

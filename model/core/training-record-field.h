@@ -9,6 +9,8 @@
 
 #include "training-json-writer.h"
 
+#include "ns3/nstime.h"
+
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -44,6 +46,7 @@ struct RecordField
                                 uint32_t Record::*,
                                 uint64_t Record::*,
                                 double Record::*,
+                                Time Record::*,
                                 std::string Record::*>;
 
     std::string name; ///< table column and JSON key; ends with the unit
@@ -52,13 +55,24 @@ struct RecordField
     Member member;    ///< pointer to the member
 
     /**
-     * @param visitor function called with the value of this field
+     * @param visitor function called with the value of this field, of a Time in seconds
      * @param record the record to read
      */
     template <class Visitor>
     void Visit(const Visitor& visitor, const Record& record) const
     {
-        std::visit([&](auto pointer) { visitor(record.*pointer); }, member);
+        std::visit(
+            [&](auto pointer) {
+                if constexpr (std::is_same_v<decltype(pointer), Time Record::*>)
+                {
+                    visitor((record.*pointer).GetSeconds());
+                }
+                else
+                {
+                    visitor(record.*pointer);
+                }
+            },
+            member);
     }
 
     /** @return type name in JSON: boolean, integer, number, text */
@@ -77,7 +91,7 @@ struct RecordField
                 }
                 else
                 {
-                    return std::is_floating_point_v<Value> ? "number" : "text";
+                    return std::is_same_v<Value, std::string> ? "text" : "number";
                 }
             },
             member);

@@ -16,6 +16,7 @@
 #include "ns3/string.h"
 #include "ns3/training-float-bits.h"
 #include "ns3/training-mix-bits.h"
+#include "ns3/training-record-sum.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -62,14 +63,23 @@ GetIpFrameBytes(uint32_t packet)
 
 } // namespace
 
+const std::vector<RecordField<CodecCounters>>&
+CodecCounters::GetFields()
+{
+    using C = CodecCounters;
+    static const std::vector<RecordField<CodecCounters>> fields{
+        {"coded_packets", "", "packets sent as code", &C::codedPackets},
+        {"plain_bytes", "byte", "their payload before coding", &C::plainBytes},
+        {"coded_bytes", "byte", "their payload on the line", &C::codedBytes},
+        {"bypassed_packets", "", "packets with gradients sent plain", &C::bypassedPackets},
+        {"bypassed_bytes", "byte", "gradients in them", &C::bypassedBytes}};
+    return fields;
+}
+
 void
 CodecCounters::Add(const CodecCounters& other)
 {
-    codedPackets += other.codedPackets;
-    plainBytes += other.plainBytes;
-    codedBytes += other.codedBytes;
-    bypassedPackets += other.bypassedPackets;
-    bypassedBytes += other.bypassedBytes;
+    AddMembers(GetFields(), other, *this);
     if (classes.empty())
     {
         classes = other.classes;

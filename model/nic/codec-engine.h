@@ -9,6 +9,7 @@
 
 #include "ns3/gradient-codec.h"
 #include "ns3/nic-program.h"
+#include "ns3/training-record-field.h"
 
 #include <cstdint>
 #include <string>
@@ -33,6 +34,9 @@ struct CodecCounters
     uint64_t bypassedPackets{0};     ///< packets with gradients that went plain
     uint64_t bypassedBytes{0};       ///< their payload
     std::vector<CodecClass> classes; ///< of the codec, with the numbers coded, plain packets too
+
+    /** @return the numbers but those by class */
+    static const std::vector<RecordField<CodecCounters>>& GetFields();
 
     /** @param other counters of the same codec, which are added */
     void Add(const CodecCounters& other);

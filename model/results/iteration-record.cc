@@ -276,7 +276,7 @@ GetIterationFields()
 }
 
 const std::vector<RecordField<IterationRecord>>&
-GetIterationColumns()
+IterationRecord::GetFields()
 {
     static const auto columns = [] {
         std::vector<RecordField<IterationRecord>> all;

@@ -79,6 +79,9 @@ struct IterationRecord
     double leastComputeS{0};         ///< compute time of the fastest rank, s
     double meanComputeS{0};          ///< compute time, mean over the ranks, s
     double busBytes{0};              ///< bytes for the bus bandwidth, see GetBusFactor()
+
+    /** @return the fields that results files store */
+    static const std::vector<RecordField<IterationRecord>>& GetFields();
 };
 
 /**
@@ -150,12 +153,6 @@ struct IterationField : RecordField<IterationRecord>
  * @return the description of every member, in the order of columns in results files
  */
 const std::vector<IterationField>& GetIterationFields();
-
-/**
- * @ingroup distributed-training-results
- * @return the fields that results files store
- */
-const std::vector<RecordField<IterationRecord>>& GetIterationColumns();
 
 /**
  * @ingroup distributed-training-results

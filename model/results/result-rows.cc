@@ -6,8 +6,53 @@
 
 #include "result-rows.h"
 
+#include "iteration-record.h"
+#include "result-table.h"
+
+#include "ns3/abort.h"
+
+#include <algorithm>
+
 namespace ns3::training
 {
+
+namespace
+{
+
+const ResultTableEntry<IterationRecord> g_iteration("iteration", {true, true});
+const ResultTableEntry<CollectiveRow> g_collective("collective", {false, true});
+const ResultTableEntry<MessageRow> g_message("message");
+const ResultTableEntry<LinkCounterRow> g_linkCounter("link_counter");
+const ResultTableEntry<LinkIterationRow> g_linkIteration("link_iteration", {false, true});
+const ResultTableEntry<SampleRow> g_sample("sample");
+const ResultTableEntry<ComputePhaseRow> g_computePhase("compute_phase");
+const ResultTableEntry<CriticalPathRow> g_criticalPath("critical_path", {true});
+const ResultTableEntry<LearningRow> g_learning("learning", {true});
+const ResultTableEntry<EnergyRow> g_energy("energy");
+const ResultTableEntry<LifeRow> g_life("life");
+const ResultTableEntry<FlowRow> g_flow("flow", {true});
+const ResultTableEntry<JobRow> g_job("job", {true});
+const ResultTableEntry<SimulationRow> g_simulation("simulation");
+
+} // namespace
+
+std::vector<std::pair<std::type_index, ResultTables::Maker>>&
+ResultTables::GetMakers()
+{
+    static std::vector<std::pair<std::type_index, Maker>> makers;
+    return makers;
+}
+
+std::size_t
+ResultTables::Find(std::type_index row)
+{
+    const auto& makers = GetMakers();
+    const auto found = std::find_if(makers.begin(), makers.end(), [row](const auto& maker) {
+        return maker.first == row;
+    });
+    NS_ABORT_MSG_IF(found == makers.end(), "no ResultTableEntry for " << row.name());
+    return static_cast<std::size_t>(found - makers.begin());
+}
 
 std::vector<RecordField<CollectiveRow>>
 CollectiveRow::GetFields()
@@ -135,20 +180,6 @@ CriticalPathRow::GetFields()
             {"end_s", "s", "simulated time of its end", &Row::endS}};
 }
 
-std::vector<RecordField<NicCounterRow>>
-NicCounterRow::GetFields()
-{
-    using Row = NicCounterRow;
-    return {{"node", "", "host", &Row::node},
-            {"port", "", "number of the port at that host", &Row::port},
-            {"coded_packets", "", "packets sent as code", &Row::codedPackets},
-            {"plain_bytes", "byte", "their payload before coding", &Row::plainBytes},
-            {"coded_bytes", "byte", "their payload on the line", &Row::codedBytes},
-            {"bypassed_packets", "", "packets with gradients sent plain", &Row::bypassedPackets},
-            {"bypassed_bytes", "byte", "gradients in them", &Row::bypassedBytes},
-            {"classes", "", "numbers by class of the codec, JSON", &Row::classes}};
-}
-
 std::vector<RecordField<LearningRow>>
 LearningRow::GetFields()
 {
@@ -199,19 +230,6 @@ EnergyRow::GetFields()
             {"memory_bits", "bit", "sent and received by hosts", &Row::memoryBits},
             {"dollars", "$", "price of GPUs and ports", &Row::dollars},
             {"dollars_per_iteration", "$", "dollars / iterations", &Row::dollarsPerIteration}};
-}
-
-std::vector<RecordField<CodecCounterRow>>
-CodecCounterRow::GetFields()
-{
-    using Row = CodecCounterRow;
-    return {{"rank", "", "the rank", &Row::rank},
-            {"encodings", "", "messages or buckets encoded", &Row::encodings},
-            {"decodings", "", "codes decoded", &Row::decodings},
-            {"plain_bytes", "byte", "gradients before coding", &Row::plainBytes},
-            {"coded_bytes", "byte", "what was sent of them", &Row::codedBytes},
-            {"encode_time_s", "s", "time of encoding", &Row::encodeS},
-            {"decode_time_s", "s", "time of decoding", &Row::decodeS}};
 }
 
 std::vector<RecordField<LifeRow>>

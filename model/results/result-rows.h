@@ -201,44 +201,6 @@ struct CriticalPathRow
 /**
  * @ingroup distributed-training-results
  *
- * What the engine of a NIC coded over the whole run.
- */
-struct NicCounterRow
-{
-    std::string node;            ///< name of the host
-    uint32_t port{0};            ///< number of the port at that host
-    uint64_t codedPackets{0};    ///< packets sent as code
-    uint64_t plainBytes{0};      ///< their payload before coding
-    uint64_t codedBytes{0};      ///< their payload on the line
-    uint64_t bypassedPackets{0}; ///< packets with gradients sent plain
-    uint64_t bypassedBytes{0};   ///< gradients in them
-    std::string classes;         ///< numbers by class of the codec, as a JSON object
-
-    /** @return the columns */
-    static std::vector<RecordField<NicCounterRow>> GetFields();
-};
-
-/**
- * @ingroup distributed-training-results
- * What a rank has coded on its GPU or CPU.
- */
-struct CodecCounterRow
-{
-    uint32_t rank{0};       ///< the rank
-    uint64_t encodings{0};  ///< messages or buckets encoded
-    uint64_t decodings{0};  ///< codes decoded
-    uint64_t plainBytes{0}; ///< gradients before coding
-    uint64_t codedBytes{0}; ///< what was sent of them
-    double encodeS{0};      ///< time of encoding, s
-    double decodeS{0};      ///< time of decoding, s
-
-    /** @return the columns */
-    static std::vector<RecordField<CodecCounterRow>> GetFields();
-};
-
-/**
- * @ingroup distributed-training-results
- *
  * State of a training inside the job after an iteration. Ranks have replicas of the model, which
  * lossy codecs may let drift apart.
  */

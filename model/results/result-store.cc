@@ -6,7 +6,6 @@
 
 #include "result-store.h"
 
-#include "result-table.h"
 #include "result-views.h"
 
 #include "ns3/log.h"
@@ -134,95 +133,6 @@ CheckLayout(SqliteDatabase& database, const std::string& path)
 
 } // namespace
 
-/** The tables of a run. */
-struct ResultStore::Tables
-{
-    ResultTable<IterationRecord> iterations{"iteration",
-                                            ResultTable<IterationRecord>::Key::FIRST_COLUMN,
-                                            GetIterationColumns()};
-    ResultTable<CollectiveRow> collectives{"collective",
-                                           ResultTable<CollectiveRow>::Key::RUN,
-                                           CollectiveRow::GetFields()};
-    ResultTable<MessageRow> messages{"message",
-                                     ResultTable<MessageRow>::Key::RUN,
-                                     MessageRow::GetFields()};
-    ResultTable<LinkCounterRow> linkCounters{"link_counter",
-                                             ResultTable<LinkCounterRow>::Key::RUN,
-                                             LinkCounterRow::GetFields()};
-    ResultTable<LinkIterationRow> linkIterations{"link_iteration",
-                                                 ResultTable<LinkIterationRow>::Key::RUN,
-                                                 LinkIterationRow::GetFields()};
-
-    ResultTable<SampleRow> samples{"sample",
-                                   ResultTable<SampleRow>::Key::RUN,
-                                   SampleRow::GetFields()};
-
-    ResultTable<ComputePhaseRow> computePhases{"compute_phase",
-                                               ResultTable<ComputePhaseRow>::Key::RUN,
-                                               ComputePhaseRow::GetFields()};
-    ResultTable<CriticalPathRow> criticalPaths{"critical_path",
-                                               ResultTable<CriticalPathRow>::Key::FIRST_COLUMN,
-                                               CriticalPathRow::GetFields()};
-
-    ResultTable<NicCounterRow> nicCounters{"nic_counter",
-                                           ResultTable<NicCounterRow>::Key::RUN,
-                                           NicCounterRow::GetFields()};
-    ResultTable<CodecCounterRow> codecCounters{"codec_counter",
-                                               ResultTable<CodecCounterRow>::Key::RUN,
-                                               CodecCounterRow::GetFields()};
-
-    ResultTable<LearningRow> learning{"learning",
-                                      ResultTable<LearningRow>::Key::FIRST_COLUMN,
-                                      LearningRow::GetFields()};
-
-    ResultTable<EnergyRow> energy{"energy",
-                                  ResultTable<EnergyRow>::Key::RUN,
-                                  EnergyRow::GetFields()};
-
-    ResultTable<LifeRow> life{"life", ResultTable<LifeRow>::Key::RUN, LifeRow::GetFields()};
-
-    ResultTable<FlowRow> flows{"flow",
-                               ResultTable<FlowRow>::Key::FIRST_COLUMN,
-                               FlowRow::GetFields()};
-
-    ResultTable<JobRow> jobs{"job", ResultTable<JobRow>::Key::FIRST_COLUMN, JobRow::GetFields()};
-
-    ResultTable<SimulationRow> simulations{"simulation",
-                                           ResultTable<SimulationRow>::Key::RUN,
-                                           SimulationRow::GetFields()};
-
-    /** @param work called with each table */
-    template <class F>
-    void ForEach(const F& work)
-    {
-        work(iterations);
-        work(collectives);
-        work(messages);
-        work(linkCounters);
-        work(linkIterations);
-        work(samples);
-        work(computePhases);
-        work(criticalPaths);
-        work(nicCounters);
-        work(codecCounters);
-        work(learning);
-        work(energy);
-        work(life);
-        work(flows);
-        work(jobs);
-        work(simulations);
-    }
-
-    std::size_t GetSize() const
-    {
-        return iterations.GetSize() + collectives.GetSize() + messages.GetSize() +
-               linkCounters.GetSize() + linkIterations.GetSize() + samples.GetSize() +
-               computePhases.GetSize() + criticalPaths.GetSize() + nicCounters.GetSize() +
-               codecCounters.GetSize() + learning.GetSize() + energy.GetSize() + life.GetSize() +
-               flows.GetSize() + jobs.GetSize() + simulations.GetSize();
-    }
-};
-
 void
 ResultStore::Check(const std::string& path)
 {
@@ -274,11 +184,14 @@ ResultStore::Query(const std::string& path, const std::string& sql)
 
 ResultStore::ResultStore(const std::string& path, const RunRow& run)
     : m_path(path),
-      m_tables(std::make_unique<Tables>()),
       m_flushAt(MAX_ROWS_KEPT)
 {
     NS_LOG_FUNCTION(this << path);
     Check(path);
+    for (const auto& [row, make] : ResultTables::GetMakers())
+    {
+        m_tables.push_back(make());
+    }
     try
     {
         m_database = std::make_unique<SqliteDatabase>(path, SqliteDatabase::Mode::CREATE);
@@ -288,10 +201,16 @@ ResultStore::ResultStore(const std::string& path, const RunRow& run)
             if (CheckLayout(database, path))
             {
                 database.Execute(RUN_LAYOUT);
-                m_tables->ForEach([&](const auto& table) { database.Execute(table.GetLayout()); });
+                for (const auto& table : m_tables)
+                {
+                    database.Execute(table->GetLayout());
+                }
                 database.Execute("PRAGMA user_version = " + std::to_string(LAYOUT_VERSION));
             }
-            m_tables->ForEach([&](const auto& table) { table.AddMissingColumns(database); });
+            for (const auto& table : m_tables)
+            {
+                table->AddMissingColumns(database);
+            }
             database.Execute(RESULT_VIEWS);
             const auto insert = database.Prepare(
                 "INSERT INTO run (program, version, seed, configuration, started, state) "
@@ -304,7 +223,10 @@ ResultStore::ResultStore(const std::string& path, const RunRow& run)
                              GetUtcNow());
             m_runId = database.GetLastRow();
         });
-        m_tables->ForEach([&](auto& table) { table.Prepare(database); });
+        for (const auto& table : m_tables)
+        {
+            table->Prepare(database);
+        }
         m_endRun = database.Prepare(
             "UPDATE run SET finished = ?, state = ?, reason = nullif(?, '') WHERE run_id = ?");
         struct stat status;
@@ -348,130 +270,27 @@ void
 ResultStore::AddIteration(const IterationRecord& row)
 {
     NS_LOG_FUNCTION(this << row.iteration);
-    m_tables->iterations.Add(row);
+    Add(row);
     Flush();
-}
-
-void
-ResultStore::AddCollective(const CollectiveRow& row)
-{
-    m_tables->collectives.Add(row);
-    FlushIfLarge();
-}
-
-void
-ResultStore::AddMessage(const MessageRow& row)
-{
-    m_tables->messages.Add(row);
-    FlushIfLarge();
-}
-
-void
-ResultStore::AddLinkCounter(const LinkCounterRow& row)
-{
-    m_tables->linkCounters.Add(row);
-    FlushIfLarge();
-}
-
-void
-ResultStore::AddLinkIteration(const LinkIterationRow& row)
-{
-    m_tables->linkIterations.Add(row);
-    FlushIfLarge();
-}
-
-void
-ResultStore::AddSample(const SampleRow& row)
-{
-    m_tables->samples.Add(row);
-    FlushIfLarge();
-}
-
-void
-ResultStore::AddComputePhase(const ComputePhaseRow& row)
-{
-    m_tables->computePhases.Add(row);
-    FlushIfLarge();
-}
-
-void
-ResultStore::AddCriticalPath(const CriticalPathRow& row)
-{
-    m_tables->criticalPaths.Add(row);
-    FlushIfLarge();
-}
-
-void
-ResultStore::AddNicCounter(const NicCounterRow& row)
-{
-    m_tables->nicCounters.Add(row);
-    FlushIfLarge();
-}
-
-void
-ResultStore::AddLearning(const LearningRow& row)
-{
-    m_tables->learning.Add(row);
-    FlushIfLarge();
-}
-
-void
-ResultStore::AddSimulation(const SimulationRow& row)
-{
-    m_tables->simulations.Add(row);
-    FlushIfLarge();
-}
-
-void
-ResultStore::AddEnergy(const EnergyRow& row)
-{
-    m_tables->energy.Add(row);
-    FlushIfLarge();
-}
-
-void
-ResultStore::AddLife(const LifeRow& row)
-{
-    m_tables->life.Add(row);
-    FlushIfLarge();
 }
 
 void
 ResultStore::DropIterations(uint32_t first)
 {
     NS_LOG_FUNCTION(this << first);
-    const auto isLost = [first](const auto& row) { return row.iteration >= first; };
-    m_tables->iterations.Drop(isLost);
-    m_tables->collectives.Drop(isLost);
-    m_tables->linkIterations.Drop(isLost);
     m_lost = std::min(first, m_lost.value_or(first));
-}
-
-void
-ResultStore::AddCodecCounter(const CodecCounterRow& row)
-{
-    m_tables->codecCounters.Add(row);
-    FlushIfLarge();
-}
-
-void
-ResultStore::AddFlow(const FlowRow& row)
-{
-    m_tables->flows.Add(row);
-    FlushIfLarge();
-}
-
-void
-ResultStore::AddJob(const JobRow& row)
-{
-    m_tables->jobs.Add(row);
-    FlushIfLarge();
+    m_size = 0;
+    for (const auto& table : m_tables)
+    {
+        table->DropIterations(first);
+        m_size += table->GetSize();
+    }
 }
 
 void
 ResultStore::FlushIfLarge()
 {
-    if (m_tables->GetSize() >= m_flushAt)
+    if (m_size >= m_flushAt)
     {
         Flush();
     }
@@ -480,8 +299,8 @@ ResultStore::FlushIfLarge()
 void
 ResultStore::Flush()
 {
-    NS_LOG_FUNCTION(this << m_tables->GetSize());
-    if (m_tables->GetSize() == 0)
+    NS_LOG_FUNCTION(this << m_size);
+    if (m_size == 0)
     {
         return;
     }
@@ -494,30 +313,43 @@ ResultStore::Flush()
     }
     catch (const SqliteBusy& error)
     {
-        NS_LOG_WARN(error.what() << ", " << m_tables->GetSize() << " rows wait");
+        NS_LOG_WARN(error.what() << ", " << m_size << " rows wait");
         m_isLocked = true;
-        m_flushAt = m_tables->GetSize() + MAX_ROWS_KEPT;
+        m_flushAt = m_size + MAX_ROWS_KEPT;
         return;
     }
     m_isLocked = false;
     m_flushAt = MAX_ROWS_KEPT;
     m_lost.reset();
-    m_tables->ForEach([](auto& table) { table.Clear(); });
+    ClearRows();
 }
 
 void
 ResultStore::WriteRows()
 {
-    for (const std::string table : {"iteration", "collective", "link_iteration"})
+    for (const auto& table : m_tables)
     {
-        if (m_lost)
+        const std::string lost = m_lost ? table->GetLostCondition(*m_lost) : "";
+        if (!lost.empty())
         {
-            m_database->Execute("DELETE FROM " + table +
-                                " WHERE run_id = " + std::to_string(m_runId) +
-                                " AND iteration >= " + std::to_string(*m_lost));
+            m_database->Execute("DELETE FROM " + table->GetName() +
+                                " WHERE run_id = " + std::to_string(m_runId) + " AND " + lost);
         }
     }
-    m_tables->ForEach([this](const auto& table) { table.Write(*m_database, m_runId); });
+    for (const auto& table : m_tables)
+    {
+        table->Write(*m_database, m_runId);
+    }
+}
+
+void
+ResultStore::ClearRows()
+{
+    m_size = 0;
+    for (const auto& table : m_tables)
+    {
+        table->Clear();
+    }
 }
 
 void
@@ -559,7 +391,7 @@ ResultStore::End(const std::string& state, const std::string& reason)
                 m_database->RunWith(m_endRun, GetUtcNow(), state, reason, m_runId);
             });
             m_lost.reset();
-            m_tables->ForEach([](auto& table) { table.Clear(); });
+            ClearRows();
             return;
         }
         catch (const SqliteBusy& error)

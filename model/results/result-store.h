@@ -9,6 +9,7 @@
 
 #include "iteration-record.h"
 #include "result-rows.h"
+#include "result-table.h"
 #include "sqlite-database.h"
 
 #include <cstdint>
@@ -88,62 +89,19 @@ class ResultStore
      *        has been deleted or replaced
      */
     void AddIteration(const IterationRecord& row);
-    /**
-     * @param row a collective, written with the next iteration
-     * @throw std::runtime_error as AddIteration()
-     */
-    void AddCollective(const CollectiveRow& row);
-    /**
-     * @param row a message, written with the next iteration
-     * @throw std::runtime_error as AddIteration()
-     */
-    void AddMessage(const MessageRow& row);
-    /**
-     * @param row a port's counters, written with the next iteration or at the end
-     * @throw std::runtime_error as AddIteration()
-     */
-    void AddLinkCounter(const LinkCounterRow& row);
-    /**
-     * @param row a port's traffic in an iteration, written with the iteration
-     * @throw std::runtime_error as AddIteration()
-     */
-    void AddLinkIteration(const LinkIterationRow& row);
-    /**
-     * @param row a sample, written with the next iteration
-     * @throw std::runtime_error as AddIteration()
-     */
-    void AddSample(const SampleRow& row);
-    /**
-     * @param row a phase of computation, written with the next iteration
-     * @throw std::runtime_error as AddIteration()
-     */
-    void AddComputePhase(const ComputePhaseRow& row);
-    /**
-     * @param row a part of the critical path, written at the end
-     * @throw std::runtime_error as AddIteration()
-     */
-    void AddCriticalPath(const CriticalPathRow& row);
-    /**
-     * @param row a NIC's counters, written with the next iteration or at the end
-     * @throw std::runtime_error as AddIteration()
-     */
-    void AddNicCounter(const NicCounterRow& row);
 
     /**
-     * @param row a training's state, written with the next iteration
+     * @param row of a table of ResultTables, written with the next iteration or at the end
      * @throw std::runtime_error as AddIteration()
      */
-    void AddLearning(const LearningRow& row);
-
-    /** @param row energy of the run
-     * @throw std::runtime_error as AddIteration()
-     */
-    void AddEnergy(const EnergyRow& row);
-
-    /** @param row a part of the life of the job
-     * @throw std::runtime_error as AddIteration()
-     */
-    void AddLife(const LifeRow& row);
+    template <class Row>
+    void Add(const Row& row)
+    {
+        static const std::size_t place = ResultTables::Find(typeid(Row));
+        static_cast<ResultTable<Row>&>(*m_tables.at(place)).Add(row);
+        m_size++;
+        FlushIfLarge();
+    }
 
     /**
      * Removes the iterations, their collectives and the traffic of their links that a failure has
@@ -151,30 +109,6 @@ class ResultStore
      * @param first number of the first iteration that is lost
      */
     void DropIterations(uint32_t first);
-
-    /**
-     * @param row a rank
-     * @throw std::runtime_error as AddIteration()
-     */
-    void AddCodecCounter(const CodecCounterRow& row);
-
-    /**
-     * @param row a flow that has ended
-     * @throw std::runtime_error as AddIteration()
-     */
-    void AddFlow(const FlowRow& row);
-
-    /**
-     * @param row a job of a shared cluster
-     * @throw std::runtime_error as AddIteration()
-     */
-    void AddJob(const JobRow& row);
-
-    /**
-     * @param row how much of the run was simulated
-     * @throw std::runtime_error as AddIteration()
-     */
-    void AddSimulation(const SimulationRow& row);
 
     /**
      * Writes all rows added so far, unless the file is locked.
@@ -197,18 +131,19 @@ class ResultStore
     void Fail(const std::string& reason);
 
   private:
-    struct Tables;
-
     void End(const std::string& state, const std::string& reason);
     void FlushIfLarge();
     void WriteRows();
+    void ClearRows();
     void CheckFile() const;
 
     std::string m_path;
     uint64_t m_device{0}; // identity of the file
     uint64_t m_inode{0};
     std::unique_ptr<SqliteDatabase> m_database;
-    std::unique_ptr<Tables> m_tables; // with rows that are not written yet
+    /// With rows that are not written yet; in the order of ResultTables.
+    std::vector<std::unique_ptr<AnyResultTable>> m_tables;
+    std::size_t m_size{0}; // rows that are not written yet
     int64_t m_runId{0};
     std::size_t m_flushAt;          // rows in memory that make a flush due
     std::optional<uint32_t> m_lost; // rows of iterations from this one on must leave the file

@@ -12,7 +12,12 @@
 #include "ns3/training-record-field.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
+#include <type_traits>
+#include <typeindex>
 #include <utility>
 #include <vector>
 
@@ -21,77 +26,135 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-results
- *
- * A table of a results file: a column `run_id`, then one column per field of a record. Buffers rows
- * until Write().
- *
- * @tparam Record type of a row
+ * A table of a results file, whatever its rows are.
  */
-template <class Record>
-class ResultTable
+class AnyResultTable
 {
   public:
-    /** Primary key of the rows. */
-    enum class Key
-    {
-        FIRST_COLUMN, ///< run and first column, which is unique within a run
-        RUN           ///< run
-    };
-
-    /**
-     * @param name of the table
-     * @param key primary key
-     * @param fields the columns
-     */
-    ResultTable(std::string name, Key key, std::vector<RecordField<Record>> fields)
-        : m_name(std::move(name)),
-          m_key(key),
-          m_fields(std::move(fields))
-    {
-    }
+    virtual ~AnyResultTable() = default;
 
     /** @return SQL statements that create it */
-    std::string GetLayout() const
-    {
-        std::string sql =
-            "CREATE TABLE " + m_name + " (\n    run_id INTEGER NOT NULL REFERENCES run";
-        for (const auto& field : m_fields)
-        {
-            sql += ",\n    " + GetColumn(field);
-        }
-        if (m_key == Key::FIRST_COLUMN)
-        {
-            return sql + ",\n    PRIMARY KEY (run_id, " + m_fields[0].name + ")) WITHOUT ROWID;\n";
-        }
-        return sql + ");\nCREATE INDEX " + m_name + "_run ON " + m_name + " (run_id);\n";
-    }
+    virtual std::string GetLayout() const = 0;
 
     /**
      * Adds what a file of an older program lacks: the table, or columns, with 0 or an empty text in
      * its rows.
      * @param database may have this table
      */
-    void AddMissingColumns(SqliteDatabase& database) const
+    virtual void AddMissingColumns(SqliteDatabase& database) const = 0;
+
+    /** @param database destination of the rows */
+    virtual void Prepare(SqliteDatabase& database) = 0;
+
+    /** @return number of buffered rows */
+    virtual std::size_t GetSize() const = 0;
+
+    /**
+     * Drops buffered rows that a failure has undone.
+     * @param first number of the first iteration that is lost
+     */
+    virtual void DropIterations(uint32_t first) = 0;
+
+    /**
+     * @param first number of the first iteration that is lost
+     * @return SQL condition of rows that it undoes; empty: there are none in this table
+     */
+    virtual std::string GetLostCondition(uint32_t first) const = 0;
+
+    /**
+     * @param database as for Prepare()
+     * @param runId run of the rows
+     */
+    virtual void Write(SqliteDatabase& database, int64_t runId) const = 0;
+
+    /** Drops the buffered rows. */
+    virtual void Clear() = 0;
+
+    /** @return name of the table */
+    const std::string& GetName() const
+    {
+        return m_name;
+    }
+
+  protected:
+    /** @param name of the table */
+    explicit AnyResultTable(std::string name)
+        : m_name(std::move(name))
+    {
+    }
+
+  private:
+    std::string m_name;
+};
+
+/**
+ * @ingroup distributed-training-results
+ * How rows of a table stand to their run.
+ */
+struct ResultKey
+{
+    bool isFirstColumn{false}; ///< the first column is unique within a run, and the primary key
+    bool isUndone{false};      ///< a failure undoes rows, by their column and member `iteration`
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * A table of a results file: a column `run_id`, then one column per field of a record. Buffers rows
+ * until Write().
+ *
+ * @tparam Record type of a row; its GetFields() describes the columns
+ */
+template <class Record>
+class ResultTable : public AnyResultTable
+{
+  public:
+    /**
+     * @param name of the table
+     * @param key of its rows
+     */
+    ResultTable(const std::string& name, ResultKey key)
+        : AnyResultTable(name),
+          m_key(key),
+          m_fields(Record::GetFields())
+    {
+    }
+
+    std::string GetLayout() const override
+    {
+        std::string sql =
+            "CREATE TABLE " + GetName() + " (\n    run_id INTEGER NOT NULL REFERENCES run";
+        for (const auto& field : m_fields)
+        {
+            sql += ",\n    " + GetColumn(field);
+        }
+        if (m_key.isFirstColumn)
+        {
+            return sql + ",\n    PRIMARY KEY (run_id, " + m_fields[0].name + ")) WITHOUT ROWID;\n";
+        }
+        return sql + ");\nCREATE INDEX " + GetName() + "_run ON " + GetName() + " (run_id);\n";
+    }
+
+    void AddMissingColumns(SqliteDatabase& database) const override
     {
         if (database.QueryValue("SELECT count(*) FROM sqlite_master WHERE type = 'table' AND "
                                 "name = '" +
-                                m_name + "'") == "0")
+                                GetName() + "'") == "0")
         {
             database.Execute(GetLayout());
             return;
         }
         for (const auto& field : m_fields)
         {
-            if (database.QueryValue("SELECT count(*) FROM pragma_table_info('" + m_name +
+            if (database.QueryValue("SELECT count(*) FROM pragma_table_info('" + GetName() +
                                     "') WHERE name = '" + field.name + "'") == "0")
             {
-                database.Execute("ALTER TABLE " + m_name + " ADD COLUMN " + GetColumn(field));
+                database.Execute("ALTER TABLE " + GetName() + " ADD COLUMN " + GetColumn(field));
             }
         }
     }
 
-    /** @param database destination of the rows */
-    void Prepare(SqliteDatabase& database)
+    void Prepare(SqliteDatabase& database) override
     {
         std::string columns = "run_id";
         std::string values = "?";
@@ -100,7 +163,7 @@ class ResultTable
             columns += ", " + field.name;
             values += ", ?";
         }
-        m_insert = database.Prepare("INSERT INTO " + m_name + " (" + columns + ") VALUES (" +
+        m_insert = database.Prepare("INSERT INTO " + GetName() + " (" + columns + ") VALUES (" +
                                     values + ")");
     }
 
@@ -110,17 +173,12 @@ class ResultTable
         m_rows.push_back(row);
     }
 
-    /** @return number of buffered rows */
-    std::size_t GetSize() const
+    std::size_t GetSize() const override
     {
         return m_rows.size();
     }
 
-    /**
-     * @param database as for Prepare()
-     * @param runId run of the rows
-     */
-    void Write(SqliteDatabase& database, int64_t runId) const
+    void Write(SqliteDatabase& database, int64_t runId) const override
     {
         for (const Record& row : m_rows)
         {
@@ -136,20 +194,39 @@ class ResultTable
         }
     }
 
-    /** @param isDropped whether a buffered row leaves the buffer */
-    template <class F>
-    void Drop(const F& isDropped)
+    void DropIterations([[maybe_unused]] uint32_t first) override
     {
-        m_rows.erase(std::remove_if(m_rows.begin(), m_rows.end(), isDropped), m_rows.end());
+        if constexpr (HasIteration<Record>::value)
+        {
+            const auto isLost = [&](const auto& row) {
+                return m_key.isUndone && row.iteration >= first;
+            };
+            m_rows.erase(std::remove_if(m_rows.begin(), m_rows.end(), isLost), m_rows.end());
+        }
     }
 
-    /** Drops the buffered rows. */
-    void Clear()
+    std::string GetLostCondition(uint32_t first) const override
+    {
+        return m_key.isUndone ? "iteration >= " + std::to_string(first) : "";
+    }
+
+    void Clear() override
     {
         m_rows.clear();
     }
 
   private:
+    /** Whether rows belong to an iteration. */
+    template <class T, class = void>
+    struct HasIteration : std::false_type
+    {
+    };
+
+    template <class T>
+    struct HasIteration<T, std::void_t<decltype(T::iteration)>> : std::true_type
+    {
+    };
+
     /** @return SQL definition of a column; by its default, an older program can add rows, too */
     static std::string GetColumn(const RecordField<Record>& field)
     {
@@ -161,11 +238,52 @@ class ResultTable
                " NOT NULL DEFAULT " + (type == "text" ? "''" : "0");
     }
 
-    std::string m_name;
-    Key m_key;
+    ResultKey m_key;
     std::vector<RecordField<Record>> m_fields;
     std::size_t m_insert{0}; // number of the prepared statement
     std::vector<Record> m_rows;
+};
+
+/**
+ * @ingroup distributed-training-results
+ * The tables that results files have: each registers itself beside the fields of its rows.
+ *
+ * @code
+ *   const ResultTableEntry<FlowRow> g_flow("flow", {true});
+ * @endcode
+ */
+class ResultTables
+{
+  public:
+    /** Makes a table. */
+    using Maker = std::function<std::unique_ptr<AnyResultTable>()>;
+
+    /** @return the makers and the types of their rows, in the order of registration */
+    static std::vector<std::pair<std::type_index, Maker>>& GetMakers();
+
+    /** @param row type of the rows of a table @return its place in that order */
+    static std::size_t Find(std::type_index row);
+};
+
+/**
+ * @ingroup distributed-training-results
+ * Registers a table.
+ * @tparam Record see ResultTable
+ */
+template <class Record>
+class ResultTableEntry
+{
+  public:
+    /**
+     * @param name of the table
+     * @param key of its rows
+     */
+    explicit ResultTableEntry(const std::string& name, ResultKey key = {})
+    {
+        ResultTables::GetMakers().emplace_back(typeid(Record), [name, key] {
+            return std::make_unique<ResultTable<Record>>(name, key);
+        });
+    }
 };
 
 } // namespace ns3::training

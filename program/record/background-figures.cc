@@ -37,6 +37,39 @@ AddTo(JsonValue& object, const FlowStatistics::Row& row)
         .Set("p99_slowdown", ToJson(row.slowdown.p99));
 }
 
+std::unique_ptr<Figures>
+MakeBackgroundFigures(const FiguresRequest& request)
+{
+    const BackgroundTraffic* traffic = request.cluster.GetBackground();
+    if (!traffic)
+    {
+        return nullptr;
+    }
+    const FlowStatistics& statistics = traffic->GetStatistics();
+    std::vector<uint64_t> bins;
+    for (uint32_t i = 1; i <= ROWS; i++)
+    {
+        const double part = static_cast<double>(i) / ROWS;
+        bins.push_back(
+            static_cast<uint64_t>(std::ceil(traffic->GetSettings().sizes.GetQuantile(part))));
+    }
+    bins.erase(std::unique(bins.begin(), bins.end()), bins.end());
+    auto figures = std::make_unique<BackgroundFigures>();
+    figures->startedFlows = traffic->GetStartedFlows();
+    figures->endedFlows = statistics.GetFlows();
+    figures->startedBytes = traffic->GetStartedBytes();
+    figures->endedBytes = traffic->GetEndedBytes();
+    figures->offeredLoad = traffic->GetOfferedLoad(Simulator::Now());
+    figures->failure = traffic->GetFailure();
+    figures->all = statistics.GetTotal();
+    figures->sizes = statistics.GetRows(bins);
+    return figures;
+}
+
+const Registry<FiguresEntry>::Entry g_background("background",
+                                                 {"traffic beside that of the ranks",
+                                                  &MakeBackgroundFigures});
+
 } // namespace
 
 JsonValue
@@ -74,35 +107,6 @@ BackgroundFigures::Format() const
                   all.slowdown.p95,
                   all.slowdown.p99);
     return failure.empty() ? line : line + ("background: a flow has failed: " + failure + "\n");
-}
-
-std::optional<BackgroundFigures>
-GetBackgroundFigures(const Cluster& cluster)
-{
-    const BackgroundTraffic* traffic = cluster.GetBackground();
-    if (!traffic)
-    {
-        return std::nullopt;
-    }
-    const FlowStatistics& statistics = traffic->GetStatistics();
-    std::vector<uint64_t> bins;
-    for (uint32_t i = 1; i <= ROWS; i++)
-    {
-        const double part = static_cast<double>(i) / ROWS;
-        bins.push_back(
-            static_cast<uint64_t>(std::ceil(traffic->GetSettings().sizes.GetQuantile(part))));
-    }
-    bins.erase(std::unique(bins.begin(), bins.end()), bins.end());
-    BackgroundFigures figures;
-    figures.startedFlows = traffic->GetStartedFlows();
-    figures.endedFlows = statistics.GetFlows();
-    figures.startedBytes = traffic->GetStartedBytes();
-    figures.endedBytes = traffic->GetEndedBytes();
-    figures.offeredLoad = traffic->GetOfferedLoad(Simulator::Now());
-    figures.failure = traffic->GetFailure();
-    figures.all = statistics.GetTotal();
-    figures.sizes = statistics.GetRows(bins);
-    return figures;
 }
 
 } // namespace ns3::training

@@ -7,9 +7,10 @@
 #ifndef DISTRIBUTED_TRAINING_BACKGROUND_FIGURES_H
 #define DISTRIBUTED_TRAINING_BACKGROUND_FIGURES_H
 
+#include "run-figures.h"
+
 #include "ns3/flow-statistics.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-json-writer.h"
 
 #include <cstdint>
 #include <optional>
@@ -23,7 +24,7 @@ namespace ns3::training
  * @ingroup distributed-training-helper
  * The traffic beside that of the ranks: how much there was, and how slow it was.
  */
-struct BackgroundFigures
+struct BackgroundFigures : Figures
 {
     uint64_t startedFlows{0};  ///< flows that have started
     uint64_t endedFlows{0};    ///< of these, flows whose last byte has arrived
@@ -34,19 +35,16 @@ struct BackgroundFigures
     FlowStatistics::Row all{}; ///< slowdowns of all flows that have ended
     std::vector<FlowStatistics::Row> sizes; ///< the same by size, a tenth of the flows each
 
-    /** @return the JSON object `background` */
-    JsonValue ToJson() const;
+    std::string GetName() const override
+    {
+        return "background";
+    }
+
+    JsonValue ToJson() const override;
 
     /** @return one line */
-    std::string Format() const;
+    std::string Format() const override;
 };
-
-/**
- * @ingroup distributed-training-helper
- * @param cluster after the run
- * @return the figures; none without traffic beside that of the ranks
- */
-std::optional<BackgroundFigures> GetBackgroundFigures(const Cluster& cluster);
 
 } // namespace ns3::training
 

@@ -6,15 +6,58 @@
 
 #include "codec-figures.h"
 
-#include "ns3/training-byte-archive.h"
-#include "ns3/training-processes.h"
+#include "ns3/result-table.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-record-sum.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace ns3::training
 {
+
+namespace
+{
+
+const ResultTableEntry<CodecCounterRow> g_codecCounter("codec_counter");
+
+std::unique_ptr<Figures>
+MakeCodecFigures(const FiguresRequest& request)
+{
+    const CodecHelper& codecs = request.cluster.GetCodecs();
+    if (!codecs.IsInstalled())
+    {
+        return nullptr;
+    }
+    auto figures = std::make_unique<CodecFigures>();
+    figures->codec = codecs.GetSpec();
+    figures->place = codecs.CodesBuckets() ? "bucket" : "message";
+    figures->device = codecs.GetDevice();
+    figures->canCodeOwner = codecs.CanCodeOwner();
+    figures->isDeclared = codecs.IsDeclared(request.isReal);
+    figures->errors = request.errors;
+    for (const CodingCounters& rank : GatherCoding(request.cluster))
+    {
+        AddMembers(CodingCounters::GetFields(), rank, figures->counters);
+        figures->longestS =
+            std::max(figures->longestS, (rank.encodeTime + rank.decodeTime).GetSeconds());
+    }
+    return figures;
+}
+
+const Registry<FiguresEntry>::Entry g_codec("codec", {"codes of hosts", &MakeCodecFigures});
+
+} // namespace
+
+std::vector<RecordField<CodecCounterRow>>
+CodecCounterRow::GetFields()
+{
+    std::vector<RecordField<CodecCounterRow>> fields{
+        {"rank", "", "the rank", &CodecCounterRow::rank}};
+    const auto counters = InheritFields<CodecCounterRow>(CodingCounters::GetFields());
+    fields.insert(fields.end(), counters.begin(), counters.end());
+    return fields;
+}
 
 double
 CodecFigures::GetRatio() const
@@ -28,18 +71,9 @@ JsonValue
 CodecFigures::ToJson() const
 {
     auto json = JsonValue::Object();
-    json.Set("codec", codec)
-        .Set("place", place)
-        .Set("on", device)
-        .Set("declared", isDeclared)
-        .Set("encodings", counters.encodings)
-        .Set("decodings", counters.decodings)
-        .Set("plain_bytes", counters.plainBytes)
-        .Set("coded_bytes", counters.codedBytes)
-        .Set("ratio", GetRatio())
-        .Set("encode_time_s", counters.encodeTime.GetSeconds())
-        .Set("decode_time_s", counters.decodeTime.GetSeconds())
-        .Set("longest_time_s", longestS);
+    json.Set("codec", codec).Set("place", place).Set("on", device).Set("declared", isDeclared);
+    SetMembers(json, CodingCounters::GetFields(), counters);
+    json.Set("ratio", GetRatio()).Set("longest_time_s", longestS);
     if (errors)
     {
         errors->AddTo(json);
@@ -70,56 +104,13 @@ CodecFigures::Format() const
 std::vector<CodingCounters>
 GatherCoding(const Cluster& cluster)
 {
-    const auto& units = cluster.GetCodecs().GetUnits();
-    if (units.empty())
-    {
-        return {};
-    }
     // A rank counts in the process that simulates its host, and elsewhere has nothing to count.
-    ByteWriter writer;
-    for (const auto& unit : units)
+    std::vector<CodingCounters> mine;
+    for (const auto& unit : cluster.GetCodecs().GetUnits())
     {
-        const CodingCounters& mine = unit->GetCounters();
-        writer(mine.encodings, mine.decodings, mine.plainBytes, mine.codedBytes);
-        writer(mine.encodeTime, mine.decodeTime);
+        mine.push_back(unit->GetCounters());
     }
-    std::vector<CodingCounters> all(units.size());
-    for (const std::string& bytes : Processes::Gather(writer.GetText()))
-    {
-        ByteReader reader(bytes.data(), bytes.size());
-        for (CodingCounters& rank : all)
-        {
-            CodingCounters one;
-            reader(one.encodings, one.decodings, one.plainBytes, one.codedBytes);
-            reader(one.encodeTime, one.decodeTime);
-            rank.Add(one);
-        }
-    }
-    return all;
-}
-
-std::optional<CodecFigures>
-GetCodecFigures(const Cluster& cluster, bool isReal, const std::optional<CodingErrors>& errors)
-{
-    const CodecHelper& codecs = cluster.GetCodecs();
-    if (!codecs.IsInstalled())
-    {
-        return std::nullopt;
-    }
-    CodecFigures figures;
-    figures.codec = codecs.GetSpec();
-    figures.place = codecs.CodesBuckets() ? "bucket" : "message";
-    figures.device = codecs.GetDevice();
-    figures.canCodeOwner = codecs.CanCodeOwner();
-    figures.isDeclared = codecs.IsDeclared(isReal);
-    figures.errors = errors;
-    for (const CodingCounters& rank : GatherCoding(cluster))
-    {
-        figures.counters.Add(rank);
-        figures.longestS =
-            std::max(figures.longestS, (rank.encodeTime + rank.decodeTime).GetSeconds());
-    }
-    return figures;
+    return mine.empty() ? mine : SumOverProcesses(CodingCounters::GetFields(), mine);
 }
 
 } // namespace ns3::training

@@ -8,10 +8,10 @@
 #define DISTRIBUTED_TRAINING_CODEC_FIGURES_H
 
 #include "coding-errors.h"
+#include "run-figures.h"
 
 #include "ns3/coding-unit.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-json-writer.h"
 
 #include <optional>
 #include <string>
@@ -25,7 +25,7 @@ namespace ns3::training
  *
  * What the hosts of all ranks have coded.
  */
-struct CodecFigures
+struct CodecFigures : Figures
 {
     std::string codec;                  ///< with its keys
     std::string place;                  ///< message or bucket
@@ -39,11 +39,15 @@ struct CodecFigures
     /** @return bytes of gradients before coding per byte sent */
     double GetRatio() const;
 
-    /** @return the JSON object `codec` */
-    JsonValue ToJson() const;
+    std::string GetName() const override
+    {
+        return "codec";
+    }
+
+    JsonValue ToJson() const override;
 
     /** @return lines for the end of a program's output */
-    std::string Format() const;
+    std::string Format() const override;
 };
 
 /**
@@ -56,15 +60,15 @@ std::vector<CodingCounters> GatherCoding(const Cluster& cluster);
 
 /**
  * @ingroup distributed-training-helper
- * Sums up the figures of all ranks. Collective: all processes call it (see Processes).
- * @param cluster after the run
- * @param isReal whether messages carried numbers
- * @param errors with real payload
- * @return the figures; none without a codec
+ * A row of the table `codec_counter`: what a rank has coded.
  */
-std::optional<CodecFigures> GetCodecFigures(const Cluster& cluster,
-                                            bool isReal,
-                                            const std::optional<CodingErrors>& errors);
+struct CodecCounterRow : CodingCounters
+{
+    uint32_t rank{0}; ///< the rank
+
+    /** @return the columns */
+    static std::vector<RecordField<CodecCounterRow>> GetFields();
+};
 
 } // namespace ns3::training
 

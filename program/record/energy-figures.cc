@@ -82,6 +82,14 @@ EnergyFigures::GetRow() const
     return row;
 }
 
+JsonValue
+EnergyFigures::ToJson() const
+{
+    auto json = JsonValue::Object();
+    SetMembers(json, EnergyRow::GetFields(), GetRow());
+    return json;
+}
+
 std::string
 EnergyFigures::Format() const
 {
@@ -148,10 +156,12 @@ GetRetransmittedPart(const Cluster& cluster)
 {
     uint64_t sent = 0;
     uint64_t repeated = 0;
-    if (const auto uec = GetUecFigures(cluster))
+    if (cluster.GetOptions().IsUec())
     {
-        sent = uec->sentPackets;
-        repeated = uec->repeatedPackets;
+        const auto figures = Registry<FiguresEntry>::Find("uec").make({cluster});
+        const auto& uec = dynamic_cast<const UecFigures&>(*figures);
+        sent = uec.sentPackets;
+        repeated = uec.repeatedPackets;
     }
     else if (cluster.IsRdma() && !IsInNetwork(cluster.GetOptions().algorithm))
     {
@@ -185,7 +195,7 @@ GetRetransmittedPart(const Cluster& cluster)
     return sent > 0 ? static_cast<double>(repeated) / static_cast<double>(sent) : 0;
 }
 
-std::optional<EnergyFigures>
+std::shared_ptr<EnergyFigures>
 GetEnergyFigures(const EnergyOptions& options,
                  const Cluster& cluster,
                  const std::vector<IterationRecord>& iterations,
@@ -193,19 +203,19 @@ GetEnergyFigures(const EnergyOptions& options,
 {
     if (options.IsEmpty() || iterations.empty())
     {
-        return std::nullopt;
+        return nullptr;
     }
-    EnergyFigures figures;
-    figures.options = options;
-    figures.iterations = static_cast<uint32_t>(iterations.size());
-    figures.gradientBytes = gradientBytes;
-    figures.activity = GetActivity(cluster, iterations);
+    auto figures = std::make_shared<EnergyFigures>();
+    figures->options = options;
+    figures->iterations = static_cast<uint32_t>(iterations.size());
+    figures->gradientBytes = gradientBytes;
+    figures->activity = GetActivity(cluster, iterations);
     const auto retransmitted = GetRetransmittedPart(cluster);
-    figures.countsRetransmissions = retransmitted.has_value();
-    figures.activity.retransmittedPart = retransmitted.value_or(0);
+    figures->countsRetransmissions = retransmitted.has_value();
+    figures->activity.retransmittedPart = retransmitted.value_or(0);
     if (!options.model.empty())
     {
-        figures.account = GetEnergy(MakePowerFigures(options.model), figures.activity);
+        figures->account = GetEnergy(MakePowerFigures(options.model), figures->activity);
     }
     return figures;
 }

@@ -7,12 +7,15 @@
 #ifndef DISTRIBUTED_TRAINING_ENERGY_FIGURES_H
 #define DISTRIBUTED_TRAINING_ENERGY_FIGURES_H
 
+#include "run-figures.h"
+
 #include "ns3/energy-model.h"
 #include "ns3/iteration-record.h"
 #include "ns3/result-store.h"
 #include "ns3/training-cluster.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,7 +43,7 @@ struct EnergyOptions
  * Energy and cost of a run, warm-up included: from the start of the first iteration to the end of
  * the last one. Counters hold the few frames after it, too.
  */
-struct EnergyFigures
+struct EnergyFigures : Figures
 {
     EnergyOptions options;             ///< powers and prices
     uint32_t iterations{0};            ///< complete ones
@@ -55,8 +58,13 @@ struct EnergyFigures
     /** @return the figures as a row of a results file, and the members of the JSON `energy` */
     EnergyRow GetRow() const;
 
-    /** @return lines for the end of a program's output */
-    std::string Format() const;
+    std::string GetName() const override
+    {
+        return "energy";
+    }
+
+    JsonValue ToJson() const override;
+    std::string Format() const override;
 };
 
 /**
@@ -90,10 +98,10 @@ std::optional<double> GetRetransmittedPart(const Cluster& cluster);
  * @param gradientBytes of collectives and messages of rank 0 in an iteration
  * @return the figures; none if nothing is asked for or no iteration is complete
  */
-std::optional<EnergyFigures> GetEnergyFigures(const EnergyOptions& options,
-                                              const Cluster& cluster,
-                                              const std::vector<IterationRecord>& iterations,
-                                              double gradientBytes);
+std::shared_ptr<EnergyFigures> GetEnergyFigures(const EnergyOptions& options,
+                                                const Cluster& cluster,
+                                                const std::vector<IterationRecord>& iterations,
+                                                double gradientBytes);
 
 } // namespace ns3::training
 

@@ -8,7 +8,7 @@
 
 #include "ns3/training-byte-archive.h"
 #include "ns3/training-processes.h"
-#include "ns3/training-record-field.h"
+#include "ns3/training-record-sum.h"
 
 #include <algorithm>
 #include <cstring>
@@ -20,33 +20,53 @@ namespace ns3::training
 namespace
 {
 
-/// Fields that are summed over ranks and processes; the others take the maximum.
-const std::vector<RecordField<InNetworkFigures>> COUNTS{
-    {"sent", "", "packets, without those sent again", &InNetworkFigures::sent},
-    {"resent", "", "packets sent again", &InNetworkFigures::resent},
-    {"received", "", "sums used", &InNetworkFigures::received},
-    {"duplicates", "", "sums that the rank had already", &InNetworkFigures::duplicates}};
-
-void
-Add(const InNetworkFigures& other, InNetworkFigures& sum)
+std::unique_ptr<Figures>
+MakeInNetworkFigures(const FiguresRequest& request)
 {
-    for (const auto& field : COUNTS)
+    const auto& workers = request.cluster.GetInNetworkCommunicators();
+    if (workers.empty())
     {
-        const auto member = std::get<uint64_t InNetworkFigures::*>(field.member);
-        sum.*member += other.*member;
+        return nullptr;
     }
-    sum.fallenBack |= other.fallenBack;
-    sum.errorBound = std::max(sum.errorBound, other.errorBound);
+    const InNetworkFigures mine = SumFigures(workers);
+    auto figures = std::make_unique<InNetworkFigures>(
+        SumOverProcesses(InNetworkFigures::GetFields(), {mine}).front());
+    ByteWriter bound; // the bits of a number that is not negative are in its order
+    uint64_t bits = 0;
+    std::memcpy(&bits, &mine.errorBound, sizeof(bits));
+    bound(bits);
+    for (const std::string& bytes : Processes::Gather(bound.GetText()))
+    {
+        bits = ByteReader(bytes.data(), bytes.size()).Next<uint64_t>();
+        double other = 0;
+        std::memcpy(&other, &bits, sizeof(other));
+        figures->errorBound = std::max(figures->errorBound, other);
+    }
+    figures->maxError = request.largestError;
+    return figures;
 }
 
+const Registry<FiguresEntry>::Entry g_inNetwork("in_network",
+                                                {"sums made by switches", &MakeInNetworkFigures});
+
 } // namespace
+
+std::vector<RecordField<InNetworkFigures>>
+InNetworkFigures::GetFields()
+{
+    return {{"sent", "", "packets, without those sent again", &InNetworkFigures::sent},
+            {"resent", "", "packets sent again", &InNetworkFigures::resent},
+            {"received", "", "sums used", &InNetworkFigures::received},
+            {"duplicates", "", "sums that the rank had already", &InNetworkFigures::duplicates},
+            {"fallen_back", "", "whether hosts have taken over", &InNetworkFigures::fallenBack}};
+}
 
 JsonValue
 InNetworkFigures::ToJson() const
 {
     auto object = JsonValue::Object();
-    SetMembers(object, COUNTS, *this);
-    object.Set("fallen_back", fallenBack).Set("error_bound", errorBound);
+    SetMembers(object, GetFields(), *this);
+    object.Set("error_bound", errorBound);
     if (maxError >= 0)
     {
         object.Set("max_error", maxError);
@@ -67,27 +87,8 @@ SumFigures(const std::vector<Ptr<InNetworkCommunicator>>& workers)
         one.received = counters.received;
         one.duplicates = counters.duplicates;
         one.fallenBack = worker->HasFallenBack();
-        one.errorBound = worker->GetErrorBound();
-        Add(one, sum);
-    }
-    return sum;
-}
-
-std::optional<InNetworkFigures>
-GetInNetworkFigures(const Cluster& cluster)
-{
-    if (cluster.GetInNetworkCommunicators().empty())
-    {
-        return std::nullopt;
-    }
-    const InNetworkFigures mine = SumFigures(cluster.GetInNetworkCommunicators());
-    InNetworkFigures sum;
-    for (const std::string& bytes :
-         Processes::Gather({reinterpret_cast<const char*>(&mine), sizeof(mine)}))
-    {
-        InNetworkFigures other;
-        std::memcpy(&other, bytes.data(), sizeof(other));
-        Add(other, sum);
+        AddMembers(InNetworkFigures::GetFields(), one, sum);
+        sum.errorBound = std::max(sum.errorBound, worker->GetErrorBound());
     }
     return sum;
 }

@@ -7,8 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_IN_NETWORK_FIGURES_H
 #define DISTRIBUTED_TRAINING_IN_NETWORK_FIGURES_H
 
+#include "run-figures.h"
+
 #include "ns3/training-cluster.h"
-#include "ns3/training-json-writer.h"
 
 #include <cstdint>
 #include <optional>
@@ -23,7 +24,7 @@ namespace ns3::training
  *
  * Packets and errors of offloaded collectives, over all ranks.
  */
-struct InNetworkFigures
+struct InNetworkFigures : Figures
 {
     uint64_t sent{0};       ///< packets sent for the first time
     uint64_t resent{0};     ///< packets retransmitted, after a timeout or because of a gap
@@ -33,19 +34,16 @@ struct InNetworkFigures
     double errorBound{0};   ///< closed-form error bound of a sum
     double maxError{-1};    ///< maximum measured error; negative: not measured
 
-    /** @return the JSON object `in_network`; without max_error if it was not measured */
-    JsonValue ToJson() const;
-};
+    /** @return the counters that processes add up */
+    static std::vector<RecordField<InNetworkFigures>> GetFields();
 
-/**
- * @ingroup distributed-training-helper
- *
- * Sums up the figures of all ranks. Collective: all processes call it (see Processes).
- *
- * @param cluster after the run
- * @return the figures; none if the cluster offloads no collectives
- */
-std::optional<InNetworkFigures> GetInNetworkFigures(const Cluster& cluster);
+    std::string GetName() const override
+    {
+        return "in_network";
+    }
+
+    JsonValue ToJson() const override;
+};
 
 /**
  * @ingroup distributed-training-helper

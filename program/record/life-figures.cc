@@ -51,7 +51,8 @@ LifeFigures::ToJson() const
     for (uint32_t use = 0; use < LIFE_USES; use++)
     {
         const auto each = static_cast<LifeUse>(use);
-        json.Set(std::string(GetName(each)) + "_ps", ledger.GetTime(each).GetPicoSeconds());
+        json.Set(std::string(training::GetName(each)) + "_ps",
+                 ledger.GetTime(each).GetPicoSeconds());
     }
     json.Set("failures", failures).Set("checkpoints", checkpoints).Set("restarts", restarts);
     return json;
@@ -86,7 +87,7 @@ LifeFigures::GetRows() const
     std::vector<LifeRow> rows;
     for (const LifeSpan& span : ledger.GetSpans())
     {
-        rows.push_back(MakeRow(GetName(span.use), span.start, span.end, span.iteration));
+        rows.push_back(MakeRow(training::GetName(span.use), span.start, span.end, span.iteration));
         rows.back().node = span.node;
         rows.back().detail = span.detail;
     }

@@ -7,9 +7,10 @@
 #ifndef DISTRIBUTED_TRAINING_LIFE_FIGURES_H
 #define DISTRIBUTED_TRAINING_LIFE_FIGURES_H
 
+#include "run-figures.h"
+
 #include "ns3/life-ledger.h"
 #include "ns3/result-rows.h"
-#include "ns3/training-json-writer.h"
 
 #include <cstdint>
 #include <string>
@@ -33,7 +34,7 @@ struct CheckpointWrite
  * @ingroup distributed-training-helper
  * Where the time of a job has gone.
  */
-struct LifeFigures
+struct LifeFigures : Figures
 {
     LifeLedger ledger;                   ///< spans and times
     std::vector<CheckpointWrite> writes; ///< asynchronous checkpoints that were stored
@@ -41,11 +42,15 @@ struct LifeFigures
     uint64_t checkpoints{0};             ///< stored
     uint64_t restarts{0};                ///< that have brought the job back to work
 
-    /** @return its JSON object, see doc/results.rst */
-    JsonValue ToJson() const;
+    std::string GetName() const override
+    {
+        return "life";
+    }
+
+    JsonValue ToJson() const override;
 
     /** @return two lines */
-    std::string Format() const;
+    std::string Format() const override;
 
     /** @return rows of a results file: spans, then writes */
     std::vector<LifeRow> GetRows() const;

@@ -89,7 +89,7 @@ LinkRecorder::Add(uint32_t iteration, Sent sent)
             row.port = port.GetIndex();
             row.peer = m_fabric.GetEndName(link, 1 - end);
             row.priority = priority;
-            m_store.AddLinkIteration(row);
+            m_store.Add(row);
         }
     }
     m_last.push_back(std::move(sent));
@@ -139,7 +139,7 @@ LinkRecorder::Finish()
             row.maxQueue = counters.peakQueueBytes;
             row.rate = port.GetRate();
             row.utilization = elapsedS > 0 ? row.busyS / elapsedS : 0;
-            m_store.AddLinkCounter(row);
+            m_store.Add(row);
         }
     }
 }

@@ -7,9 +7,9 @@
 #include "nic-figures.h"
 
 #include "ns3/host-device.h"
-#include "ns3/training-byte-archive.h"
-#include "ns3/training-processes.h"
+#include "ns3/result-table.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-record-sum.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,19 +18,55 @@
 namespace ns3::training
 {
 
+namespace
+{
+
+const ResultTableEntry<NicCounterRow> g_nicCounter("nic_counter");
+
+std::unique_ptr<Figures>
+MakeNicFigures(const FiguresRequest& request)
+{
+    const NicHelper& engines = request.cluster.GetNicEngines();
+    if (!engines.IsInstalled())
+    {
+        return nullptr;
+    }
+    auto figures = std::make_unique<NicFigures>();
+    figures->codec = engines.GetSpec();
+    figures->codesOwner = engines.GetCoding().codesOwner;
+    figures->isDeclared = engines.IsDeclared();
+    figures->errors = request.errors;
+    for (const CodecCounters& engine : GatherEngines(request.cluster))
+    {
+        figures->counters.Add(engine);
+    }
+    return figures;
+}
+
+const Registry<FiguresEntry>::Entry g_nic("nic", {"codes of engines in NICs", &MakeNicFigures});
+
+} // namespace
+
+std::vector<RecordField<NicCounterRow>>
+NicCounterRow::GetFields()
+{
+    using Row = NicCounterRow;
+    std::vector<RecordField<Row>> fields{
+        {"node", "", "host", &Row::node},
+        {"port", "", "number of the port at that host", &Row::port}};
+    const auto counters = InheritFields<Row>(CodecCounters::GetFields());
+    fields.insert(fields.end(), counters.begin(), counters.end());
+    fields.push_back({"classes", "", "numbers by class of the codec, JSON", &Row::classNumbers});
+    return fields;
+}
+
 JsonValue
 NicFigures::ToJson() const
 {
     auto json = JsonValue::Object();
-    json.Set("codec", codec)
-        .Set("declared", isDeclared)
-        .Set("coded_packets", counters.codedPackets)
-        .Set("plain_bytes", counters.plainBytes)
-        .Set("coded_bytes", counters.codedBytes)
-        .Set("bypassed_packets", counters.bypassedPackets)
-        .Set("bypassed_bytes", counters.bypassedBytes)
-        .Set("ratio", counters.GetRatio());
-    json.Set("classes", training::ToJson(counters.classes));
+    json.Set("codec", codec).Set("declared", isDeclared);
+    SetMembers(json, CodecCounters::GetFields(), counters);
+    json.Set("ratio", counters.GetRatio()).Set("classes", training::ToJson(counters.classes));
     if (errors)
     {
         errors->AddTo(json);
@@ -92,34 +128,28 @@ GatherEngines(const Cluster& cluster)
     // Links inside servers have none.
     CodecCounters nothing;
     nothing.classes = cluster.GetNicEngines().GetCodec().CountClasses(nullptr, 0);
-    ByteWriter writer;
     std::vector<CodecCounters> engines;
+    ByteWriter writer;
     for (const auto& device : cluster.GetFabric().devices)
     {
         const auto engine = DynamicCast<CodecEngine>(device->GetProgram());
-        const CodecCounters& mine = engine ? engine->GetCounters() : nothing;
-        writer(mine.codedPackets, mine.plainBytes, mine.codedBytes);
-        writer(mine.bypassedPackets, mine.bypassedBytes);
-        for (const CodecClass& each : mine.classes)
+        engines.push_back(engine ? engine->GetCounters() : nothing);
+        for (CodecClass& each : engines.back().classes)
         {
             writer(each.count);
+            each.count = 0;
         }
-        engines.push_back(nothing);
     }
+    engines = SumOverProcesses(CodecCounters::GetFields(), engines);
     for (const std::string& bytes : Processes::Gather(writer.GetText()))
     {
         ByteReader reader(bytes.data(), bytes.size());
         for (CodecCounters& engine : engines)
         {
-            CodecCounters one;
-            one.classes = engine.classes;
-            reader(one.codedPackets, one.plainBytes, one.codedBytes);
-            reader(one.bypassedPackets, one.bypassedBytes);
-            for (CodecClass& each : one.classes)
+            for (CodecClass& each : engine.classes)
             {
-                each.count = reader.Next<uint64_t>();
+                each.count += reader.Next<uint64_t>();
             }
-            engine.Add(one);
         }
     }
     return engines;
@@ -134,26 +164,6 @@ ToJson(const std::vector<CodecClass>& classes)
         json.Set(each.name, each.count);
     }
     return json;
-}
-
-std::optional<NicFigures>
-GetNicFigures(const Cluster& cluster, const std::optional<CodingErrors>& errors)
-{
-    const NicHelper& engines = cluster.GetNicEngines();
-    if (!engines.IsInstalled())
-    {
-        return std::nullopt;
-    }
-    NicFigures figures;
-    figures.codec = engines.GetSpec();
-    figures.codesOwner = engines.GetCoding().codesOwner;
-    figures.isDeclared = engines.IsDeclared();
-    figures.errors = errors;
-    for (const CodecCounters& engine : GatherEngines(cluster))
-    {
-        figures.counters.Add(engine);
-    }
-    return figures;
 }
 
 } // namespace ns3::training

@@ -8,10 +8,10 @@
 #define DISTRIBUTED_TRAINING_NIC_FIGURES_H
 
 #include "coding-errors.h"
+#include "run-figures.h"
 
 #include "ns3/codec-engine.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-json-writer.h"
 
 #include <cstdint>
 #include <optional>
@@ -26,7 +26,7 @@ namespace ns3::training
  *
  * What the engines in the NICs of all ranks have coded.
  */
-struct NicFigures
+struct NicFigures : Figures
 {
     std::string codec;                  ///< with its keys
     bool codesOwner{false};             ///< whether a rank keeps coded numbers of what it sends
@@ -34,11 +34,15 @@ struct NicFigures
     CodecCounters counters;             ///< of all engines
     std::optional<CodingErrors> errors; ///< with real payload
 
-    /** @return the JSON object `nic` */
-    JsonValue ToJson() const;
+    std::string GetName() const override
+    {
+        return "nic";
+    }
+
+    JsonValue ToJson() const override;
 
     /** @return lines for the end of a program's output */
-    std::string Format() const;
+    std::string Format() const override;
 };
 
 /**
@@ -51,22 +55,24 @@ std::vector<CodecCounters> GatherEngines(const Cluster& cluster);
 
 /**
  * @ingroup distributed-training-helper
+ * A row of the table `nic_counter`: what an engine has counted.
+ */
+struct NicCounterRow : CodecCounters
+{
+    std::string node;         ///< name of the host
+    uint32_t port{0};         ///< number of the port at that host
+    std::string classNumbers; ///< numbers by class of the codec, as a JSON object
+
+    /** @return the columns */
+    static std::vector<RecordField<NicCounterRow>> GetFields();
+};
+
+/**
+ * @ingroup distributed-training-helper
  * @param classes of a codec
  * @return the count of each by its name
  */
 JsonValue ToJson(const std::vector<CodecClass>& classes);
-
-/**
- * @ingroup distributed-training-helper
- *
- * Sums up the figures of all ranks. Collective: all processes call it (see Processes).
- *
- * @param cluster after the run
- * @param errors with real payload
- * @return the figures; none without engines
- */
-std::optional<NicFigures> GetNicFigures(const Cluster& cluster,
-                                        const std::optional<CodingErrors>& errors);
 
 } // namespace ns3::training
 

@@ -7,11 +7,12 @@
 #ifndef DISTRIBUTED_TRAINING_PATH_FIGURES_H
 #define DISTRIBUTED_TRAINING_PATH_FIGURES_H
 
+#include "run-figures.h"
+
 #include "ns3/result-rows.h"
 #include "ns3/task-graph.h"
 #include "ns3/task-trace.h"
 #include "ns3/training-fabric.h"
-#include "ns3/training-json-writer.h"
 
 #include <cstdint>
 #include <string>
@@ -26,7 +27,7 @@ namespace ns3::training
  * The critical path of an iteration: the chain of tasks, over all ranks, that its length follows
  * from.
  */
-struct PathFigures
+struct PathFigures : Figures
 {
     /** All parts of the path with one name. */
     struct Part
@@ -43,11 +44,15 @@ struct PathFigures
     std::string link;            ///< the busiest link of the network: "FROM -> TO"; or empty
     double linkUtilization{0};   ///< part of the time in which this link is busy, 0 to 1
 
-    /** @return its JSON object, see doc/results.rst */
-    JsonValue ToJson() const;
+    std::string GetName() const override
+    {
+        return "critical_path";
+    }
+
+    JsonValue ToJson() const override;
 
     /** @return one line */
-    std::string Format() const;
+    std::string Format() const override;
 };
 
 /**

@@ -362,7 +362,7 @@ RunFiles::AddMessage(MessageRow row, Time start, Time end)
     row.endS = end.GetSeconds();
     if (m_store)
     {
-        m_store->AddMessage(row);
+        m_store->Add(row);
     }
     const auto isDrawn = [this](uint32_t rank) {
         return m_outputs.m_timeline && (m_traceRanks.empty() || m_traceRanks.count(rank) > 0);
@@ -400,7 +400,7 @@ RunFiles::AddCollective(CollectiveRow row, Time start, Time end)
     row.endS = end.GetSeconds();
     if (m_store)
     {
-        m_store->AddCollective(row);
+        m_store->Add(row);
     }
     if (m_outputs.m_timeline && (m_traceRanks.empty() || m_traceRanks.count(row.rank) > 0))
     {
@@ -420,7 +420,7 @@ RunFiles::Finish(const SimulationRow& derived)
         SimulationRow row = derived;
         row.packetHops = m_fabric->GetPacketHops();
         row.skippedHops += m_fabric->skippedHops;
-        m_store->AddSimulation(row);
+        m_store->Add(row);
     }
     if (m_recorder)
     {
@@ -449,7 +449,7 @@ RunFiles::AddLife(const LifeFigures& life)
     {
         for (const LifeRow& row : life.GetRows())
         {
-            m_store->AddLife(row);
+            m_store->Add(row);
         }
     }
     TimelineTrace* timeline = m_outputs.GetTimeline();

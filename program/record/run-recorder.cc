@@ -186,7 +186,7 @@ RunRecorder::WriteCollective(const CollectiveRecord& record)
         row.communicator = record.communicator;
         row.turnS = record.started.GetSeconds();
         row.layers = layers;
-        m_store->AddCollective(row);
+        m_store->Add(row);
     }
     if (IsDrawn(record.rank))
     {
@@ -256,7 +256,7 @@ RunRecorder::WriteMessage(const MessageRecord& record)
         row.collective = tag.collective;
         row.step = tag.step;
         row.message = tag.message;
-        m_store->AddMessage(row);
+        m_store->Add(row);
     }
     if (IsDrawn(record.source) || IsDrawn(record.destination))
     {
@@ -335,7 +335,8 @@ RunRecorder::WriteComputePhase(uint32_t rank,
     const uint32_t place = GetProcess(rank);
     if (m_store)
     {
-        m_store->AddComputePhase({place, iteration, phase, start.GetSeconds(), end.GetSeconds()});
+        m_store->Add(
+            ComputePhaseRow{place, iteration, phase, start.GetSeconds(), end.GetSeconds()});
     }
     if (!IsDrawn(place))
     {
@@ -715,14 +716,10 @@ RunRecorder::AddNicCounters()
                 continue;
             }
             const CodecCounters& engine = engines[found->second];
-            m_store->AddNicCounter({fabric.GetEndName(link, end),
-                                    port.GetIndex(),
-                                    engine.codedPackets,
-                                    engine.plainBytes,
-                                    engine.codedBytes,
-                                    engine.bypassedPackets,
-                                    engine.bypassedBytes,
-                                    ToJson(engine.classes).Write()});
+            m_store->Add(NicCounterRow{engine,
+                                       fabric.GetEndName(link, end),
+                                       port.GetIndex(),
+                                       ToJson(engine.classes).Write()});
         }
     }
 }
@@ -733,14 +730,7 @@ RunRecorder::AddCodecCounters()
     const std::vector<CodingCounters> ranks = GatherCoding(m_cluster);
     for (uint32_t rank = 0; rank < ranks.size() && m_store; rank++)
     {
-        const CodingCounters& counters = ranks[rank];
-        m_store->AddCodecCounter({rank,
-                                  counters.encodings,
-                                  counters.decodings,
-                                  counters.plainBytes,
-                                  counters.codedBytes,
-                                  counters.encodeTime.GetSeconds(),
-                                  counters.decodeTime.GetSeconds()});
+        m_store->Add(CodecCounterRow{ranks[rank], rank});
     }
 }
 

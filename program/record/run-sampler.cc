@@ -241,7 +241,7 @@ RunSampler::Report(const SampleRow& series, const char* quantity, double value, 
     row.value = value;
     if (m_store)
     {
-        m_store->AddSample(row);
+        m_store->Add(row);
     }
     if (m_timeline)
     {

@@ -7,22 +7,58 @@
 #include "tcp-figures.h"
 
 #include "ns3/tcp-transport.h"
-#include "ns3/training-byte-archive.h"
-#include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-record-sum.h"
 
 #include <cstdio>
 
 namespace ns3::training
 {
 
+namespace
+{
+
+std::unique_ptr<Figures>
+MakeTcpFigures(const FiguresRequest& request)
+{
+    const Cluster& cluster = request.cluster;
+    if (cluster.GetOptions().transport != "tcp")
+    {
+        return nullptr;
+    }
+    TcpFigures mine;
+    for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
+    {
+        const auto transport = DynamicCast<TcpTransport>(cluster.GetTransport(rank));
+        mine.waited += transport->GetWaiting().socket;
+        mine.bufferLimited += transport->GetWaiting().buffer;
+    }
+    auto figures =
+        std::make_unique<TcpFigures>(SumOverProcesses(TcpFigures::GetFields(), {mine}).front());
+    figures->sendBuffer = cluster.GetSendBuffer();
+    return figures;
+}
+
+const Registry<FiguresEntry>::Entry g_tcp("tcp",
+                                          {"what limited senders over TCP", &MakeTcpFigures});
+
+} // namespace
+
+std::vector<RecordField<TcpFigures>>
+TcpFigures::GetFields()
+{
+    return {
+        {"waited_s", "s", "messages waited for space in sockets", &TcpFigures::waited},
+        {"buffer_limited_s", "s", "of this, while the buffer limited", &TcpFigures::bufferLimited}};
+}
+
 JsonValue
 TcpFigures::ToJson() const
 {
-    return JsonValue::Object()
-        .Set("send_buffer_bytes", sendBuffer)
-        .Set("waited_s", waitedS)
-        .Set("buffer_limited_s", bufferLimitedS);
+    auto json = JsonValue::Object();
+    json.Set("send_buffer_bytes", sendBuffer);
+    SetMembers(json, GetFields(), *this);
+    return json;
 }
 
 std::string
@@ -36,34 +72,6 @@ TcpFigures::Format() const
     std::snprintf(percent, sizeof(percent), "%.0f", 100 * GetLimitedShare());
     return "the send buffers of TCP (" + FormatBytes(sendBuffer) + ") limited the rate, and not " +
            "congestion control, in " + percent + " % of the time that messages waited\n";
-}
-
-std::optional<TcpFigures>
-GetTcpFigures(const Cluster& cluster)
-{
-    if (cluster.GetOptions().transport != "tcp")
-    {
-        return std::nullopt;
-    }
-    ByteWriter mine;
-    Time waited;
-    Time limited;
-    for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
-    {
-        const auto transport = DynamicCast<TcpTransport>(cluster.GetTransport(rank));
-        waited += transport->GetWaiting().socket;
-        limited += transport->GetWaiting().buffer;
-    }
-    mine(waited, limited);
-    TcpFigures sum;
-    sum.sendBuffer = cluster.GetSendBuffer();
-    for (const std::string& bytes : Processes::Gather(mine.GetText()))
-    {
-        ByteReader reader(bytes.data(), bytes.size());
-        sum.waitedS += reader.Next<Time>().GetSeconds();
-        sum.bufferLimitedS += reader.Next<Time>().GetSeconds();
-    }
-    return sum;
 }
 
 } // namespace ns3::training

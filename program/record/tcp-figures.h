@@ -7,8 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_TCP_FIGURES_H
 #define DISTRIBUTED_TRAINING_TCP_FIGURES_H
 
+#include "run-figures.h"
+
 #include "ns3/training-cluster.h"
-#include "ns3/training-json-writer.h"
 
 #include <cstdint>
 #include <optional>
@@ -22,34 +23,31 @@ namespace ns3::training
  *
  * What held messages back in TCP sockets, over all connections of all ranks.
  */
-struct TcpFigures
+struct TcpFigures : Figures
 {
-    uint64_t sendBuffer{0};   ///< size of a send buffer, bytes
-    double waitedS{0};        ///< messages waited for space in sockets, s
-    double bufferLimitedS{0}; ///< part of it in which the buffer, not a window, limited the rate, s
+    uint64_t sendBuffer{0}; ///< size of a send buffer, bytes
+    Time waited;            ///< messages waited for space in sockets
+    Time bufferLimited;     ///< part of it in which the buffer, not a window, limited the rate
 
     /** @return the share of the waiting time in which the buffers limited, 0 to 1 */
     double GetLimitedShare() const
     {
-        return waitedS > 0 ? bufferLimitedS / waitedS : 0;
+        return waited.IsZero() ? 0 : bufferLimited.GetSeconds() / waited.GetSeconds();
     }
 
-    /** @return the JSON object `tcp` */
-    JsonValue ToJson() const;
+    /** @return the counters that processes add up */
+    static std::vector<RecordField<TcpFigures>> GetFields();
+
+    std::string GetName() const override
+    {
+        return "tcp";
+    }
+
+    JsonValue ToJson() const override;
 
     /** @return one line if buffers limited for at least 1 % of the time, or empty */
-    std::string Format() const;
+    std::string Format() const override;
 };
-
-/**
- * @ingroup distributed-training-helper
- *
- * Sums up the figures of all ranks. Collective: all processes call it (see Processes).
- *
- * @param cluster after the run
- * @return the figures; none without TCP
- */
-std::optional<TcpFigures> GetTcpFigures(const Cluster& cluster);
 
 } // namespace ns3::training
 

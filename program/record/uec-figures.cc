@@ -6,8 +6,7 @@
 
 #include "uec-figures.h"
 
-#include "ns3/training-byte-archive.h"
-#include "ns3/training-processes.h"
+#include "ns3/training-record-sum.h"
 #include "ns3/uec-nic.h"
 
 #include <cstdio>
@@ -15,16 +14,68 @@
 namespace ns3::training
 {
 
+namespace
+{
+
+std::unique_ptr<Figures>
+MakeUecFigures(const FiguresRequest& request)
+{
+    const Cluster& cluster = request.cluster;
+    if (!cluster.GetOptions().IsUec())
+    {
+        return nullptr;
+    }
+    UecFigures mine;
+    for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
+    {
+        for (const auto& nic : cluster.GetUecNics(rank))
+        {
+            for (const auto& [number, connection] : nic->GetConnections())
+            {
+                const QueuePairCounters counters = connection->GetCounters();
+                mine.sentPackets += counters.sentPackets;
+                mine.repeatedPackets += counters.retransmittedPackets;
+                mine.nacks += counters.receivedNaks;
+                mine.timeouts += counters.timeouts;
+                mine.duplicatePackets += counters.duplicatePackets;
+            }
+        }
+    }
+    auto figures =
+        std::make_unique<UecFigures>(SumOverProcesses(UecFigures::GetFields(), {mine}).front());
+    figures->trimmedPackets = cluster.GetFabric().GetTotal().trimmedFrames;
+    return figures;
+}
+
+const Registry<FiguresEntry>::Entry g_uec("uec",
+                                          {"repetitions of Ultra Ethernet", &MakeUecFigures});
+
+} // namespace
+
+std::vector<RecordField<UecFigures>>
+UecFigures::GetFields()
+{
+    return {
+        {"sent_packets", "", "data packets sent, repeated ones included", &UecFigures::sentPackets},
+        {"repeated_packets", "", "of these, packets sent again", &UecFigures::repeatedPackets},
+        {"trimmed_packets",
+         "",
+         "packets that switches cut to their header",
+         &UecFigures::trimmedPackets},
+        {"nacks", "", "NACKs that the senders received", &UecFigures::nacks},
+        {"timeouts", "", "packets not acknowledged in time", &UecFigures::timeouts},
+        {"duplicate_packets",
+         "",
+         "packets that had arrived before",
+         &UecFigures::duplicatePackets}};
+}
+
 JsonValue
 UecFigures::ToJson() const
 {
-    return JsonValue::Object()
-        .Set("sent_packets", sentPackets)
-        .Set("repeated_packets", repeatedPackets)
-        .Set("trimmed_packets", trimmedPackets)
-        .Set("nacks", nacks)
-        .Set("timeouts", timeouts)
-        .Set("duplicate_packets", duplicatePackets);
+    auto json = JsonValue::Object();
+    SetMembers(json, GetFields(), *this);
+    return json;
 }
 
 std::string
@@ -44,46 +95,6 @@ UecFigures::Format() const
                   static_cast<unsigned long long>(trimmedPackets),
                   static_cast<unsigned long long>(timeouts));
     return line;
-}
-
-std::optional<UecFigures>
-GetUecFigures(const Cluster& cluster)
-{
-    if (!cluster.GetOptions().IsUec())
-    {
-        return std::nullopt;
-    }
-    UecFigures mine;
-    for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
-    {
-        for (const auto& nic : cluster.GetUecNics(rank))
-        {
-            for (const auto& [number, connection] : nic->GetConnections())
-            {
-                const QueuePairCounters counters = connection->GetCounters();
-                mine.sentPackets += counters.sentPackets;
-                mine.repeatedPackets += counters.retransmittedPackets;
-                mine.nacks += counters.receivedNaks;
-                mine.timeouts += counters.timeouts;
-                mine.duplicatePackets += counters.duplicatePackets;
-            }
-        }
-    }
-    ByteWriter writer;
-    writer(mine.sentPackets, mine.repeatedPackets, mine.nacks);
-    writer(mine.timeouts, mine.duplicatePackets);
-    UecFigures sum;
-    sum.trimmedPackets = cluster.GetFabric().GetTotal().trimmedFrames;
-    for (const std::string& bytes : Processes::Gather(writer.GetText()))
-    {
-        ByteReader reader(bytes.data(), bytes.size());
-        sum.sentPackets += reader.Next<uint64_t>();
-        sum.repeatedPackets += reader.Next<uint64_t>();
-        sum.nacks += reader.Next<uint64_t>();
-        sum.timeouts += reader.Next<uint64_t>();
-        sum.duplicatePackets += reader.Next<uint64_t>();
-    }
-    return sum;
 }
 
 } // namespace ns3::training

@@ -7,8 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_UEC_FIGURES_H
 #define DISTRIBUTED_TRAINING_UEC_FIGURES_H
 
+#include "run-figures.h"
+
 #include "ns3/training-cluster.h"
-#include "ns3/training-json-writer.h"
 
 #include <cstdint>
 #include <optional>
@@ -22,7 +23,7 @@ namespace ns3::training
  *
  * What the connections of Ultra Ethernet of all ranks sent, and what switches trimmed.
  */
-struct UecFigures
+struct UecFigures : Figures
 {
     uint64_t sentPackets{0};      ///< data packets sent, repeated ones included
     uint64_t repeatedPackets{0};  ///< of these, packets sent again
@@ -31,22 +32,19 @@ struct UecFigures
     uint64_t timeouts{0};         ///< packets not acknowledged in time
     uint64_t duplicatePackets{0}; ///< packets that had arrived before
 
-    /** @return the JSON object `uec` */
-    JsonValue ToJson() const;
+    /** @return the counters that processes add up */
+    static std::vector<RecordField<UecFigures>> GetFields();
+
+    std::string GetName() const override
+    {
+        return "uec";
+    }
+
+    JsonValue ToJson() const override;
 
     /** @return one line if a packet was sent again, or empty */
-    std::string Format() const;
+    std::string Format() const override;
 };
-
-/**
- * @ingroup distributed-training-helper
- *
- * Sums up the figures of all ranks. Collective: all processes call it (see Processes).
- *
- * @param cluster after the run and GatherCounters()
- * @return the figures; none without Ultra Ethernet
- */
-std::optional<UecFigures> GetUecFigures(const Cluster& cluster);
 
 } // namespace ns3::training
 

@@ -24,58 +24,15 @@ LearningToJson(const LearningRow& row)
 }
 
 JsonValue
-EnergyToJson(const EnergyRow& row)
-{
-    auto json = JsonValue::Object();
-    SetMembers(json, EnergyRow::GetFields(), row);
-    return json;
-}
-
-JsonValue
 TrainingRunResult::ToJson() const
 {
     auto document = MeanToJson(mean);
-    if (inNetwork)
-    {
-        document.Set("in_network", inNetwork->ToJson());
-    }
-    if (nic)
-    {
-        document.Set("nic", nic->ToJson());
-    }
-    if (codec)
-    {
-        document.Set("codec", codec->ToJson());
-    }
-    if (path)
-    {
-        document.Set("critical_path", path->ToJson());
-    }
-    if (life)
-    {
-        document.Set("life", life->ToJson());
-    }
+    figures.AddTo(document);
     if (repetition)
     {
         repetition->AddTo(document);
     }
     AddWarnings(document, warnings);
-    if (tcp)
-    {
-        document.Set("tcp", tcp->ToJson());
-    }
-    if (uec)
-    {
-        document.Set("uec", uec->ToJson());
-    }
-    if (background)
-    {
-        document.Set("background", background->ToJson());
-    }
-    if (energy)
-    {
-        document.Set("energy", EnergyToJson(energy->GetRow()));
-    }
     AddRunCost(document, cost);
     auto list = JsonValue::Array();
     for (const IterationRecord& record : iterations)

@@ -18,6 +18,7 @@
 #include "ns3/guarded-run.h"
 #include "ns3/json-output.h"
 #include "ns3/log.h"
+#include "ns3/path-figures.h"
 #include "ns3/reference-sums.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/run-files.h"
@@ -71,14 +72,14 @@ class TrainingRun::Execution
     /** @return the first wrong sum or replica, or empty */
     std::string GetMismatch() const;
 
-    /** @return energy and cost, after Simulate(); none if not asked for */
-    const std::optional<EnergyFigures>& GetEnergy() const
+    /** @return energy and cost, after Simulate(); null if not asked for */
+    const std::shared_ptr<EnergyFigures>& GetEnergy() const
     {
         return m_energy;
     }
 
-    /** @return where the time has gone, after Simulate(); none: without checkpoints and failures */
-    const std::optional<LifeFigures>& GetLife() const
+    /** @return where the time has gone, after Simulate(); null: without checkpoints and failures */
+    const std::shared_ptr<LifeFigures>& GetLife() const
     {
         return m_lifeFigures;
     }
@@ -112,8 +113,8 @@ class TrainingRun::Execution
     TrainingJob m_job;
     ReferenceSums m_reference;
     RunFiles m_files;
-    std::optional<EnergyFigures> m_energy;    // none: not asked for
-    std::optional<LifeFigures> m_lifeFigures; // see GetLife()
+    std::shared_ptr<EnergyFigures> m_energy;    // null: not asked for
+    std::shared_ptr<LifeFigures> m_lifeFigures; // see GetLife()
     GuardedRun m_guard;
     std::vector<Ptr<TrainingApplication>> m_applications; // of the local ranks, and storage hosts
     std::unique_ptr<LivingJob> m_life;                    // null: no checkpoints and failures
@@ -285,7 +286,7 @@ TrainingRun::Execution::Learn(const IterationRecord& record)
     }
     else if (m_files.GetStore())
     {
-        m_files.GetStore()->AddLearning(row);
+        m_files.GetStore()->Add(row);
     }
 }
 
@@ -372,12 +373,12 @@ TrainingRun::Execution::FinishFiles()
         for (const CriticalPathRow& row :
              GetPathRows(m_job.GetCriticalPath(), m_run.GetGraph(), m_job.GetPathDelay()))
         {
-            m_files.GetStore()->AddCriticalPath(row);
+            m_files.GetStore()->Add(row);
         }
     }
     if (m_life)
     {
-        m_lifeFigures = m_life->GetFigures();
+        m_lifeFigures = std::make_shared<LifeFigures>(m_life->GetFigures());
         m_files.AddLife(*m_lifeFigures);
     }
     m_energy = GetEnergyFigures(m_run.m_options.energy,
@@ -386,7 +387,7 @@ TrainingRun::Execution::FinishFiles()
                                 static_cast<double>(m_run.m_plan.GetBytes()));
     if (m_energy && m_files.GetStore())
     {
-        m_files.GetStore()->AddEnergy(m_energy->GetRow());
+        m_files.GetStore()->Add(m_energy->GetRow());
     }
 }
 
@@ -828,25 +829,28 @@ TrainingRun::Run()
         result.mismatch = execution.GetMismatch();
         result.iterations = execution.GetJob().GetResults();
         result.endS = execution.GetJob().GetEnd().GetSeconds();
+        result.figures.Add(execution.GetLife());
+        std::shared_ptr<PathFigures> path;
         if (!execution.GetJob().GetCriticalPath().empty())
         {
             const Time end = Simulator::Now() + execution.GetJob().GetRepeatedTime();
-            result.path = GetPathFigures(execution.GetJob().GetCriticalPath(),
-                                         GetGraph(),
-                                         m_cluster->GetFabric(),
-                                         end.GetSeconds());
+            path =
+                std::make_shared<PathFigures>(GetPathFigures(execution.GetJob().GetCriticalPath(),
+                                                             GetGraph(),
+                                                             m_cluster->GetFabric(),
+                                                             end.GetSeconds()));
         }
-        result.energy = execution.GetEnergy();
-        result.life = execution.GetLife();
+        result.figures.Add(path);
+        result.figures.Add(execution.GetEnergy());
+        result.figures.AddAll({*m_cluster, m_options.IsReal(), m_codingErrors});
         result.cost = GetRunCost(m_cluster->GetFabric());
-        result.inNetwork = GetInNetworkFigures(*m_cluster);
         if (const JobRepetition* repetition = execution.GetRepetition())
         {
             result.repetition = GetRepetitionFigures(*repetition, result.iterations.size());
             result.cost.skippedHops += repetition->GetPacketHops();
-            if (result.inNetwork)
+            if (auto* sums = result.figures.Find<InNetworkFigures>())
             {
-                repetition->AddTo(*result.inNetwork);
+                repetition->AddTo(*sums);
             }
         }
     }
@@ -866,11 +870,6 @@ TrainingRun::Run()
     {
         result.warnings.push_back(advice);
     }
-    result.nic = GetNicFigures(*m_cluster, m_codingErrors);
-    result.codec = GetCodecFigures(*m_cluster, m_options.IsReal(), m_codingErrors);
-    result.tcp = GetTcpFigures(*m_cluster);
-    result.uec = GetUecFigures(*m_cluster);
-    result.background = GetBackgroundFigures(*m_cluster);
     result.configuration = m_configuration;
     if (result.mismatch.empty())
     {

@@ -92,29 +92,10 @@ TrainingRuns::ToJson() const
     {
         auto one = MeanToJson(result.mean);
         one.Set("run", run);
-        if (result.nic)
-        {
-            one.Set("nic", result.nic->ToJson());
-        }
-        if (result.codec)
-        {
-            one.Set("codec", result.codec->ToJson());
-        }
+        result.figures.AddTo(one);
         if (result.repetition)
         {
             result.repetition->AddTo(one);
-        }
-        if (result.inNetwork)
-        {
-            one.Set("in_network", result.inNetwork->ToJson());
-        }
-        if (result.energy)
-        {
-            one.Set("energy", EnergyToJson(result.energy->GetRow()));
-        }
-        if (result.life)
-        {
-            one.Set("life", result.life->ToJson());
         }
         AddRunCost(one, result.cost);
         runs.Append(one);

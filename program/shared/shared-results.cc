@@ -75,7 +75,7 @@ SharedResults::End(std::size_t index, const std::vector<CriticalPathRow>& path)
     {
         if (job.store)
         {
-            job.store->AddCriticalPath(row);
+            job.store->Add(row);
         }
     }
     if (job.store)
@@ -96,7 +96,7 @@ SharedResults::EndCluster(const Cluster& cluster)
         SimulationRow row;
         row.packetHops = cluster.GetFabric().GetPacketHops();
         row.skippedHops = cluster.GetFabric().skippedHops;
-        m_store->AddSimulation(row);
+        m_store->Add(row);
     }
     for (Job& job : m_jobs)
     {
@@ -141,7 +141,7 @@ SharedResults::AddRow(std::size_t index,
         row.passed = result.inNetwork->switches.passed;
         row.evicted = result.inNetwork->switches.evicted;
     }
-    m_store->AddJob(row);
+    m_store->Add(row);
 }
 
 void

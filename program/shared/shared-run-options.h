@@ -10,8 +10,8 @@
 #include "job-file.h"
 #include "shared-job-result.h"
 
-#include "ns3/background-figures.h"
 #include "ns3/run-cost.h"
+#include "ns3/run-figures.h"
 #include "ns3/training-cluster.h"
 
 #include <cstdint>
@@ -40,13 +40,13 @@ struct SharedRunOptions
 /** Results of a run of jobs. @ingroup distributed-training-helper */
 struct SharedRunResult
 {
-    std::vector<SharedJobResult> jobs;           ///< in the order of the options
-    std::optional<BackgroundFigures> background; ///< of the traffic beside the jobs, if any
-    std::vector<std::string> notes;              ///< of the cluster and the jobs
-    std::vector<std::string> warnings;           ///< likewise, and better algorithms
-    std::vector<PlannedChoice> choices;          ///< algorithm auto: its choices, of all jobs
-    RunCost cost;                                ///< of the simulation
-    std::string mismatch;                        ///< first wrong result, with its job; empty: none
+    std::vector<SharedJobResult> jobs;  ///< in the order of the options
+    RunFigures figures;                 ///< of the cluster, see FiguresEntry
+    std::vector<std::string> notes;     ///< of the cluster and the jobs
+    std::vector<std::string> warnings;  ///< likewise, and better algorithms
+    std::vector<PlannedChoice> choices; ///< algorithm auto: its choices, of all jobs
+    RunCost cost;                       ///< of the simulation
+    std::string mismatch;               ///< first wrong result, with its job; empty: none
     std::string failure;      ///< why the simulation has ended early, one line; empty: it has not
     std::exception_ptr stuck; ///< its SimulationStuck, or null
 };

@@ -575,7 +575,7 @@ SharedSimulation::Run()
     {
         m_options.results->Fail(m_options.jobs, result.jobs, {}, failure);
     }
-    result.background = GetBackgroundFigures(m_cluster);
+    result.figures.AddAll({m_cluster});
     result.notes = m_cluster.GetNotes();
     for (std::size_t i = 0; i < m_jobs.size(); i++)
     {

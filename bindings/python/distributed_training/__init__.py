@@ -55,7 +55,7 @@ from .learner import Layer, Learner
 from .near_names import did_you_mean
 from .program import Program, Result, SimulationStuck, WrongResult
 from .report_page import report
-from .results import TABLES, VIEWS, read_results
+from .results import list_tables, read_results
 from .shared_cluster import SharedCluster, SharedResult
 from .sweeps import read_sweep, run_each, sweep
 from .tracing import connect
@@ -96,14 +96,13 @@ __all__ = [
     "SwitchBarrier",
     "SwitchParameterServer",
     "TcpBenchmark",
-    "TABLES",
     "TopologyCodesign",
     "TrainingJob",
     "TrainingResult",
-    "VIEWS",
     "WrongResult",
     "connect",
     "find_build",
+    "list_tables",
     "ns",
     "plot",
     "read_grid",

@@ -15,32 +15,18 @@ from .near_names import did_you_mean
 if TYPE_CHECKING:
     import pandas
 
-TABLES = (
-    "run",
-    "iteration",
-    "collective",
-    "message",
-    "link_counter",
-    "link_iteration",
-    "sample",
-    "compute_phase",
-    "critical_path",
-    "nic_counter",
-    "codec_counter",
-    "learning",
-    "energy",
-    "life",
-    "flow",
-    "job",
-    "simulation",
-)
-"""The tables of a results file; the documentation lists their columns."""
-
-VIEWS = ("bucket", "bucket_wait", "bottleneck", "slowest_message", "binding")
-"""The views of a results file, which answer questions from its tables."""
-
 LAYOUT_VERSION = 1
 """The newest layout that read_results() supports."""
+
+
+def list_tables(path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """List the tables and views of a results file, which the documentation describes.
+
+    Raises FileNotFoundError if there is no file; ValueError if it is not a results file, or has a
+    newer version.
+    """
+    with contextlib.closing(_open_layout(os.fspath(path))) as connection:
+        return _get_names(connection)
 
 
 def read_results(
@@ -53,37 +39,26 @@ def read_results(
 
     Args:
         path: the file.
-        table: one of TABLES or VIEWS.
+        table: one of list_tables().
         run_id: the run to read; all by default.
 
-    Raises ValueError if there is no such table, or the file is not a results file, has a newer
-    version, or is so old that it lacks the table; FileNotFoundError if there is no file.
+    Raises ValueError if there is no such table, or the file is not a results file or has a newer
+    version; FileNotFoundError if there is no file.
     """
     import pandas
 
-    if table not in TABLES + VIEWS:
-        near = did_you_mean(table, TABLES + VIEWS)
-        raise ValueError(f"table {table!r}{near} (allowed: {', '.join(TABLES + VIEWS)})")
     path = os.fspath(path)
-    if not os.path.exists(path):
-        raise FileNotFoundError(f"results file {path!r}: there is no such file")
-    query, values = f"SELECT * FROM {table}", ()  # one of TABLES or VIEWS: needs no escaping
+    query, values = f"SELECT * FROM {table}", ()  # one of the file: needs no escaping
     if run_id is not None:
         query, values = query + " WHERE run_id = ?", (run_id,)  # type: ignore[assignment]
     try:
-        with contextlib.closing(open_results(path)) as connection:
-            layout = connection.execute("PRAGMA user_version").fetchone()[0]
-            if layout > LAYOUT_VERSION:
+        with contextlib.closing(_open_layout(path)) as connection:
+            names = _get_names(connection)
+            if table not in names:
                 raise ValueError(
-                    f"results file {path!r}: has layout version {layout} of a newer program "
-                    f"(allowed: up to {LAYOUT_VERSION})"
-                )
-            names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master")]
-            there = [name for name in TABLES + VIEWS if name in names]
-            if "run" in there and table not in there:
-                raise ValueError(
-                    f"results file {path!r}: has no table {table!r}, as an older program wrote it; a "
-                    f"run that is added to it adds the table (allowed: {', '.join(there)})"
+                    f"results file {path!r}: has no table {table!r}{did_you_mean(table, names)} "
+                    f"(allowed: {', '.join(names)}; a run that is added to a file of an older "
+                    "program adds tables)"
                 )
             frame = pandas.read_sql_query(query, connection, params=values)
     except (sqlite3.Error, pandas.errors.DatabaseError) as error:
@@ -96,6 +71,39 @@ def read_results(
         for name in ("started", "finished"):
             frame[name] = pandas.to_datetime(frame[name])
     return frame
+
+
+def _open_layout(path: str) -> sqlite3.Connection:
+    """Open a results file of a layout that is known."""
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"results file {path!r}: there is no such file")
+    connection = None
+    try:
+        connection = open_results(path)
+        layout = connection.execute("PRAGMA user_version").fetchone()[0]
+        if "run" not in _get_names(connection):
+            raise ValueError(f"results file {path!r}: has no runs (allowed: a results file)")
+        if layout > LAYOUT_VERSION:
+            raise ValueError(
+                f"results file {path!r}: has layout version {layout} of a newer program "
+                f"(allowed: up to {LAYOUT_VERSION})"
+            )
+    except (sqlite3.Error, ValueError) as error:
+        if connection:
+            connection.close()
+        if isinstance(error, ValueError):
+            raise
+        raise ValueError(f"results file {path!r}: {error}") from None
+    return connection
+
+
+def _get_names(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """Return the tables and views, tables first, each in the order of creation."""
+    query = (
+        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE "
+        "'sqlite_%' ORDER BY type, rowid"
+    )
+    return tuple(row[0] for row in connection.execute(query))
 
 
 def open_results(path: str) -> sqlite3.Connection:

@@ -1,0 +1,52 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "run-figures.h"
+
+#include <utility>
+
+namespace ns3::training
+{
+
+void
+RunFigures::AddAll(const FiguresRequest& request)
+{
+    for (const auto& [name, entry] : Registry<FiguresEntry>::All())
+    {
+        Add(entry.make(request));
+    }
+}
+
+void
+RunFigures::Add(std::shared_ptr<Figures> figures)
+{
+    if (figures)
+    {
+        m_figures.push_back(std::move(figures));
+    }
+}
+
+void
+RunFigures::AddTo(JsonValue& document) const
+{
+    for (const auto& figures : m_figures)
+    {
+        document.Set(figures->GetName(), figures->ToJson());
+    }
+}
+
+std::string
+RunFigures::Format() const
+{
+    std::string text;
+    for (const auto& figures : m_figures)
+    {
+        text += figures->Format();
+    }
+    return text;
+}
+
+} // namespace ns3::training
