@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "chakra-test-common.h"
 #include "formats-test-common.h"
 #include "test-case.h"
 
@@ -20,37 +21,6 @@ namespace formats_chakra_test
 using namespace ns3;
 using namespace ns3::training;
 using namespace ns3::training::tests;
-
-std::string
-Varint(uint64_t value)
-{
-    std::string bytes;
-    for (; value >= 0x80; value >>= 7)
-    {
-        bytes += static_cast<char>(0x80 | (value & 0x7f));
-    }
-    return bytes + static_cast<char>(value);
-}
-
-/** @return a field that is a number; 0 is not written, as in proto3 */
-std::string
-Number(uint32_t field, uint64_t value)
-{
-    return value == 0 ? "" : Varint(field << 3) + Varint(value);
-}
-
-std::string
-Bytes(uint32_t field, const std::string& bytes)
-{
-    return Varint(field << 3 | 2) + Varint(bytes.size()) + bytes;
-}
-
-/** @return an attribute; field 9 is an int64, 7 an int32, 13 a uint64, 27 a bool */
-std::string
-MakeAttribute(const std::string& name, uint64_t value, uint32_t field = 9)
-{
-    return Bytes(10, Bytes(1, name) + Varint(field << 3) + Varint(value));
-}
 
 std::string
 Text(const std::string& name, const std::string& value)

@@ -124,11 +124,9 @@ Train(const TrainingRunOptions& options, const std::string& what)
     NS_TEST_EXPECT_MSG_EQ(result.mean.verified, true, what);
     NS_TEST_EXPECT_MSG_EQ(result.learning.size(), 7, what);
     NS_TEST_EXPECT_MSG_NE(result.training.find("bit for bit"), std::string::npos, what);
-    if (result.codec)
+    if (const auto* codec = result.figures.Find<CodecFigures>())
     {
-        NS_TEST_EXPECT_MSG_EQ(result.figures.Find<CodecFigures>()->isDeclared,
-                              false,
-                              what << ": codes have sizes");
+        NS_TEST_EXPECT_MSG_EQ(codec->isDeclared, false, what << ": codes have sizes");
     }
     for (uint32_t i = 0; i < result.learning.size(); i++)
     {

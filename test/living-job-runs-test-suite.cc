@@ -199,7 +199,9 @@ TestDrawnFailures()
     NS_TEST_EXPECT_MSG_EQ(GetFailures(first), GetFailures(again), "the same");
     RngSeedManager::SetRun(2);
     const TrainingRunResult other = TrainingRun(options).Run();
-    NS_TEST_EXPECT_MSG_NE(GetFailures(first), GetFailures(*other.life), "others");
+    NS_TEST_EXPECT_MSG_NE(GetFailures(first),
+                          GetFailures(*other.figures.Find<LifeFigures>()),
+                          "others");
     RngSeedManager::SetRun(1);
 }
 

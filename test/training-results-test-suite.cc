@@ -278,7 +278,8 @@ struct ResultViewTestCase
                 LinkCounterRow{"spine1", 2, "leaf4", 9, 1, 0, 1, 0, 0.5, 0, 0, 0, 100, 0.3, 0});
             store.Finish();
             ResultStore quiet(path, MakeRun());
-            quiet.AddLinkCounter({"host0", 0, "host1", 9, 1, 0, 0, 0, 0.5, 0, 0, 0, 100, 0.25, 0});
+            quiet.Add(
+                LinkCounterRow{"host0", 0, "host1", 9, 1, 0, 0, 0, 0.5, 0, 0, 0, 100, 0.25, 0});
             quiet.Finish();
         }
         Expect("SELECT bucket, layers, bytes, ranks, ready_s, start_s, end_s FROM bucket",

@@ -363,7 +363,8 @@ KinetoJob::AddTrace(uint32_t rank, const KinetoTrace& trace)
         task->stream = numbers.at(event.stream);
         if (event.start > ready)
         {
-            GraphTask gap;
+            GraphTask gap; // no computation
+            gap.kind = TaskKind::MEMORY;
             gap.name = idle;
             gap.stream = task->stream;
             gap.length = NanoSeconds(event.start - ready);

@@ -79,6 +79,56 @@ IdleTimes::Add(const TaskTrace::Pointer& cause, Time from, Time to)
     other += std::max(to - from, Time());
 }
 
+void
+BusySpans::Add(Time from, Time to)
+{
+    while (!m_spans.empty() && m_spans.back().second >= from)
+    {
+        from = std::min(from, m_spans.back().first);
+        m_spans.pop_back();
+    }
+    if (to > from)
+    {
+        m_spans.emplace_back(from, to);
+    }
+}
+
+Time
+BusySpans::GetLength() const
+{
+    Time length;
+    for (const auto& [from, to] : m_spans)
+    {
+        length += to - from;
+    }
+    return length;
+}
+
+Time
+BusySpans::GetEnd() const
+{
+    return m_spans.empty() ? Time() : m_spans.back().second;
+}
+
+BusySpans
+BusySpans::Join(const std::vector<TaskTrace::Pointer>& messages, Time begin) const
+{
+    auto all = m_spans;
+    for (const TaskTrace::Pointer& message : messages)
+    {
+        all.emplace_back(std::max(message->ready, begin), message->end);
+    }
+    std::sort(all.begin(), all.end(), [](const auto& one, const auto& other) {
+        return one.second < other.second;
+    });
+    BusySpans joined;
+    for (const auto& [from, to] : all)
+    {
+        joined.Add(from, to);
+    }
+    return joined;
+}
+
 PathFinder::PathFinder(Time start, Time end)
     : m_start(start),
       m_until(end)

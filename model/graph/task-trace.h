@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -119,6 +120,36 @@ struct IdleInterval
     TaskTrace::Pointer cause; ///< what ended it; null: not known
     Time from;                ///< its start
     Time to;                  ///< its end
+};
+
+/**
+ * @ingroup distributed-training-graph
+ * The times in which something was in progress.
+ */
+class BusySpans
+{
+  public:
+    /**
+     * @param from start of a span
+     * @param to its end, not before that of earlier ones
+     */
+    void Add(Time from, Time to);
+
+    /** @return the time in which at least one span lies */
+    Time GetLength() const;
+
+    /** @return end of the last one; 0: there is none */
+    Time GetEnd() const;
+
+    /**
+     * @param messages of the rank that have ended; they were in progress from TaskTrace::ready on
+     * @param begin of the time that counts
+     * @return these spans and those of the messages
+     */
+    BusySpans Join(const std::vector<TaskTrace::Pointer>& messages, Time begin) const;
+
+  private:
+    std::vector<std::pair<Time, Time>> m_spans; // disjoint, in order
 };
 
 /**

@@ -202,7 +202,10 @@ IterationStatistics::Finish(uint32_t iteration, const Report& report, bool isDer
     SetMeasurements(measured, m_ranks, record);
     const Time iterationTime = measured.end - measured.start;
     record.iterationTimeS = iterationTime.GetSeconds();
-    record.exposedCommunicationS = (iterationTime - measured.computeTime).GetSeconds();
+    record.idleS = (iterationTime - measured.computeTime).GetSeconds();
+    record.exposedCommunicationS = record.exposedDataS + record.exposedTensorS +
+                                   record.exposedPipelineS + record.exposedContextS +
+                                   record.exposedExpertS + record.exposedOtherS;
     record.stragglerTimeS = (measured.totalCompute - m_ranks * measured.leastCompute).GetSeconds();
     record.lowerBoundS = m_lowerBoundS;
     record.busBytes = m_busBytes;

@@ -48,6 +48,18 @@ AddIdleTimes(const IdleTimes& idle, RankIteration& measured)
     measured.otherIdle += idle.other;
 }
 
+void
+UnexplainedTimes::AddTo(RankIteration& measured) const
+{
+    IdleTimes times;
+    for (const IdleInterval& interval : idle)
+    {
+        times.Add(interval.cause, interval.from, interval.to);
+    }
+    AddIdleTimes(times, measured);
+    measured.communicationTime = busy.Join(received, measured.start).GetLength();
+}
+
 TypeId
 TrainingApplication::GetTypeId()
 {
@@ -258,10 +270,10 @@ TrainingApplication::GetMeetings() const
     return m_meetings;
 }
 
-std::vector<IdleInterval>
-TrainingApplication::TakeIdleIntervals()
+UnexplainedTimes
+TrainingApplication::TakeUnexplained()
 {
-    return std::exchange(m_idleIntervals, {});
+    return std::exchange(m_unexplained, {});
 }
 
 void
@@ -335,6 +347,7 @@ TrainingApplication::StopApplication()
     NS_LOG_FUNCTION(this);
     m_event.Cancel();
     m_computing = false;
+    m_computations = 0;
     m_running = false;
 }
 
@@ -355,6 +368,7 @@ TrainingApplication::Abort()
     m_inParallel = 0;
     m_phaseIsOpen = false;
     m_underWay = 0;
+    m_open = 0;
     m_occupied = Time();
 }
 
@@ -376,11 +390,14 @@ TrainingApplication::AddState(std::vector<uint64_t>& state) const
     const Time now = Simulator::Now();
     add(now - m_iterationStart);
     add(std::max(Time(0), m_occupied - now));
-    add(m_computeTime);
+    add(m_computed.GetLength());
     add(m_busyTime);
     add(m_underWay > 0 ? now - m_busyStart : Time(0));
+    add(m_busy.GetLength());
+    add(now - std::max(m_busy.GetEnd(), m_iterationStart));
+    add(m_open > 0 ? now - m_openStart : Time(0));
     add(m_phaseIsOpen ? now - m_phaseStart : Time(0));
-    add(now - m_computed);
+    add(m_computations > 0 ? Time(0) : now - m_idleSince);
     std::map<uint64_t, const Running*> tasks; // in order
     for (const auto& [id, running] : m_tasks)
     {
@@ -433,10 +450,12 @@ TrainingApplication::StartIteration()
 {
     NS_LOG_LOGIC("rank " << GetRank() << " begins iteration " << m_iteration);
     m_iterationStart = Simulator::Now();
-    m_computed = m_iterationStart;
-    m_computeTime = Time();
+    m_idleSince = m_iterationStart;
+    m_computed = {};
     m_idle = IdleTimes();
-    m_idleIntervals.clear();
+    m_unexplained = {};
+    m_busy = {};
+    m_openStart = m_iterationStart;
     m_pace = m_slowdown * (m_jitter ? m_jitter->GetValue() : 1);
     m_busyTime = Time();
     m_busyStart = m_iterationStart;
@@ -466,7 +485,10 @@ TrainingApplication::StartTask(const GraphTask& task, const TaskTrace::Pointer& 
             Simulator::Schedule(task.length, &TrainingApplication::TaskEnded, this, task.id);
         return;
     case TaskKind::MARK:
-        AddIdleTime(cause);
+        if (m_computations == 0)
+        {
+            AddIdleTime(cause);
+        }
         EndTask(task.id);
         return;
     case TaskKind::COLLECTIVE:
@@ -484,13 +506,13 @@ TrainingApplication::AddIdleTime(const TaskTrace::Pointer& cause)
 {
     if (m_meetings && m_meetings->IsDivided())
     {
-        m_idleIntervals.push_back({cause, m_computed, Simulator::Now()});
+        m_unexplained.idle.push_back({cause, m_idleSince, Simulator::Now()});
     }
     else
     {
-        m_idle.Add(cause, m_computed, Simulator::Now());
+        m_idle.Add(cause, m_idleSince, Simulator::Now());
     }
-    m_computed = Simulator::Now();
+    m_idleSince = Simulator::Now();
 }
 
 Time
@@ -511,12 +533,15 @@ TrainingApplication::StartCompute(const GraphTask& task)
             return;
         }
         m_inParallel++;
+        if (task.stream != NO_STREAM)
+        {
+            BeginComputing(m_tasks.at(task.id).trace->cause);
+        }
         m_tasks.at(task.id).end =
             Simulator::Schedule(length, &TrainingApplication::TaskEnded, this, task.id);
         return;
     }
-    AddIdleTime(m_tasks.at(task.id).trace->cause);
-    m_computeTime += length;
+    BeginComputing(m_tasks.at(task.id).trace->cause);
     if (!m_phaseIsOpen)
     {
         m_phaseStart = Simulator::Now();
@@ -524,6 +549,7 @@ TrainingApplication::StartCompute(const GraphTask& task)
     }
     m_computing = true;
     m_computation = task.id;
+    m_computationLength = length;
     const Time wait = std::max(m_occupied - Simulator::Now(), Time(0));
     m_idle.other += wait;
     m_event = Simulator::Schedule(wait + length, &TrainingApplication::EndCompute, this, task.id);
@@ -554,8 +580,29 @@ TrainingApplication::EndCompute(uint64_t id)
         m_phaseIsOpen = false;
         m_computePhaseTrace(GetRank(), m_iteration, phase, m_phaseStart, Simulator::Now());
     }
-    m_computed = Simulator::Now();
+    StopComputing(Simulator::Now() - m_computationLength);
     EndTask(id);
+}
+
+/** A computation of a stream begins. */
+void
+TrainingApplication::BeginComputing(const TaskTrace::Pointer& cause)
+{
+    if (m_computations++ == 0)
+    {
+        AddIdleTime(cause);
+    }
+}
+
+/** A computation of a stream ends now. */
+void
+TrainingApplication::StopComputing(Time start)
+{
+    m_computed.Add(std::max(start, m_iterationStart), Simulator::Now());
+    if (--m_computations == 0)
+    {
+        m_idleSince = Simulator::Now();
+    }
 }
 
 /** @return numbers of the rank */
@@ -637,6 +684,7 @@ TrainingApplication::StartCollective(const GraphTask& task)
         m_busyStart = Simulator::Now();
     }
     m_underWay++;
+    Open();
     m_collectiveStartTrace(GetRank(), m_iteration, tensor->bucket);
     m_communicators[task.groups]->Start(
         task.operation,
@@ -668,6 +716,7 @@ TrainingApplication::StartMessage(const GraphTask& task)
     }
     if (isSend)
     {
+        Open();
         way->Send(tensor, task.peer, done);
     }
     else
@@ -691,6 +740,14 @@ TrainingApplication::CommunicationDone(TrainingApplication* self, uint32_t life,
     {
         self->m_meetings->End(*running.task, running.number, running.trace);
     }
+    if (running.task->kind == TaskKind::RECEIVE)
+    {
+        self->EndReceive(running.trace);
+    }
+    else
+    {
+        self->Close();
+    }
     if (running.task->kind == TaskKind::COLLECTIVE)
     {
         self->EndCollective(running);
@@ -700,6 +757,36 @@ TrainingApplication::CommunicationDone(TrainingApplication* self, uint32_t life,
         self->m_arrivalTrace(self->m_rank, *running.task, running.number, running.tensor);
     }
     self->EndTask(id);
+}
+
+void
+TrainingApplication::Open()
+{
+    if (m_open++ == 0)
+    {
+        m_openStart = Simulator::Now();
+    }
+}
+
+void
+TrainingApplication::Close()
+{
+    if (--m_open == 0)
+    {
+        m_busy.Add(m_openStart, Simulator::Now());
+    }
+}
+
+/** A message was in progress since it was sent. */
+void
+TrainingApplication::EndReceive(const TaskTrace::Pointer& trace)
+{
+    if (m_meetings && m_meetings->IsDivided())
+    {
+        m_unexplained.received.push_back(trace);
+        return;
+    }
+    m_busy.Add(std::max(trace->ready, m_iterationStart), Simulator::Now());
 }
 
 void
@@ -748,6 +835,11 @@ TrainingApplication::TaskEnded(TrainingApplication* self, uint64_t id)
         return; // stopped before its end
     }
     self->m_inParallel--;
+    const Running& running = self->m_tasks.at(id);
+    if (running.task->kind == TaskKind::COMPUTE && running.task->stream != NO_STREAM)
+    {
+        self->StopComputing(running.trace->start);
+    }
     self->EndTask(id);
 }
 
@@ -784,10 +876,23 @@ TrainingApplication::EndIteration()
     RankIteration measured;
     measured.start = m_iterationStart;
     measured.end = now;
-    measured.computeTime = m_computeTime;
-    measured.leastCompute = m_computeTime;
-    measured.totalCompute = m_computeTime;
-    measured.communicationTime = m_busyTime + (m_underWay > 0 ? now - m_busyStart : Time());
+    for (const auto& [id, running] : m_tasks) // those that go on into the next iteration
+    {
+        if (running.task->kind == TaskKind::COMPUTE && running.task->stream != NO_STREAM)
+        {
+            m_computed.Add(std::max(running.trace->start, m_iterationStart), now);
+        }
+    }
+    measured.computeTime = m_computed.GetLength();
+    measured.leastCompute = measured.computeTime;
+    measured.totalCompute = measured.computeTime;
+    measured.collectiveTime = m_busyTime + (m_underWay > 0 ? now - m_busyStart : Time());
+    if (m_open > 0)
+    {
+        m_busy.Add(m_openStart, now);
+    }
+    measured.communicationTime = m_busy.GetLength();
+    m_unexplained.busy = m_busy;
     AddIdleTimes(m_idle, measured);
     m_iterationEndTrace(GetRank(), m_iteration, measured);
     m_iteration++;

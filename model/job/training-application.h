@@ -46,6 +46,20 @@ void AddIdleTimes(const IdleTimes& idle, RankIteration& measured);
 
 /**
  * @ingroup distributed-training-job
+ * With meetings that are divided among processes: what the reasons of an iteration are found from.
+ */
+struct UnexplainedTimes
+{
+    std::vector<IdleInterval> idle;           ///< of the compute stream
+    BusySpans busy;                           ///< collectives and sends
+    std::vector<TaskTrace::Pointer> received; ///< messages
+
+    /** @param measured receives the times of an iteration, when the meetings are resolved */
+    void AddTo(RankIteration& measured) const;
+};
+
+/**
+ * @ingroup distributed-training-job
  *
  * One rank of a training job: performs its tasks of a TaskGraph. Computations take their time,
  * collectives and messages go through communicators. It has finished when all tasks of all
@@ -53,9 +67,9 @@ void AddIdleTimes(const IdleTimes& idle, RankIteration& measured);
  * synchronizes the ranks.
  *
  * The communication time of a rank is the length of the union of the intervals from the start of a
- * collective to its completion at this rank. A collective that goes on into the next iteration
- * counts in each of both with its part. After the last iteration such collectives run to their end,
- * in no iteration.
+ * collective or a send to its end at this rank, and from the send of a message to its receipt. A
+ * collective that goes on into the next iteration counts in each of both with its part. After the
+ * last iteration such collectives run to their end, in no iteration.
  *
  * The lengths of computations are multiplied by the attribute Slowdown, and in each iteration by a
  * factor that is drawn from the distribution ComputeJitter.
@@ -165,10 +179,11 @@ class TrainingApplication : public Application
     TaskTrace::Pointer GetLastMark() const;
 
     /**
-     * With meetings that are divided among processes it is known later why a rank was idle.
-     * @return the intervals of the iteration that ends, for AddIdleTimes(); once
+     * With meetings that are divided among processes it is known later why a rank was idle, and
+     * since when messages were on their way.
+     * @return the times of the iteration that ends; once
      */
-    std::vector<IdleInterval> TakeIdleIntervals();
+    UnexplainedTimes TakeUnexplained();
 
     /**
      * With divided meetings: drops the history of the rank.
@@ -283,10 +298,15 @@ class TrainingApplication : public Application
     void StartTask(const GraphTask& task, const TaskTrace::Pointer& cause);
     void AddIdleTime(const TaskTrace::Pointer& cause);
     void StartCompute(const GraphTask& task);
+    void BeginComputing(const TaskTrace::Pointer& cause);
+    void StopComputing(Time start);
     void EndCompute(uint64_t id);
     void StartCollective(const GraphTask& task);
     void StartMessage(const GraphTask& task);
     static void CommunicationDone(TrainingApplication* self, uint32_t life, uint64_t id);
+    void Open();
+    void Close();
+    void EndReceive(const TaskTrace::Pointer& trace);
     void EndCollective(const Running& running);
     static void TaskEnded(TrainingApplication* self, uint64_t id);
     void EndTask(uint64_t id);
@@ -319,27 +339,32 @@ class TrainingApplication : public Application
     /// Real payload: messages so far, by whether they are sent, peer and tag.
     std::map<std::pair<bool, std::pair<uint32_t, uint64_t>>, uint64_t> m_messageCounts;
     std::deque<std::shared_ptr<TaskTrace>> m_marks; // ends of iterations, with their history
-    Time m_computeTime;                             // of the current iteration, so far
+    BusySpans m_computed;                           // computations of the iteration, so far
     IdleTimes m_idle;                               // of the current iteration, so far
-    std::vector<IdleInterval> m_idleIntervals;      // likewise, of divided meetings
-    Time m_computed;                                // end of the last computation of the stream
+    UnexplainedTimes m_unexplained;                 // likewise, of divided meetings
+    BusySpans m_busy;                               // of the current iteration, so far
+    Time m_idleSince;                               // end of the last computation
     double m_pace{1}; // factor of compute times in the current iteration
 
-    bool m_running{false};     // between start and Finish(), or stop
-    bool m_finished{false};    // all tasks of all iterations have ended
-    bool m_computing{false};   // a computation of the stream is under way
-    uint64_t m_computation{0}; // this one
-    uint32_t m_inParallel{0};  // computations beside the stream, and tasks in memory
-    uint32_t m_life{0};        // number of calls of Abort()
-    EventId m_event;           // end of the computation of the stream
-    Time m_occupied;           // the GPU does other work until then
+    bool m_running{false};      // between start and Finish(), or stop
+    bool m_finished{false};     // all tasks of all iterations have ended
+    bool m_computing{false};    // a computation of the stream is under way
+    uint64_t m_computation{0};  // this one
+    Time m_computationLength;   // of this one, without waits
+    uint32_t m_computations{0}; // of all streams, under way
+    uint32_t m_inParallel{0};   // computations beside the stream, and tasks in memory
+    uint32_t m_life{0};         // number of calls of Abort()
+    EventId m_event;            // end of the computation of the stream
+    Time m_occupied;            // the GPU does other work until then
     uint32_t m_iteration{0};
     Time m_iterationStart;
     bool m_phaseIsOpen{false}; // a phase has started
     Time m_phaseStart;         // start of the phase
     uint32_t m_underWay{0};    // collectives in progress
-    Time m_busyStart;          // start of the current communication interval in this iteration
-    Time m_busyTime;           // communication time of the earlier intervals of this iteration
+    Time m_busyStart;          // start of the current interval with collectives
+    Time m_busyTime;           // earlier intervals with collectives of this iteration
+    uint32_t m_open{0};        // collectives and sends in progress
+    Time m_openStart;          // since when there is one, in this iteration
 
     TracedCallback<uint32_t, uint32_t> m_iterationStartTrace;
     TracedCallback<uint32_t, uint32_t, const std::string&, Time, Time> m_computePhaseTrace;

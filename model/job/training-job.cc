@@ -145,12 +145,7 @@ TrainingJob::ExchangeStarts()
     m_meetings->Resolve();
     for (Unexplained& each : std::exchange(m_unexplained, {}))
     {
-        IdleTimes idle;
-        for (const IdleInterval& interval : each.idle)
-        {
-            idle.Add(interval.cause, interval.from, interval.to);
-        }
-        AddIdleTimes(idle, each.measured);
+        each.times.AddTo(each.measured);
         m_statistics.AddRank(each.iteration, each.measured);
     }
 }
@@ -334,7 +329,7 @@ TrainingJob::IterationEnded(uint32_t rank, uint32_t iteration, const RankIterati
     }
     if (IsDivided())
     {
-        m_unexplained.push_back({iteration, measured, application->TakeIdleIntervals()});
+        m_unexplained.push_back({iteration, measured, application->TakeUnexplained()});
         return;
     }
     m_statistics.AddRank(iteration, measured);

@@ -148,12 +148,12 @@ class TrainingJob
     std::string GetMismatch() const;
 
   private:
-    /** An iteration of a rank whose idle times are not known yet. */
+    /** An iteration of a rank whose times are not all known yet. */
     struct Unexplained
     {
         uint32_t iteration;
-        RankIteration measured; // without idle times
-        std::vector<IdleInterval> idle;
+        RankIteration measured; // without the times below
+        UnexplainedTimes times;
     };
 
     void Arrived(uint32_t rank, const GraphTask& task, uint64_t number, Ptr<const Tensor> result);

@@ -29,7 +29,8 @@ struct RankIteration
     Time computeTime;       ///< compute time; of several ranks, the longest
     Time leastCompute;      ///< the same; of several ranks, the shortest
     Time totalCompute;      ///< the same; of several ranks, the sum
-    Time communicationTime; ///< time with at least one collective in progress
+    Time communicationTime; ///< time with at least one collective or message in progress
+    Time collectiveTime;    ///< time with at least one collective in progress
     Time bubble;            ///< idle until what it waited for could begin at other ranks
     Time exposedData;       ///< idle while gradients or parameters of replicas were exchanged
     Time exposedTensor;     ///< idle while parts of a layer were exchanged
@@ -63,7 +64,8 @@ struct IterationRecord
     double computeTimeS{0};          ///< compute time of the slowest rank, s
     double stragglerTimeS{0};        ///< compute time above that of the fastest rank, sum, s
     double communicationTimeS{0};    ///< mean of RankIteration::communicationTime over the ranks, s
-    double exposedCommunicationS{0}; ///< iterationTimeS - computeTimeS
+    double idleS{0};                 ///< iterationTimeS - computeTimeS, s
+    double exposedCommunicationS{0}; ///< sum of the six parts by kind, s
     double bubbleS{0};               ///< mean of RankIteration::bubble, s
     double exposedDataS{0};          ///< mean of RankIteration::exposedData, s
     double exposedTensorS{0};        ///< mean of RankIteration::exposedTensor, s
@@ -72,12 +74,13 @@ struct IterationRecord
     double exposedExpertS{0};        ///< mean of RankIteration::exposedExpert, s
     double exposedOtherS{0};         ///< mean of RankIteration::exposedOther, s
     double otherIdleS{0};            ///< mean of RankIteration::otherIdle, s
-    double busbwGBps{0};             ///< busBytes / communicationTimeS, GB/s
+    double busbwGBps{0};             ///< busBytes / collectiveTimeS, GB/s
     double lowerBoundS{0};           ///< lower bound of the communication time, s
     double scalingEfficiency{1};     ///< computeTimeS / iterationTimeS
     bool verified{false};            ///< every sum of every rank was compared and correct
     double leastComputeS{0};         ///< compute time of the fastest rank, s
     double meanComputeS{0};          ///< compute time, mean over the ranks, s
+    double collectiveTimeS{0};       ///< mean of RankIteration::collectiveTime, s
     double busBytes{0};              ///< bytes for the bus bandwidth, see GetBusFactor()
 
     /** @return the fields that results files store */

@@ -35,7 +35,7 @@ CREATE VIEW IF NOT EXISTS binding AS
     WITH measured AS (
         SELECT run_id, sum(iteration_time_s) AS time_s, sum(compute_time_s) AS compute_s,
                sum(communication_time_s) AS communication_s, sum(bubble_s) AS bubble_s,
-               sum(max(exposed_communication_s - bubble_s, 0)) AS exposed_s
+               sum(exposed_communication_s) AS exposed_s
         FROM iteration WHERE warmup = 0 GROUP BY run_id),
     line AS ( -- a frame takes 20 bytes more than its own: preamble and gap; a sum, as a join is slow
         SELECT run_id, node, peer, sum(bits) / max(rate_bps) AS busy_s

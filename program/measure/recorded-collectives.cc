@@ -26,6 +26,8 @@ MakeIterationRecord(const CollectiveMeasurement& row, uint64_t number, bool warm
     record.startS = record.endS - row.seconds;
     record.iterationTimeS = row.seconds;
     record.communicationTimeS = row.seconds;
+    record.collectiveTimeS = row.seconds;
+    record.idleS = row.seconds;
     record.exposedCommunicationS = row.seconds;
     record.busbwGBps = row.busBandwidth;
     record.lowerBoundS = row.lowerBound;

@@ -123,7 +123,7 @@ GetActivity(const Cluster& cluster, const std::vector<IterationRecord>& iteratio
     {
         activity.seconds += record.iterationTimeS;
         activity.computeSeconds += record.meanComputeS * activity.ranks;
-        activity.collectiveSeconds += record.communicationTimeS * activity.ranks;
+        activity.collectiveSeconds += record.collectiveTimeS * activity.ranks;
     }
     const Fabric& fabric = cluster.GetFabric();
     activity.switches = fabric.topology.switches;

@@ -52,7 +52,7 @@ class Counter
     void Count(uint32_t rank, const GraphTask& task)
     {
         const bool computes = task.kind == TaskKind::COMPUTE;
-        if (computes && m_graph.GetNames().at(task.name) == IDLE_TASK)
+        if (task.kind == TaskKind::MEMORY && m_graph.GetNames().at(task.name) == IDLE_TASK)
         {
             m_summary.idle += rank == 0 ? task.length : Time();
             return;

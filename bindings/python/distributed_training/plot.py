@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .training_job import TrainingResult
 
 _COMPUTE = "#4477aa"
+_WAITING = "#bbbbbb"
 _EXPOSED = "#ee6677"
 _LINKS = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb"]
 _HOST = "#eeeeee"
@@ -39,7 +40,7 @@ def _new_axes(axes: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 def iteration_breakdown(results: Mapping[Any, TrainingResult], axes: Axes | None = None) -> Axes:
-    """Draw the mean iteration time of each result as a bar: compute, exposed communication.
+    """Draw the mean iteration time of each result as a bar: compute, exposed communication, waiting.
 
     Args:
         results: results by the label of their bar.
@@ -52,6 +53,10 @@ def iteration_breakdown(results: Mapping[Any, TrainingResult], axes: Axes | None
     total = [1e3 * result.iteration_time_s for result in results.values()]
     axes.barh(labels, compute, color=_COMPUTE, label="compute")
     axes.barh(labels, exposed, left=compute, color=_EXPOSED, label="exposed communication")
+    done = [one + other for one, other in zip(compute, exposed)]
+    waiting = [max(all_ - part, 0) for all_, part in zip(total, done)]
+    if any(part > 1e-3 * all_ for part, all_ in zip(waiting, total)):
+        axes.barh(labels, waiting, left=done, color=_WAITING, label="waiting")
     for index, result in enumerate(results.values()):
         axes.annotate(
             f"{total[index]:.1f} ms ({100 * result.scaling_efficiency:.0f} %)",
