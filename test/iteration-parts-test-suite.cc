@@ -205,7 +205,7 @@ TestTransports()
     }
     test.Check(Divide("a straggler", all, [](TrainingRunOptions& options) {
         options.stragglers = {"3:1.5"};
-        options.computeJitter = "normal:0.1";
+        options.computeJitter = "normal:cv=0.1";
     }));
     for (const std::string workload :
          {"mlp-model-parallel", "mlp-hybrid-parallel:group=2", "dlrm-hybrid-parallel", "alexnet"})

@@ -645,6 +645,7 @@ Measure(int64_t start, int64_t end, int64_t compute, int64_t communication)
     measured.leastCompute = MilliSeconds(compute);
     measured.totalCompute = MilliSeconds(compute);
     measured.communicationTime = MilliSeconds(communication);
+    measured.collectiveTime = measured.communicationTime;
     measured.bubble = MilliSeconds(start % 10 == 2 ? 2 : 0);
     measured.exposedData = MilliSeconds(compute - 4);
     return measured;
@@ -714,19 +715,19 @@ TestIterationStatistics()
         ToText(all->GetRecords()),
         R"([{"iteration":0,"warmup":true,"start_s":0.002,"end_s":0.012,"iteration_time_s":0.01,)"
         R"("compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
-        R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
+        R"("idle_s":0.003,"exposed_communication_s":0.0015,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
         R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
         R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
         R"("scaling_efficiency":0.7,"verified":true,"derived":false},)"
         R"({"iteration":1,"warmup":false,"start_s":0.012,"end_s":0.022,)"
         R"("iteration_time_s":0.01,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
-        R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
+        R"("idle_s":0.003,"exposed_communication_s":0.0015,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
         R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
         R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
         R"("scaling_efficiency":0.7,"verified":true,"derived":false},)"
         R"({"iteration":2,"warmup":false,"start_s":0.022,"end_s":0.032,)"
         R"("iteration_time_s":0.01,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
-        R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
+        R"("idle_s":0.003,"exposed_communication_s":0.0015,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
         R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
         R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
         R"("scaling_efficiency":0.7,"verified":false,"derived":false}])",
@@ -737,6 +738,7 @@ TestIterationStatistics()
     std::vector<IterationRecord> records = all->GetRecords();
     records[2].iterationTimeS = 0.03;
     records[2].communicationTimeS = 0.018;
+    records[2].collectiveTimeS = 0.018;
     const IterationRecord mean = GetMean(records);
     NS_TEST_EXPECT_MSG_EQ(mean.iteration, 2, "without the warm-up");
     NS_TEST_EXPECT_MSG_EQ(mean.startS, 0.012, "start of the first");
@@ -745,7 +747,7 @@ TestIterationStatistics()
     NS_TEST_EXPECT_MSG_EQ(
         MeanToJson(mean).Write(),
         R"({"iteration_time_s":0.02,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.012,)"
-        R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
+        R"("idle_s":0.003,"exposed_communication_s":0.0015,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
         R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
         R"("other_idle_s":0,"busbw_GBps":2,"lower_bound_s":0.002,)"
         R"("scaling_efficiency":0.35})",
@@ -753,7 +755,7 @@ TestIterationStatistics()
     NS_TEST_EXPECT_MSG_EQ(
         IterationToJson(records[0]).Write(),
         R"({"iteration_time_s":0.01,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
-        R"("exposed_communication_s":0.003,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
+        R"("idle_s":0.003,"exposed_communication_s":0.0015,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
         R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
         R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
         R"("scaling_efficiency":0.7,"iteration":0,"warmup":true,"verified":true,"derived":false})",
@@ -763,7 +765,7 @@ TestIterationStatistics()
                           "bound (ms) busbw (GB/s)  efficiency",
                           "headings");
     NS_TEST_EXPECT_MSG_EQ(FormatIteration("mean", mean),
-                          "mean             20.000        7.000         12.000        3.000    "
+                          "mean             20.000        7.000         12.000        1.500    "
                           "    2.000        2.000      35.0 %",
                           "row");
     NS_TEST_EXPECT_MSG_EQ(DescribeFields(GetIterationQuantities())

@@ -368,6 +368,7 @@ struct ResultStoreTestCase
             record.computeTimeS = 0.75;
             record.stragglerTimeS = 0.0625;
             record.communicationTimeS = 0.5;
+            record.idleS = 0.625;
             record.exposedCommunicationS = 0.25;
             record.bubbleS = 0.03125;
             record.exposedDataS = 0.125;
@@ -396,7 +397,7 @@ struct ResultStoreTestCase
                               "ISO 8601");
         const std::vector<std::pair<std::string, std::string>> tables{
             {"iteration",
-             "1|0|1|0.0|1.0|1.0|0.75|0.0625|0.5|0.25|0.03125|0.125|1.5|2.5|3.5|4.5|5.5|6.5|12.5|"
+             "1|0|1|0.0|1.0|1.0|0.75|0.0625|0.5|0.625|0.25|0.03125|0.125|1.5|2.5|3.5|4.5|5.5|6.5|12.5|"
              "0.375|0.75|1|0|"},
             {"collective", "1|1|0|2|all-reduce|ring|5000000000|0.25|0.5|6|0.375|a to b|"},
             {"message", "1|0|1|77|125|0.125|0.25|3|4|5|6|"},
