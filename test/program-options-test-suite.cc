@@ -304,9 +304,10 @@ CheckHelp()
     const std::string other = "model grid: in rows\n";
     const std::string topology = "--topology=ring\n"
                                  "    links of hosts\n"
-                                 "    allowed: NAME or NAME:key=value,... of these\n"
-                                 "\n" +
-                                 grid + "\nring: hosts in a ring\n";
+                                 "    allowed: NAME or NAME:key=value,... of these; --help=NAME "
+                                 "explains the keys of one\n"
+                                 "\n"
+                                 "    grid  hosts in rows\n    ring  hosts in a ring\n";
     for (const auto& [word, text] : std::vector<std::pair<std::string, std::string>>{
              {"ring", "network ring: hosts in a ring\n"},
              {"grid", "network " + grid + "\n" + other},
@@ -315,8 +316,10 @@ CheckHelp()
              {"model",
               "--model=small\n"
               "    latency of hosts\n"
-              "    allowed: NAME or NAME:key=value,... of these, or a CSV file\n"
-              "\nsmall: little\n\ngrid: in rows\n"},
+              "    allowed: NAME or NAME:key=value,... of these, or a CSV file; --help=NAME "
+              "explains "
+              "the keys of one\n"
+              "\n    small  little\n    grid   in rows\n"},
              {"mtu", "--mtu=auto\n    largest payload\n    allowed: auto, or 256 to 9000\n"},
              {"json", "--json\n    file for results\n    allowed: text that is not empty\n"},
              {"fault",

@@ -14,8 +14,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 #include <sstream>
+#include <utility>
 
 namespace ns3::training
 {
@@ -97,6 +99,46 @@ FormatKeyNote(const Key& key)
            key.GetAllowed() + (key.attribute.empty() ? "" : "; attribute " + key.attribute) + ")";
 }
 
+/** @return a key with its default */
+std::string
+FormatKey(const Key& key)
+{
+    return key.name + "=" + (key.initial.empty() ? "..." : key.initial);
+}
+
+/** Prints a line for each alternative, and once each key that several have in common. */
+void
+PrintAlternatives(const std::vector<AlternativeDescription>& alternatives, std::ostream& output)
+{
+    std::size_t width = 0;
+    std::map<std::pair<std::string, std::string>, std::vector<std::string>> keys; // names by text
+    for (const AlternativeDescription& alternative : alternatives)
+    {
+        width = std::max(width, alternative.name.size() + 6);
+        for (const Key& key : alternative.keys)
+        {
+            keys[{FormatKey(key), key.help + " " + FormatKeyNote(key)}].push_back(alternative.name);
+        }
+    }
+    width = std::min<std::size_t>(width, 30);
+    for (const AlternativeDescription& alternative : alternatives)
+    {
+        output << FormatRow("    " + alternative.name + "  ", width, alternative.help);
+    }
+    bool isFirst = true;
+    for (const auto& [key, names] : keys)
+    {
+        if (names.size() > 1)
+        {
+            output << (std::exchange(isFirst, false) ? "\n    keys that several have:\n" : "")
+                   << FormatRow("    " + key.first + "  ",
+                                width,
+                                key.second + ": " +
+                                    (names.size() == alternatives.size() ? "all" : Join(names)));
+        }
+    }
+}
+
 /** @param alternative an alternative @param output receives its help, notes and keys */
 void
 PrintAlternative(const AlternativeDescription& alternative, std::ostream& output)
@@ -107,16 +149,13 @@ PrintAlternative(const AlternativeDescription& alternative, std::ostream& output
         output << Wrap(note, 4);
     }
     std::size_t width = 0;
-    const auto format = [](const Key& key) {
-        return key.name + "=" + (key.initial.empty() ? "..." : key.initial);
-    };
     if (alternative.first)
     {
         width = alternative.first->name.size();
     }
     for (const Key& key : alternative.keys)
     {
-        width = std::max(width, format(key).size());
+        width = std::max(width, FormatKey(key).size());
     }
     width = std::min<std::size_t>(width + 6, 30);
     if (alternative.first)
@@ -128,7 +167,7 @@ PrintAlternative(const AlternativeDescription& alternative, std::ostream& output
     }
     for (const Key& key : alternative.keys)
     {
-        output << FormatRow("    " + format(key) + "  ",
+        output << FormatRow("    " + FormatKey(key) + "  ",
                             width,
                             key.help + " " + FormatKeyNote(key));
     }
@@ -349,15 +388,13 @@ ProgramDescription::PrintDetails(const std::string& word, std::ostream& output) 
                 continue;
             }
             output << Wrap("allowed: NAME or NAME:key=value,... of these" +
-                               (option.otherwise.empty() ? "" : ", or " + option.otherwise),
+                               (option.otherwise.empty() ? "" : ", or " + option.otherwise) +
+                               "; --help=NAME explains the keys of one",
                            4);
             if (printedKinds.insert(option.kind).second)
             {
-                for (const AlternativeDescription& alternative : option.list())
-                {
-                    output << "\n";
-                    PrintAlternative(alternative, output);
-                }
+                output << "\n";
+                PrintAlternatives(option.list(), output);
             }
         }
     }
