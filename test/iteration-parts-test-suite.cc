@@ -261,8 +261,8 @@ TestFormats()
                             MakeAttribute("stream", 7);
     const auto message = [](const std::string& bytes) { return Varint(bytes.size()) + bytes; };
     const std::string trace = message(Bytes(1, "0.0.4")) + message(launch) + message(run);
-    WriteFile("parts.1.et", trace);
-    test.Check(Read("chakra", "parts.0.et", trace, 2));
+    WriteFile("stream.1.et", trace);
+    test.Check(Read("chakra", "stream.0.et", trace, 2));
     NS_TEST_EXPECT_MSG_EQ(test.computed,
                           test.reports * MicroSeconds(1005),
                           "a kernel on a stream of its own computes");

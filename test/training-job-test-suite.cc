@@ -1106,7 +1106,7 @@ struct JobTimesTestCase : JobTestCase
         ExpectMs(first.iterationTimeS, 9 + 22.5 + 1 + 1.5, "straggler: iteration");
         ExpectMs(first.computeTimeS, 9 + 22.5 + 1.5, "straggler: compute");
         ExpectMs(first.stragglerTimeS, 33 - 22, "straggler: time above that of the fast rank");
-        ExpectMs(first.exposedCommunicationS, 1, "straggler: exposed");
+        ExpectMs(first.idleS, 1, "straggler: idle");
         // Fast: 10-16, 15-23.5, 21-32.5 in union: 22.5. Slow: 3.
         ExpectMs(first.communicationTimeS, (22.5 + 3) / 2, "straggler: communication");
     }
