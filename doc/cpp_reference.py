@@ -75,7 +75,7 @@ def read_rooms() -> list[str]:
 def get_room(header: str) -> str:
     """Return the room of a header."""
     parts = header.split("/")
-    return parts[1] if parts[0] == "model" else parts[0]
+    return parts[0] if parts[0] == "helper" else parts[1]
 
 
 def run_doxygen(output: Path, headers: list[str]) -> list[str]:

@@ -317,8 +317,7 @@ CheckHelp()
               "--model=small\n"
               "    latency of hosts\n"
               "    allowed: NAME or NAME:key=value,... of these, or a CSV file; --help=NAME "
-              "explains "
-              "the keys of one\n"
+              "explains the keys of\n    one\n"
               "\n    small  little\n    grid   in rows\n"},
              {"mtu", "--mtu=auto\n    largest payload\n    allowed: auto, or 256 to 9000\n"},
              {"json", "--json\n    file for results\n    allowed: text that is not empty\n"},

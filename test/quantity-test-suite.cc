@@ -294,12 +294,46 @@ TestRoundTrips()
     }
 }
 
+/** Numbers in the unit that a help text names. */
+void
+TestScaled()
+{
+    for (const auto& [help, unit] : std::vector<std::pair<std::string, std::string>>{
+             {"clock of the adders, MHz", "MHz"},
+             {"Clock of the lanes, MHz (NetFPGA-SUME's data path: 200)", "MHz"},
+             {"of an idle GPU, W; of each", "W"},
+             {"longest wait, in s", ""},
+             {"numbers a cycle", ""},
+             {"step, along the mean", ""}})
+    {
+        NS_TEST_EXPECT_MSG_EQ(FindUnit(help), unit, help);
+    }
+    for (const auto& [text, value] :
+         std::vector<std::pair<std::string, double>>{{"100", 100},
+                                                     {"100MHz", 100},
+                                                     {"1GHz", 1000},
+                                                     {"62.5MHz", 62.5},
+                                                     {"0.2GHz", 200},
+                                                     {"5e5kHz", 500},
+                                                     {"200000000Hz", 200}})
+    {
+        const auto parsed = ParseScaled(text, "MHz");
+        NS_TEST_EXPECT_MSG_EQ(parsed.value_or(-1), value, text);
+    }
+    for (const std::string text : {"1Gbps", "1GHZ", "GHz", "1 GHz", "1XHz", "-", "1GHzz"})
+    {
+        NS_TEST_EXPECT_MSG_EQ(ParseScaled(text, "MHz").has_value(), false, text);
+    }
+    NS_TEST_EXPECT_MSG_EQ(ParseScaled("1GHz", "").has_value(), false, "no unit");
+}
+
 const Suite g_suite("quantity",
                     Duration::QUICK,
                     {{"whole numbers, decimal numbers and sides", TestNumbers},
                      {"bytes", TestBytes},
                      {"rates", TestRates},
                      {"times", TestTimes},
+                     {"numbers with the unit of a help text", TestScaled},
                      {"what is formatted is parsed as the same value", TestRoundTrips}});
 
 } // namespace quantity_test

@@ -110,7 +110,7 @@ KeyValues::Check(const std::string& kind,
         });
         if (equals == std::string::npos || key == keys.end() ||
             !key->Allows(part.substr(equals + 1)) ||
-            !m_given.emplace(name, part.substr(equals + 1)).second)
+            !m_given.emplace(name, key->ToPlain(part.substr(equals + 1))).second)
         {
             refuse(part);
         }

@@ -239,9 +239,18 @@ Key::Attribute(TypeId type, const std::string& attribute, const std::string& nam
     return key;
 }
 
-bool
-Key::Allows(const std::string& value) const
+std::string
+Key::ToPlain(const std::string& value) const
 {
+    const bool isPlain = type != Type::NUMBER || ParseDouble(value);
+    const auto number = isPlain ? std::nullopt : ParseScaled(value, FindUnit(help));
+    return number ? FormatDouble(*number) : value;
+}
+
+bool
+Key::Allows(const std::string& text) const
+{
+    const std::string value = ToPlain(text);
     const auto isWithin = [this](auto number) {
         return number && static_cast<double>(*number) >= min && static_cast<double>(*number) <= max;
     };
@@ -322,9 +331,10 @@ Key::GetAllowed() const
         return either +
                limits([](double value) { return std::to_string(static_cast<uint64_t>(value)); });
     case Type::NUMBER:
-        return either + (min > std::numeric_limits<double>::lowest() ? limits(&FormatDouble)
-                         : max < std::numeric_limits<double>::max()  ? "up to " + FormatDouble(max)
-                                                                     : "a number");
+        either += min > std::numeric_limits<double>::lowest() ? limits(&FormatDouble)
+                  : max < std::numeric_limits<double>::max()  ? "up to " + FormatDouble(max)
+                                                              : "a number";
+        return either + (FindUnit(help).empty() ? "" : " " + FindUnit(help));
     case Type::BYTES:
         return either + "a size of " +
                limits([](double value) { return FormatBytes(static_cast<uint64_t>(value)); });

@@ -122,6 +122,13 @@ struct Key
      */
     static Key Attribute(TypeId type, const std::string& attribute, const std::string& name = "");
 
+    /**
+     * @param value a value; a NUMBER may have its unit, which the help names at its end, with any
+     *        prefix of SI
+     * @return the same as a plain number in that unit; others are unchanged
+     */
+    std::string ToPlain(const std::string& value) const;
+
     /** @param value for the key @return whether a value is allowed */
     bool Allows(const std::string& value) const;
 

@@ -11,6 +11,7 @@
 #include <iomanip>
 #include <limits>
 #include <locale>
+#include <map>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -158,6 +159,31 @@ FormatQuantity(uint64_t value, const Units& units, const std::string& base)
     return std::to_string(value) + base;
 }
 
+/** @return factor of the prefix of a unit, and the unit without it; no unit: it is not known */
+std::pair<double, std::string>
+SplitUnit(const std::string& text)
+{
+    static const std::map<std::string, double> prefixes{{"", 1},
+                                                        {"k", 1e3},
+                                                        {"M", 1e6},
+                                                        {"G", 1e9},
+                                                        {"T", 1e12},
+                                                        {"m", 1e-3},
+                                                        {"u", 1e-6},
+                                                        {"n", 1e-9},
+                                                        {"p", 1e-12}};
+    for (const std::string base : {"Hz", "W", "J", "B/s", "s"})
+    {
+        const std::size_t size = text.size() - std::min(text.size(), base.size());
+        const auto prefix = prefixes.find(text.substr(0, size));
+        if (text.substr(size) == base && prefix != prefixes.end())
+        {
+            return {prefix->second, base};
+        }
+    }
+    return {1, ""};
+}
+
 } // namespace
 
 std::optional<uint64_t>
@@ -289,6 +315,38 @@ FormatDouble(double value)
             return stream.str();
         }
     }
+}
+
+std::string
+FindUnit(const std::string& help)
+{
+    const std::size_t comma = help.substr(0, help.find_first_of("(;")).rfind(", ");
+    if (comma == std::string::npos)
+    {
+        return "";
+    }
+    const std::string word =
+        help.substr(comma + 2, help.find_first_of(" ;", comma + 2) - comma - 2);
+    return SplitUnit(word).second.empty() ? "" : word;
+}
+
+std::optional<double>
+ParseScaled(const std::string& text, const std::string& unit)
+{
+    const auto plain = ParseDouble(text);
+    if (plain || unit.empty())
+    {
+        return plain;
+    }
+    const std::size_t end = text.find_last_of("0123456789.") + 1; // npos + 1 is 0
+    const auto number = ParseDouble(text.substr(0, end));
+    const auto [factor, base] = SplitUnit(text.substr(end));
+    const auto [own, ownBase] = SplitUnit(unit);
+    if (!number || base != ownBase)
+    {
+        return {};
+    }
+    return factor < own ? *number / (own / factor) : *number * (factor / own);
 }
 
 std::string

@@ -53,6 +53,21 @@ std::optional<double> ParseDouble(const std::string& text);
 
 /**
  * @ingroup distributed-training-quantity
+ * @param help what a number means, such as "clock of the adders, MHz (a source)"
+ * @return the unit at its end: a prefix of SI, or none, and Hz, W, J, s or B/s; empty: it has none
+ */
+std::string FindUnit(const std::string& help);
+
+/**
+ * @ingroup distributed-training-quantity
+ * @param text a number in the unit, or with its unit and any prefix of SI, such as 1GHz
+ * @param unit see FindUnit(); empty: plain numbers only
+ * @return the number in the unit; empty if the text is invalid
+ */
+std::optional<double> ParseScaled(const std::string& text, const std::string& unit);
+
+/**
+ * @ingroup distributed-training-quantity
  * @param text a size such as 8, 64KiB, 25MiB, 1GiB, 1.5G or 100MB; K, M, G, T are powers of 2^10 as
  *        in nccl-tests, equal to KiB, MiB, GiB, TiB; kB, KB, MB, GB, TB are powers of 10^3
  * @return the size in bytes, if it is a whole number below 2^63

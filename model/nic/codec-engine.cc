@@ -118,7 +118,7 @@ CodecEngine::GetTypeId()
                           MakeUintegerAccessor(&CodecEngine::m_lanes),
                           MakeUintegerChecker<uint32_t>(1, 65536))
             .AddAttribute("Clock",
-                          "Cycles per second",
+                          "Clock of the engine, Hz",
                           DoubleValue(100e6),
                           MakeDoubleAccessor(&CodecEngine::m_clock),
                           MakeDoubleChecker<double>(1e3, 1e12))
