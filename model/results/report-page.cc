@@ -30,8 +30,7 @@ constexpr uint64_t MIN_ROWS = 50;
 struct ReportQuery
 {
     std::string name;
-    std::string columns; ///< separated by blanks
-    uint64_t limit{0};   ///< rows on the page
+    uint64_t limit{0}; ///< rows on the page
     std::string sql;
 };
 
@@ -73,11 +72,7 @@ ReadQueries()
         };
         if (!get("-- query: ").empty())
         {
-            queries.push_back({get("-- query: "), "", 0, ""});
-        }
-        else if (!get("-- columns: ").empty())
-        {
-            queries.back().columns = get("-- columns: ");
+            queries.push_back({get("-- query: "), 0, ""});
         }
         else if (!get("-- limit: ").empty())
         {
@@ -91,13 +86,25 @@ ReadQueries()
     return queries;
 }
 
-/** @return the one value of a query, or a text that describes why there is none */
+/** @return the rows of a query as JSON, or a text that describes why there are none */
 std::string
-Ask(SqliteDatabase& database, const std::string& sql, const std::string& path)
+Ask(SqliteDatabase& database, const std::string& sql, uint64_t limit, const std::string& path)
 {
     try
     {
-        return database.QueryValue(sql);
+        auto names = JsonValue::Array();
+        std::string columns;
+        for (const std::string& column : database.GetColumns(sql))
+        {
+            names.Append(column);
+            columns += (columns.empty() ? "\"" : ", \"") + column + "\"";
+        }
+        return "{\"columns\":" + names.Write() +
+               ",\"total\":" + database.QueryValue("SELECT count(*) FROM (" + sql + ")") +
+               ",\"rows\":" +
+               database.QueryValue("SELECT json_group_array(json_array(" + columns + ")) FROM (" +
+                                   sql + " LIMIT " + std::to_string(limit) + ")") +
+               "}";
     }
     catch (const SqliteBusy&)
     {
@@ -122,25 +129,18 @@ Dump(SqliteDatabase& database,
      std::size_t runs)
 {
     const std::string number = std::to_string(run);
-    const std::string of =
-        Ask(database,
-            "SELECT coalesce(max(run_id), " + number + ") FROM job WHERE job_run_id = " + number,
-            path);
-    const std::string links = of[0] == '{' ? number : of; // without table job
+    const bool hasJobs =
+        database.QueryValue("SELECT count(*) FROM sqlite_master WHERE name = 'job'") != "0";
+    const std::string links = hasJobs
+                                  ? database.QueryValue("SELECT coalesce(max(run_id), " + number +
+                                                        ") FROM job WHERE job_run_id = " + number)
+                                  : number;
     std::string text = "{\"run_id\":" + number + ",\"links_of\":" + links;
     for (const ReportQuery& query : queries)
     {
         const std::string sql = Replace(Replace(query.sql, "@run", number), "@links", links);
-        const std::string names = "'" + Replace(query.columns, " ", "','") + "'";
         const uint64_t limit = std::max(query.limit / runs, std::min(query.limit, MIN_ROWS));
-        text += ",\n\"" + query.name + "\":" +
-                Ask(database,
-                    "SELECT json_object('columns', json_array(" + names +
-                        "), 'total', (SELECT count(*) FROM (" + sql +
-                        ")), 'rows', json((SELECT json_group_array(json_array(" +
-                        Replace(query.columns, " ", ",") + ")) FROM (" + sql + " LIMIT " +
-                        std::to_string(limit) + "))))",
-                    path);
+        text += ",\n\"" + query.name + "\":" + Ask(database, sql, limit, path);
     }
     return text + "}";
 }

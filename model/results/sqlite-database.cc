@@ -139,6 +139,20 @@ SqliteDatabase::Query(const std::string& sql)
     return rows;
 }
 
+std::vector<std::string>
+SqliteDatabase::GetColumns(const std::string& sql)
+{
+    sqlite3_stmt* statement = m_statements[Prepare(sql)];
+    std::vector<std::string> columns;
+    for (int column = 0; column < sqlite3_column_count(statement); column++)
+    {
+        columns.emplace_back(sqlite3_column_name(statement, column));
+    }
+    sqlite3_finalize(statement);
+    m_statements.pop_back();
+    return columns;
+}
+
 std::string
 SqliteDatabase::QueryValue(const std::string& sql)
 {

@@ -74,6 +74,12 @@ class SqliteDatabase
     std::vector<std::vector<std::string>> Query(const std::string& sql);
 
     /**
+     * @param sql a query
+     * @return the names of its columns
+     */
+    std::vector<std::string> GetColumns(const std::string& sql);
+
+    /**
      * @param sql a query with one result
      * @return the result
      */

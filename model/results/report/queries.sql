@@ -1,38 +1,32 @@
 -- SPDX-License-Identifier: GPL-2.0-only
 --
 -- Rows that a report gets of a run, @run, in the order in which a limit keeps them. @links is the run
--- that has its links: its own, or that of the cluster that it shared. Each query has its name, its
--- columns, and the maximum number of rows on the page.
+-- that has its links: its own, or that of the cluster that it shared. Each query has its name and the
+-- maximum number of rows on the page.
 
 -- query: run
--- columns: program version seed started finished state reason configuration
 -- limit: 1
 SELECT program, version, seed, started, finished, state, reason, configuration FROM run
 WHERE run_id = @run
 
 -- query: binding
--- columns: what link share pause_share sentence
 -- limit: 1
 SELECT what, link, share, pause_share, sentence FROM binding WHERE run_id = @run
 
 -- query: job
--- columns: job name job_run_id workload ranks hosts arrival_s wait_s start_s end_s iteration_time_s alone_iteration_time_s slowdown
 -- limit: 200
 SELECT * FROM job WHERE run_id = @run OR job_run_id = @run ORDER BY job
 
 -- query: iteration
--- columns: iteration warmup start_s end_s iteration_time_s compute_time_s bubble_s exposed_data_s exposed_tensor_s exposed_pipeline_s exposed_context_s exposed_expert_s exposed_other_s exposed_communication_s other_idle_s busbw_GBps lower_bound_s
 -- limit: 1000
 SELECT * FROM iteration WHERE run_id = @run ORDER BY iteration DESC
 
 -- query: bucket
--- columns: iteration communicator bucket operation algorithm layers bytes ranks wait_s network_s
 -- limit: 4000
 SELECT *, start_s - ready_s AS wait_s, end_s - start_s AS network_s FROM bucket WHERE run_id = @run
 ORDER BY iteration DESC, ready_s
 
 -- query: group
--- columns: communicator operation algorithm collectives bytes wait_s network_s ranks
 -- limit: 500
 SELECT communicator, operation, algorithm, count(*) AS collectives, sum(bytes) AS bytes,
        sum(start_s - ready_s) AS wait_s, sum(end_s - start_s) AS network_s, max(ranks) AS ranks
@@ -41,7 +35,6 @@ WHERE run_id = @run AND iteration = (SELECT coalesce(max(iteration), 0) FROM ite
 GROUP BY communicator, operation, algorithm ORDER BY network_s DESC
 
 -- query: layer
--- columns: layers collectives bytes wait_s network_s
 -- limit: 300
 SELECT layers, count(*) AS collectives, sum(bytes) AS bytes, sum(start_s - ready_s) AS wait_s,
        sum(end_s - start_s) AS network_s
@@ -51,7 +44,6 @@ WHERE run_id = @run AND layers <> '' AND
 GROUP BY layers ORDER BY network_s DESC
 
 -- query: phase
--- columns: phase mean_s longest_s ranks
 -- limit: 300
 SELECT phase, sum(end_s - start_s) / count(DISTINCT rank) AS mean_s, max(end_s - start_s) AS longest_s,
        count(DISTINCT rank) AS ranks
@@ -60,33 +52,27 @@ WHERE run_id = @run AND iteration = (SELECT coalesce(max(iteration), 0) FROM ite
 GROUP BY phase ORDER BY mean_s DESC
 
 -- query: path
--- columns: step rank task kind start_s end_s
 -- limit: 5000
 SELECT * FROM critical_path WHERE run_id = @run ORDER BY step
 
 -- query: compute
--- columns: iteration rank phase start_s end_s
 -- limit: 20000
 SELECT * FROM compute_phase WHERE run_id = @run ORDER BY iteration DESC, rank, start_s
 
 -- query: collective
--- columns: iteration rank sequence communicator operation layers bytes start_s turn_s end_s
 -- limit: 20000
 SELECT * FROM collective WHERE run_id = @run ORDER BY iteration DESC, rank, start_s
 
 -- query: message
--- columns: source destination communicator collective step bytes start_s end_s time_s rate_Gbps
 -- limit: 200
 SELECT * FROM slowest_message WHERE run_id = @run ORDER BY time_s DESC, start_s, source, destination
 
 -- query: link
--- columns: node port peer bytes marks pauses drops trims max_queue_bytes rate_bps utilization paused_s
 -- limit: 20000
 SELECT * FROM link_counter WHERE run_id = @links ORDER BY busy_s DESC, node, port
 
 -- In files of older versions samples have no job: the name then is that of the 0 beside them.
 -- query: series
--- columns: quantity series rows peak
 -- limit: 100
 SELECT quantity, count(*) AS series, sum(rows) AS rows, max(peak) AS peak
 FROM (SELECT quantity, count(*) AS rows, max(value) AS peak
@@ -99,7 +85,6 @@ GROUP BY quantity ORDER BY quantity
 -- The 12 series of each quantity with the highest peaks; of each of 300 parts of the time the last
 -- value and the highest one.
 -- query: sample
--- columns: quantity node port peer priority queue_pair job time_s value
 -- limit: 90000
 WITH here AS (SELECT time_s, quantity, node, port, peer, priority, queue_pair, value,
                      (SELECT job FROM sample AS own WHERE own.rowid = each.rowid) AS job
