@@ -126,6 +126,18 @@ def test_codec(library, tmp_path):
     assert_refused(run("gradient-codec", *arguments, libraries=[file]), "number 1 is out of range")
 
 
+def test_figures_and_a_table(library, tmp_path):
+    file = library("figures")
+    results = tmp_path / "results.sqlite"
+    job = ["--workload=alexnet", "--ranks=4", "--iterations=1", f"--results={results}"]
+    marked = run_json("training-job", *job, libraries=[file])["marks"]["marked_frames"]
+    rows = dt.read_results(results, "marked_frames")
+    assert len(rows) == 8 and rows["marked_frames"].sum() == marked
+    process = run("collective-benchmark", "--ranks=4", "--bytes=1M", libraries=[file])
+    assert "\nmarked frames: " in process.stdout
+    assert "marks" not in run_json("training-job", *job[:-1])
+
+
 def test_congestion_control(library):
     file = library("congestion-control")
 

@@ -41,6 +41,7 @@ MakeCodecFigures(const FiguresRequest& request)
         AddMembers(CodingCounters::GetFields(), rank, figures->counters);
         figures->longestS =
             std::max(figures->longestS, (rank.encodeTime + rank.decodeTime).GetSeconds());
+        figures->rows.push_back({rank, static_cast<uint32_t>(figures->rows.size())});
     }
     return figures;
 }
@@ -79,6 +80,15 @@ CodecFigures::ToJson() const
         errors->AddTo(json);
     }
     return json;
+}
+
+void
+CodecFigures::AddRows(ResultStore& store) const
+{
+    for (const CodecCounterRow& row : rows)
+    {
+        store.Add(row);
+    }
 }
 
 std::string

@@ -22,6 +22,18 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-helper
+ * A row of the table `codec_counter`: what a rank has coded.
+ */
+struct CodecCounterRow : CodingCounters
+{
+    uint32_t rank{0}; ///< the rank
+
+    /** @return the columns */
+    static std::vector<RecordField<CodecCounterRow>> GetFields();
+};
+
+/**
+ * @ingroup distributed-training-helper
  *
  * What the hosts of all ranks have coded.
  */
@@ -35,6 +47,7 @@ struct CodecFigures : Figures
     CodingCounters counters;            ///< of all ranks
     double longestS{0};                 ///< time of coding of the rank that coded longest, s
     std::optional<CodingErrors> errors; ///< with real payload
+    std::vector<CodecCounterRow> rows;  ///< by rank
 
     /** @return bytes of gradients before coding per byte sent */
     double GetRatio() const;
@@ -45,6 +58,7 @@ struct CodecFigures : Figures
     }
 
     JsonValue ToJson() const override;
+    void AddRows(ResultStore& store) const override;
 
     /** @return lines for the end of a program's output */
     std::string Format() const override;
@@ -57,18 +71,6 @@ struct CodecFigures : Figures
  * @return counters by rank; none without a codec
  */
 std::vector<CodingCounters> GatherCoding(const Cluster& cluster);
-
-/**
- * @ingroup distributed-training-helper
- * A row of the table `codec_counter`: what a rank has coded.
- */
-struct CodecCounterRow : CodingCounters
-{
-    uint32_t rank{0}; ///< the rank
-
-    /** @return the columns */
-    static std::vector<RecordField<CodecCounterRow>> GetFields();
-};
 
 } // namespace ns3::training
 

@@ -23,6 +23,36 @@ namespace
 
 const ResultTableEntry<NicCounterRow> g_nicCounter("nic_counter");
 
+/** @return the rows of all engines, by link */
+std::vector<NicCounterRow>
+MakeRows(const Fabric& fabric, const std::vector<CodecCounters>& engines)
+{
+    std::vector<NicCounterRow> rows;
+    std::map<const FabricPort*, std::size_t> indices;
+    for (std::size_t i = 0; i < fabric.devices.size(); i++)
+    {
+        indices.emplace(&fabric.devices[i]->GetPort(), i);
+    }
+    for (uint32_t link = 0; link < fabric.channels.size(); link++)
+    {
+        for (uint32_t end = 0; end < 2; end++)
+        {
+            const FabricPort& port = fabric.channels[link]->GetPort(end);
+            const auto found = indices.find(&port);
+            if (found == indices.end())
+            {
+                continue;
+            }
+            const CodecCounters& engine = engines[found->second];
+            rows.push_back(NicCounterRow{engine,
+                                         fabric.GetEndName(link, end),
+                                         port.GetIndex(),
+                                         ToJson(engine.classes).Write()});
+        }
+    }
+    return rows;
+}
+
 std::unique_ptr<Figures>
 MakeNicFigures(const FiguresRequest& request)
 {
@@ -36,10 +66,12 @@ MakeNicFigures(const FiguresRequest& request)
     figures->codesOwner = engines.GetCoding().codesOwner;
     figures->isDeclared = engines.IsDeclared();
     figures->errors = request.errors;
-    for (const CodecCounters& engine : GatherEngines(request.cluster))
+    const auto counters = GatherEngines(request.cluster);
+    for (const CodecCounters& engine : counters)
     {
         figures->counters.Add(engine);
     }
+    figures->rows = MakeRows(request.cluster.GetFabric(), counters);
     return figures;
 }
 
@@ -72,6 +104,15 @@ NicFigures::ToJson() const
         errors->AddTo(json);
     }
     return json;
+}
+
+void
+NicFigures::AddRows(ResultStore& store) const
+{
+    for (const NicCounterRow& row : rows)
+    {
+        store.Add(row);
+    }
 }
 
 std::string

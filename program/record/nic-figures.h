@@ -23,6 +23,20 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-helper
+ * A row of the table `nic_counter`: what an engine has counted.
+ */
+struct NicCounterRow : CodecCounters
+{
+    std::string node;         ///< name of the host
+    uint32_t port{0};         ///< number of the port at that host
+    std::string classNumbers; ///< numbers by class of the codec, as a JSON object
+
+    /** @return the columns */
+    static std::vector<RecordField<NicCounterRow>> GetFields();
+};
+
+/**
+ * @ingroup distributed-training-helper
  *
  * What the engines in the NICs of all ranks have coded.
  */
@@ -33,6 +47,7 @@ struct NicFigures : Figures
     bool isDeclared{false};             ///< whether the user declared the size of codes
     CodecCounters counters;             ///< of all engines
     std::optional<CodingErrors> errors; ///< with real payload
+    std::vector<NicCounterRow> rows;    ///< by link
 
     std::string GetName() const override
     {
@@ -40,6 +55,7 @@ struct NicFigures : Figures
     }
 
     JsonValue ToJson() const override;
+    void AddRows(ResultStore& store) const override;
 
     /** @return lines for the end of a program's output */
     std::string Format() const override;
@@ -52,20 +68,6 @@ struct NicFigures : Figures
  * @return counters by index of the device; none without engines
  */
 std::vector<CodecCounters> GatherEngines(const Cluster& cluster);
-
-/**
- * @ingroup distributed-training-helper
- * A row of the table `nic_counter`: what an engine has counted.
- */
-struct NicCounterRow : CodecCounters
-{
-    std::string node;         ///< name of the host
-    uint32_t port{0};         ///< number of the port at that host
-    std::string classNumbers; ///< numbers by class of the codec, as a JSON object
-
-    /** @return the columns */
-    static std::vector<RecordField<NicCounterRow>> GetFields();
-};
 
 /**
  * @ingroup distributed-training-helper

@@ -38,6 +38,15 @@ RunFigures::AddTo(JsonValue& document) const
     }
 }
 
+void
+RunFigures::AddTo(ResultStore& store) const
+{
+    for (const auto& figures : m_figures)
+    {
+        figures->AddRows(store);
+    }
+}
+
 std::string
 RunFigures::Format() const
 {

@@ -9,6 +9,7 @@
 
 #include "coding-errors.h"
 
+#include "ns3/result-store.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-json-writer.h"
 #include "ns3/training-registry.h"
@@ -36,6 +37,11 @@ class Figures
 
     /** @return its JSON object, see doc/results.rst */
     virtual JsonValue ToJson() const = 0;
+
+    /** @param store receives rows of tables that register themselves, see ResultTableEntry */
+    virtual void AddRows([[maybe_unused]] ResultStore& store) const
+    {
+    }
 
     /** @return lines for the end of a program's output, or empty */
     virtual std::string Format() const
@@ -99,6 +105,9 @@ class RunFigures
 
     /** @param document receives a member for each */
     void AddTo(JsonValue& document) const;
+
+    /** @param store receives the rows of all */
+    void AddTo(ResultStore& store) const;
 
     /** @return lines of all */
     std::string Format() const;

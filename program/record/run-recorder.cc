@@ -6,8 +6,7 @@
 
 #include "run-recorder.h"
 
-#include "codec-figures.h"
-#include "nic-figures.h"
+#include "run-figures.h"
 
 #include "ns3/iteration-statistics.h"
 #include "ns3/message-tag.h"
@@ -603,8 +602,12 @@ RunRecorder::Finish()
     {
         m_links->Finish();
     }
-    AddNicCounters();
-    AddCodecCounters();
+    RunFigures figures;
+    figures.AddAll({m_cluster});
+    if (m_store)
+    {
+        figures.AddTo(*m_store);
+    }
 }
 
 void
@@ -688,49 +691,6 @@ RunRecorder::WriteKept(ByteReader& reader)
         }
         reader(record.step, record.message, record.bytes);
         WriteMessage(record);
-    }
-}
-
-void
-RunRecorder::AddNicCounters()
-{
-    const std::vector<CodecCounters> engines = GatherEngines(m_cluster);
-    if (!m_store || engines.empty())
-    {
-        return;
-    }
-    const Fabric& fabric = m_cluster.GetFabric();
-    std::map<const FabricPort*, std::size_t> indices;
-    for (std::size_t i = 0; i < fabric.devices.size(); i++)
-    {
-        indices.emplace(&fabric.devices[i]->GetPort(), i);
-    }
-    for (uint32_t link = 0; link < fabric.channels.size(); link++)
-    {
-        for (uint32_t end = 0; end < 2; end++)
-        {
-            const FabricPort& port = fabric.channels[link]->GetPort(end);
-            const auto found = indices.find(&port);
-            if (found == indices.end())
-            {
-                continue;
-            }
-            const CodecCounters& engine = engines[found->second];
-            m_store->Add(NicCounterRow{engine,
-                                       fabric.GetEndName(link, end),
-                                       port.GetIndex(),
-                                       ToJson(engine.classes).Write()});
-        }
-    }
-}
-
-void
-RunRecorder::AddCodecCounters()
-{
-    const std::vector<CodingCounters> ranks = GatherCoding(m_cluster);
-    for (uint32_t rank = 0; rank < ranks.size() && m_store; rank++)
-    {
-        m_store->Add(CodecCounterRow{ranks[rank], rank});
     }
 }
 

@@ -198,8 +198,6 @@ class RunRecorder
                            Time start,
                            Time end);
     void WriteKept(ByteReader& reader);
-    void AddNicCounters();
-    void AddCodecCounters();
 
     const Cluster& m_cluster;
     ResultStore* m_store;
