@@ -10,7 +10,7 @@ import os
 import pathlib
 import sqlite3
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Union
+from typing import NamedTuple, Union
 
 from .program import Result
 from .results import open_results
@@ -25,7 +25,6 @@ _BEGIN = b"<!DOCTYPE html>\n<!-- distributed-training report"
 
 class _Query(NamedTuple):
     name: str
-    columns: list[str]
     limit: int
     sql: str
 
@@ -125,40 +124,38 @@ def _read_queries() -> list[_Query]:
     queries = []
     for block in (_PARTS / "queries.sql").read_text(encoding="ascii").split("-- query: ")[1:]:
         name, *lines = block.splitlines()
-        keys: dict[str, str] = {}
-        for line in lines:
-            if line.startswith(("-- columns: ", "-- limit: ")):
-                key, _, value = line[3:].partition(": ")
-                keys[key] = value
+        limit = next(line for line in lines if line.startswith("-- limit: "))
         sql = "\n".join(line for line in lines if not line.startswith("--")) + "\n"
-        queries.append(_Query(name, keys["columns"].split(), int(keys["limit"]), sql))
+        queries.append(_Query(name, int(limit.split()[-1]), sql))
     return queries
 
 
-def _ask(connection: sqlite3.Connection, sql: str) -> Any:
-    """Return the one value of a query, or a JSON text that says why there is none."""
+def _ask(connection: sqlite3.Connection, sql: str, limit: int) -> str:
+    """Return the rows of a query as JSON, or a JSON text that says why there are none."""
     try:
-        return connection.execute(sql).fetchone()[0]
+        names = [row[0] for row in connection.execute(f"SELECT * FROM ({sql}) LIMIT 0").description]
+        columns = ", ".join(f'"{name}"' for name in names)
+        total = connection.execute(f"SELECT count(*) FROM ({sql})").fetchone()[0]
+        rows = connection.execute(
+            f"SELECT json_group_array(json_array({columns})) FROM ({sql} LIMIT {limit})"
+        ).fetchone()[0]
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
             raise
         return json.dumps({"missing": str(error)}, separators=(",", ":"))
+    listed = json.dumps(names, separators=(",", ":"))
+    return f'{{"columns":{listed},"total":{total},"rows":{rows}}}'
 
 
 def _dump(connection: sqlite3.Connection, queries: list[_Query], run: int, runs: int) -> str:
     """Return the rows of all queries for a run, as JSON."""
-    of = _ask(connection, f"SELECT coalesce(max(run_id), {run}) FROM job WHERE job_run_id = {run}")
-    links = run if isinstance(of, str) else of
+    links = run
+    if connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'job'").fetchone()[0]:
+        owner = f"SELECT coalesce(max(run_id), {run}) FROM job WHERE job_run_id = {run}"
+        links = connection.execute(owner).fetchone()[0]
     text = f'{{"run_id":{run},"links_of":{links}'
     for query in queries:
         sql = query.sql.replace("@run", str(run)).replace("@links", str(links))
-        names = ",".join(f"'{column}'" for column in query.columns)
         limit = max(query.limit // runs, min(query.limit, _MIN_ROWS))
-        value = _ask(
-            connection,
-            f"SELECT json_object('columns', json_array({names}), 'total', (SELECT count(*) FROM "
-            f"({sql})), 'rows', json((SELECT json_group_array(json_array("
-            f"{','.join(query.columns)})) FROM ({sql} LIMIT {limit}))))",
-        )
-        text += f',\n"{query.name}":{value}'
+        text += f',\n"{query.name}":{_ask(connection, sql, limit)}'
     return text + "}"
