@@ -254,6 +254,10 @@ TestJobTraining()
         const auto rows = Train(MakeOptions(ranks), std::to_string(ranks) + " ranks");
         NS_TEST_EXPECT_MSG_EQ(rows.back().drift, 0, "equal replicas");
     }
+    TrainingRunOptions stored = MakeOptions(3);
+    stored.life.checkpoint = LifeOptions::BLOCKING;
+    stored.life.storageHosts = 1;
+    Train(stored, "checkpoints on a storage host, which learns nothing");
     TrainingRunOptions mended = MakeOptions(4);
     mended.cluster.nic = "inceptionn:bound=-10,owner=coded";
     NS_TEST_EXPECT_MSG_EQ(Train(mended, "owner=coded").back().drift, 0, "no drift");

@@ -557,10 +557,27 @@ TestRepeatedRuns()
     }
 }
 
+/** Jobs whose optimizer's step switches make, which buckets alone can leave out. */
+void
+TestStepsOfSwitches()
+{
+    TrainingRunOptions options = MakeOptions();
+    options.cluster.algorithm = "switch-ps:optimizer=sgd";
+    NS_TEST_EXPECT_MSG_EQ(TrainingRun(options).Run().mismatch, "", "buckets");
+    options.workload = "dlrm";
+    NS_TEST_EXPECT_MSG_EQ(TrainingRun(options).Run().iterations.size(), 3, "layers have no step");
+    options.workload = WriteFile("steps.goal",
+                                 "num_ranks 3\nrank 0 {\na: calc 1\n}\n"
+                                 "rank 1 {\na: calc 1\n}\nrank 2 {\na: calc 1\n}\n");
+    ExpectPart(GetRefusal([&options] { TrainingRun run(options); }),
+               "(allowed: built-in workloads, or a CSV file)");
+}
+
 const Suite g_suite(
     "training-run",
     Duration::EXTENSIVE,
-    {{"a run has the results of its parts, and again those when repeated", TestSameResults},
+    {{"steps of the optimizer that switches make", TestStepsOfSwitches},
+     {"a run has the results of its parts, and again those when repeated", TestSameResults},
      {"means of several runs, with their confidence", TestRepeatedRuns},
      {"an optimizer in the network takes no time of the workers", TestUpdate},
      {"results file, JSON and timeline of a run, and of one that is stuck", TestFiles},

@@ -293,6 +293,8 @@ Key::ToNs3(const std::string& value) const
 {
     switch (type)
     {
+    case Type::NUMBER:
+        return ToPlain(value);
     case Type::RATE:
         return FormatRate(ParseRate(value).value());
     case Type::TIME:

@@ -176,7 +176,7 @@ ChakraJob::GetStream(const ChakraNode& node, TaskKind kind)
     const bool isCpu = node.Find(ChakraNumber::IS_CPU).value_or(0) != 0;
     const bool isSerial = m_values.GetText("streams") == "astra";
     const auto stream = node.Find(ChakraNumber::STREAM);
-    constexpr uint16_t CPU_STREAM = 1;
+    constexpr uint16_t CPU_STREAM = HOST_STREAMS;
     constexpr uint16_t COMMUNICATION_STREAM = 2;
     constexpr uint16_t FIRST_STREAM = 3;
     if (kind == TaskKind::COMPUTE && (isSerial || !stream))
@@ -191,7 +191,8 @@ ChakraJob::GetStream(const ChakraNode& node, TaskKind kind)
     {
         return NO_STREAM;
     }
-    const auto number = static_cast<uint16_t>(FIRST_STREAM + m_streams.size());
+    const auto number =
+        static_cast<uint16_t>((isCpu ? HOST_STREAMS : 0) + FIRST_STREAM + m_streams.size());
     return m_streams.emplace(std::make_pair(isCpu, *stream), number).first->second;
 }
 

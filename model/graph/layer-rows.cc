@@ -131,6 +131,10 @@ LayerRowsSource::Forward(uint32_t layer, bool isRepeated)
         {
             m_embedding = Communicate(layer, RowPass::FORWARD, HIGHEST);
         }
+        else
+        {
+            m_writer.Await(Communicate(layer, RowPass::FORWARD));
+        }
         if (layer == m_rows.lastBottom)
         {
             m_writer.Await(std::exchange(m_embedding, 0));

@@ -80,6 +80,10 @@ const char* GetName(TaskKind kind);
 /// Stream of tasks that wait for their dependencies only. @ingroup distributed-training-graph
 constexpr uint16_t NO_STREAM = std::numeric_limits<uint16_t>::max();
 
+/// Streams from this one on are those of the host, whose work is no computation of the rank's GPU.
+/// @ingroup distributed-training-graph
+constexpr uint16_t HOST_STREAMS = 0x8000;
+
 /// Largest tag of a message. @ingroup distributed-training-graph
 constexpr uint64_t MAX_MESSAGE_TAG = 65533;
 

@@ -533,7 +533,7 @@ TrainingApplication::StartCompute(const GraphTask& task)
             return;
         }
         m_inParallel++;
-        if (task.stream != NO_STREAM)
+        if (task.stream < HOST_STREAMS)
         {
             BeginComputing(m_tasks.at(task.id).trace->cause);
         }
@@ -551,7 +551,7 @@ TrainingApplication::StartCompute(const GraphTask& task)
     m_computation = task.id;
     m_computationLength = length;
     const Time wait = std::max(m_occupied - Simulator::Now(), Time(0));
-    m_idle.other += wait;
+    m_idle.other += m_computations == 1 ? wait : Time(0); // others may compute meanwhile
     m_event = Simulator::Schedule(wait + length, &TrainingApplication::EndCompute, this, task.id);
 }
 
@@ -561,7 +561,7 @@ TrainingApplication::Occupy(Time time)
     m_occupied = std::max(m_occupied, Simulator::Now()) + time;
     if (m_computing)
     {
-        m_idle.other += time;
+        m_idle.other += m_computations == 1 ? time : Time(0);
         const Time left = Simulator::GetDelayLeft(m_event);
         m_event.Cancel();
         m_event =
@@ -836,7 +836,7 @@ TrainingApplication::TaskEnded(TrainingApplication* self, uint64_t id)
     }
     self->m_inParallel--;
     const Running& running = self->m_tasks.at(id);
-    if (running.task->kind == TaskKind::COMPUTE && running.task->stream != NO_STREAM)
+    if (running.task->kind == TaskKind::COMPUTE && running.task->stream < HOST_STREAMS)
     {
         self->StopComputing(running.trace->start);
     }
@@ -878,7 +878,7 @@ TrainingApplication::EndIteration()
     measured.end = now;
     for (const auto& [id, running] : m_tasks) // those that go on into the next iteration
     {
-        if (running.task->kind == TaskKind::COMPUTE && running.task->stream != NO_STREAM)
+        if (running.task->kind == TaskKind::COMPUTE && running.task->stream < HOST_STREAMS)
         {
             m_computed.Add(std::max(running.trace->start, m_iterationStart), now);
         }

@@ -143,7 +143,8 @@ GetIterationFields()
          &Rank::communicationTime},
         {{"idle_s",
           "s",
-          "iteration time - compute time: bubble, exposed communication and other idle time",
+          "iteration time - compute time; at a rank it is bubble, exposed communication and the "
+          "rest",
           &Record::idleS},
          Kind::QUANTITY,
          Mean::MEAN},
@@ -239,7 +240,7 @@ GetIterationFields()
          {&Record::busBytes, &Record::collectiveTimeS, 1e9}},
         {{"lower_bound_s",
           "s",
-          "lower bound of the communication time on this network",
+          "lower bound of the time of the collectives on this network",
           &Record::lowerBoundS},
          Kind::QUANTITY,
          Mean::MEAN,

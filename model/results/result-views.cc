@@ -31,11 +31,13 @@ CREATE VIEW IF NOT EXISTS slowest_message AS
     SELECT run_id, source, destination, communicator, collective, step, bytes, start_s, end_s,
            end_s - start_s AS time_s, 8e-9 * bytes / nullif(end_s - start_s, 0) AS rate_Gbps
     FROM message ORDER BY time_s DESC;
-CREATE VIEW IF NOT EXISTS binding AS
+DROP VIEW IF EXISTS binding; -- of an older program
+CREATE VIEW binding AS
     WITH measured AS (
         SELECT run_id, sum(iteration_time_s) AS time_s, sum(compute_time_s) AS compute_s,
                sum(communication_time_s) AS communication_s, sum(bubble_s) AS bubble_s,
-               sum(exposed_communication_s) AS exposed_s
+               sum(exposed_data_s + exposed_tensor_s + exposed_pipeline_s + exposed_context_s +
+                   exposed_expert_s + exposed_other_s) AS exposed_s
         FROM iteration WHERE warmup = 0 GROUP BY run_id),
     line AS ( -- a frame takes 20 bytes more than its own: preamble and gap; a sum, as a join is slow
         SELECT run_id, node, peer, sum(bits) / max(rate_bps) AS busy_s

@@ -420,7 +420,7 @@ ProgramOptions::Set(Option& option, const std::string& text)
         CheckAlternative(description, text);
     }
     NS_LOG_INFO("sets --" << name << "=" << text);
-    option.set(text);
+    option.set(description.key.ToPlain(text));
     option.isGiven = true;
 }
 

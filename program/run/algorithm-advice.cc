@@ -132,7 +132,7 @@ AdviseAlgorithm(const Cluster& cluster,
 {
     FinishedCollective largest{CollectiveOperation::ALL_REDUCE,
                                0,
-                               mean.communicationTimeS,
+                               mean.collectiveTimeS,
                                mean.lowerBoundS};
     uint64_t most = 0;
     for (const auto& [collective, count] : plan.summary.collectives)

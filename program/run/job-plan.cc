@@ -260,9 +260,19 @@ JobPlan::Summarize()
 void
 JobPlan::RemoveUpdate()
 {
-    buckets = buckets->WithoutUpdate();
-    graph = buckets;
-    Summarize();
+    if (buckets)
+    {
+        buckets = buckets->WithoutUpdate();
+        graph = buckets;
+        Summarize();
+    }
+    else if (format != "workload") // layers of built-in workloads have none
+    {
+        throw ConfigurationError("workload",
+                                 name,
+                                 " with a collective that makes the optimizer's step (allowed: "
+                                 "built-in workloads, or a CSV file)");
+    }
 }
 
 std::function<std::string(uint32_t rank, uint32_t bucket)>

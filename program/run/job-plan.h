@@ -58,7 +58,10 @@ struct JobPlan
     /** Fills in what follows from the graph: the summary and the members after it. */
     void Summarize();
 
-    /** Removes the optimizer's step of a job with buckets: whoever sums makes it. */
+    /**
+     * Removes the optimizer's step: whoever sums makes it.
+     * @throw ConfigurationError if the job is a model or a trace, whose steps have no name
+     */
     void RemoveUpdate();
 
     /**

@@ -213,7 +213,9 @@ TrainingRun::Execution::CheckResults()
     auto numbers = GraphChecker::Numbers();
     if (plan.training)
     {
-        m_run.m_training = std::make_unique<JobTraining>(*plan.training, m_applications);
+        auto ranks = m_applications; // without storage hosts, which come last
+        ranks.resize(std::min<std::size_t>(ranks.size(), m_cluster.GetRanks()));
+        m_run.m_training = std::make_unique<JobTraining>(*plan.training, std::move(ranks));
         numbers = [training = m_run.m_training.get()](const GradientPlace& place,
                                                       std::size_t count) {
             return training->Make(place, count);
@@ -592,7 +594,7 @@ TrainingRun::CheckTraining() const
         refuse(" with " + std::to_string(Processes::GetCount()) +
                " processes (allowed: 1, as the replicas of all ranks are compared)");
     }
-    if (!m_plan.buckets->WaitsForAll())
+    if (!m_plan.buckets || !m_plan.buckets->WaitsForAll())
     {
         refuse(" with workload " + m_options.workload +
                " (allowed: workloads that wait for all sums before the next iteration)");
