@@ -106,6 +106,23 @@ FormatKey(const Key& key)
     return key.name + "=" + (key.initial.empty() ? "..." : key.initial);
 }
 
+/** @return some of all names, or all but the others, whichever is shorter */
+std::string
+NameSome(const std::vector<std::string>& some, const std::vector<std::string>& all)
+{
+    std::vector<std::string> others;
+    for (const std::string& name : all)
+    {
+        if (std::find(some.begin(), some.end(), name) == some.end())
+        {
+            others.push_back(name);
+        }
+    }
+    return others.empty()                ? "all"
+           : others.size() < some.size() ? "all but " + Join(others)
+                                         : Join(some);
+}
+
 /** Prints a line for each alternative, and once each key that several have in common. */
 void
 PrintAlternatives(const std::vector<AlternativeDescription>& alternatives, std::ostream& output)
@@ -133,8 +150,7 @@ PrintAlternatives(const std::vector<AlternativeDescription>& alternatives, std::
             output << (std::exchange(isFirst, false) ? "\n    keys that several have:\n" : "")
                    << FormatRow("    " + key.first + "  ",
                                 width,
-                                key.second + ": " +
-                                    (names.size() == alternatives.size() ? "all" : Join(names)));
+                                key.second + ": " + NameSome(names, GetNames(alternatives)));
         }
     }
 }
