@@ -20,5 +20,7 @@ int
 main(int argc, char* argv[])
 {
     using namespace ns3::training;
-    return RunProgram("collective-benchmark", [&] { return RunCollectiveBenchmark(argc, argv); });
+    return RunProgram("collective-benchmark", [&] {
+        return RunCollectiveBenchmark({argv + 1, argv + argc});
+    });
 }

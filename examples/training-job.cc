@@ -20,5 +20,5 @@ int
 main(int argc, char* argv[])
 {
     using namespace ns3::training;
-    return RunProgram("training-job", [&] { return RunTrainingJob(argc, argv); });
+    return RunProgram("training-job", [&] { return RunTrainingJob({argv + 1, argv + argc}); });
 }

@@ -320,7 +320,7 @@ Repeat(const ProgramOptions& options,
 } // namespace
 
 int
-RunCollectiveBenchmark(int argc, char* argv[])
+RunCollectiveBenchmark(const std::vector<std::string>& arguments)
 {
     BenchmarkOptions benchmark;
     ClusterOptions clusterOptions;
@@ -336,7 +336,7 @@ RunCollectiveBenchmark(int argc, char* argv[])
     options.Group("Repetition");
     RepeatedRuns repeated;
     repeated.AddTo(options);
-    options.Parse(argc, argv);
+    options.Parse(arguments);
     commandLine.FollowTopology(options);
     const CollectiveOperation operation = FindCollectiveOperation(benchmark.operation);
     const std::vector<uint64_t> sizes = ParseSizes("--bytes", benchmark.bytes);

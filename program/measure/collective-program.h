@@ -7,6 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_COLLECTIVE_PROGRAM_H
 #define DISTRIBUTED_TRAINING_COLLECTIVE_PROGRAM_H
 
+#include <string>
+#include <vector>
+
 namespace ns3::training
 {
 
@@ -14,13 +17,12 @@ namespace ns3::training
  * @ingroup distributed-training-helper
  * The program collective-benchmark: measures collectives over sizes, as nccl-tests does on real
  * clusters. Call in RunProgram().
- * @param argc number of arguments
- * @param argv the arguments, see `collective-benchmark --help`
+ * @param arguments without the name of the program, see `collective-benchmark --help`
  * @return exit status: 0, or 4 for a wrong result
  * @throw ConfigurationError if an argument is invalid
  * @throw SimulationStuck if the simulation cannot make progress
  */
-int RunCollectiveBenchmark(int argc, char* argv[]);
+int RunCollectiveBenchmark(const std::vector<std::string>& arguments);
 
 } // namespace ns3::training
 

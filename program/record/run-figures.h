@@ -83,7 +83,10 @@ struct FiguresEntry
 class RunFigures
 {
   public:
-    /** Adds the figures of the cluster, by name. Collective: all processes call it. */
+    /**
+     * Adds the figures of the cluster, by name. Collective: all processes call it.
+     * @param request the run
+     */
     void AddAll(const FiguresRequest& request);
 
     /** @param figures to add; null: none */

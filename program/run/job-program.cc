@@ -204,7 +204,7 @@ ExportGoal(TrainingRunOptions& job, const std::string& path)
 } // namespace
 
 int
-RunTrainingJob(int argc, char* argv[])
+RunTrainingJob(const std::vector<std::string>& arguments)
 {
     TrainingRunOptions job;
     ProgramOptions options("training-job",
@@ -233,7 +233,7 @@ RunTrainingJob(int argc, char* argv[])
     options.Group("Repetition");
     RepeatedRuns repeated;
     repeated.AddTo(options);
-    options.Parse(argc, argv);
+    options.Parse(arguments);
     job.model.CheckGiven(options);
     job.model.TakeSchedule(job.cluster.schedule);
     if (!system.empty())
