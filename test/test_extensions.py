@@ -126,7 +126,7 @@ def test_codec(library, tmp_path):
     assert_refused(run("gradient-codec", *arguments, libraries=[file]), "number 1 is out of range")
 
 
-def test_figures_and_a_table(library, tmp_path):
+def test_figures(library, tmp_path):
     file = library("figures")
     results = tmp_path / "results.sqlite"
     job = ["--workload=alexnet", "--ranks=4", "--iterations=1", f"--results={results}"]

@@ -69,7 +69,9 @@ SELECT * FROM slowest_message WHERE run_id = @run ORDER BY time_s DESC, start_s,
 
 -- query: link
 -- limit: 20000
-SELECT * FROM link_counter WHERE run_id = @links ORDER BY busy_s DESC, node, port
+SELECT node, port, peer, bytes, marks, pauses, drops, trims, max_queue_bytes, rate_bps, utilization,
+       paused_s
+FROM link_counter WHERE run_id = @links ORDER BY busy_s DESC, node, port
 
 -- In files of older versions samples have no job: the name then is that of the 0 beside them.
 -- query: series
