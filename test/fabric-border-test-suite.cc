@@ -45,7 +45,7 @@ TestByteArchive()
     }
     ByteWriter writer;
     const std::string text("a\0b", 3);
-    writer(int64_t{-5}, true, TimeStep(77), text, std::string(), Ecn::CE);
+    writer(int64_t{-5}, true, TimeStep(77), text, std::string(), Ecn::CE, -0.1);
     const std::string bytes = writer.GetText();
     ByteReader reader(bytes.data(), bytes.size());
     NS_TEST_EXPECT_MSG_EQ(reader.Next<int64_t>(), -5, "negative");
@@ -54,6 +54,7 @@ TestByteArchive()
     NS_TEST_EXPECT_MSG_EQ(reader.Next<std::string>(), text, "text with a zero");
     NS_TEST_EXPECT_MSG_EQ(reader.Next<std::string>().empty(), true, "empty text");
     NS_TEST_EXPECT_MSG_EQ(reader.Next<Ecn>(), Ecn::CE, "enumerator");
+    NS_TEST_EXPECT_MSG_EQ(reader.Next<double>(), -0.1, "all bits of a number");
     NS_TEST_EXPECT_MSG_EQ(reader.IsAtEnd(), true, "nothing else");
 }
 

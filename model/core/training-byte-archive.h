@@ -29,8 +29,8 @@ class ByteWriter
 {
   public:
     /**
-     * @param values integers, booleans, enumerators, times and strings, in the order in which the
-     *        reader reads them
+     * @param values integers, booleans, enumerators, doubles, times and strings, in the order in
+     *        which the reader reads them
      */
     template <typename... T>
     void operator()(const T&... values)
@@ -99,6 +99,11 @@ class ByteWriter
         }
         *to++ = static_cast<uint8_t>(rest);
         m_size = static_cast<std::size_t>(to - m_bytes.data());
+    }
+
+    void Put(double number)
+    {
+        Append(&number, sizeof(number));
     }
 
     void Put(const Time& time)
@@ -180,6 +185,11 @@ class ByteReader
             shift += 7;
         } while (*m_at++ & 0x80);
         value = static_cast<T>(bits);
+    }
+
+    void Get(double& number)
+    {
+        std::memcpy(&number, Skip(sizeof(number)), sizeof(number));
     }
 
     void Get(Time& time)

@@ -327,6 +327,7 @@ Key::GetAllowed() const
         return max < std::numeric_limits<double>::max() ? format(min) + " to " + format(max)
                                                         : format(min) + " and more";
     };
+    const std::string unit = FindUnit(help);
     switch (type)
     {
     case Type::COUNT:
@@ -336,7 +337,7 @@ Key::GetAllowed() const
         either += min > std::numeric_limits<double>::lowest() ? limits(&FormatDouble)
                   : max < std::numeric_limits<double>::max()  ? "up to " + FormatDouble(max)
                                                               : "a number";
-        return either + (FindUnit(help).empty() ? "" : " " + FindUnit(help));
+        return unit.empty() ? either : either + " " + unit;
     case Type::BYTES:
         return either + "a size of " +
                limits([](double value) { return FormatBytes(static_cast<uint64_t>(value)); });

@@ -11,7 +11,6 @@
 #include "training-processes.h"
 #include "training-record-field.h"
 
-#include <cstring>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -71,16 +70,7 @@ SumOverProcesses(const std::vector<RecordField<Record>>& fields, std::vector<Rec
     ByteWriter writer;
     for (Record& record : records)
     {
-        forEach(record, [&writer](const auto& value) {
-            if constexpr (std::is_same_v<decltype(value), const double&>)
-            {
-                writer.Append(&value, sizeof(value));
-            }
-            else
-            {
-                writer(value);
-            }
-        });
+        forEach(record, [&writer](const auto& value) { writer(value); });
     }
     const auto all = Processes::Gather(writer.GetText());
     for (std::size_t process = 0; process < all.size(); process++)
@@ -89,16 +79,7 @@ SumOverProcesses(const std::vector<RecordField<Record>>& fields, std::vector<Rec
         for (Record& record : records)
         {
             Record other{};
-            forEach(other, [&reader](auto& value) {
-                if constexpr (std::is_same_v<decltype(value), double&>)
-                {
-                    std::memcpy(&value, reader.Skip(sizeof(value)), sizeof(value));
-                }
-                else
-                {
-                    reader(value);
-                }
-            });
+            forEach(other, [&reader](auto& value) { reader(value); });
             if (process != Processes::GetId())
             {
                 AddMembers(fields, other, record);

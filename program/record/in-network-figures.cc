@@ -11,7 +11,6 @@
 #include "ns3/training-record-sum.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 namespace ns3::training
@@ -31,15 +30,11 @@ MakeInNetworkFigures(const FiguresRequest& request)
     const InNetworkFigures mine = SumFigures(workers);
     auto figures = std::make_unique<InNetworkFigures>(
         SumOverProcesses(InNetworkFigures::GetFields(), {mine}).front());
-    ByteWriter bound; // the bits of a number that is not negative are in its order
-    uint64_t bits = 0;
-    std::memcpy(&bits, &mine.errorBound, sizeof(bits));
-    bound(bits);
+    ByteWriter bound;
+    bound(mine.errorBound);
     for (const std::string& bytes : Processes::Gather(bound.GetText()))
     {
-        bits = ByteReader(bytes.data(), bytes.size()).Next<uint64_t>();
-        double other = 0;
-        std::memcpy(&other, &bits, sizeof(other));
+        const auto other = ByteReader(bytes.data(), bytes.size()).Next<double>();
         figures->errorBound = std::max(figures->errorBound, other);
     }
     figures->maxError = request.largestError;
