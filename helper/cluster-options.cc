@@ -167,4 +167,10 @@ ClusterOptions::GetMtu() const
     return mtu != 0 ? static_cast<uint32_t>(mtu) : IsRdma() || IsUec() ? 4096 : 9000;
 }
 
+const TopologyGraph&
+ClusterOptions::GetTopology(uint32_t hosts) const
+{
+    return m_topology.Get(topology, hosts, rate, delay);
+}
+
 } // namespace ns3::training

@@ -9,6 +9,7 @@
 
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
+#include "ns3/topology-builder.h"
 
 #include <cstdint>
 #include <map>
@@ -103,6 +104,17 @@ struct ClusterOptions
 
     /** @return the MTU, with 0 resolved, bytes */
     uint32_t GetMtu() const;
+
+    /**
+     * Copies of these options share the topology, which is built once.
+     * @param hosts number of hosts in use
+     * @return the topology
+     * @throw ConfigurationError as BuildTopology()
+     */
+    const TopologyGraph& GetTopology(uint32_t hosts) const;
+
+  private:
+    mutable BuiltTopology m_topology;
 };
 
 } // namespace ns3::training

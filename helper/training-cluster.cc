@@ -139,16 +139,14 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
 void
 Cluster::MakeTopology()
 {
-    const auto build = [this](uint32_t hosts) {
-        return BuildTopology(m_options.topology, hosts, m_options.rate, m_options.delay);
-    };
     try
     {
-        m_topology = build(GetRanks() + GetStorageHosts());
+        m_topology = m_options.GetTopology(GetRanks() + GetStorageHosts());
     }
     catch (const ConfigurationError&)
     {
-        const uint32_t hosts = build(GetRanks()).hosts; // or what is wrong without storage hosts
+        const uint32_t hosts =
+            m_options.GetTopology(GetRanks()).hosts; // or what is wrong without storage hosts
         if (m_options.storageHosts == 0 || hosts >= GetRanks() + GetStorageHosts())
         {
             throw;

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/data-rate.h"
@@ -419,6 +420,70 @@ struct TopologyKeysTestCase
     }
 };
 
+/** A topology is built once for all numbers of ranks, unless it follows them. */
+void
+TestBuiltOnce()
+{
+    const auto get = [](BuiltTopology& built, const std::string& spec, uint32_t ranks) {
+        return &built.Get(spec, ranks, DataRate("100Gbps"), NanoSeconds(500));
+    };
+    for (const std::string spec : {"torus:4x4", "fat-tree:k=4", "leaf-spine:hosts-per-leaf=8"})
+    {
+        BuiltTopology built;
+        const TopologyGraph* first = get(built, spec, 1);
+        NS_TEST_EXPECT_MSG_EQ(first->followsRanks, false, spec);
+        BuiltTopology copy = built;
+        NS_TEST_EXPECT_MSG_EQ(get(copy, spec, first->hosts), first, spec);
+        NS_TEST_EXPECT_MSG_NE(GetRefusal([&] { get(copy, spec, first->hosts + 1); }), "", spec);
+    }
+    for (const std::string spec : {"single-switch", "fat-tree", "torus"})
+    {
+        BuiltTopology built;
+        NS_TEST_EXPECT_MSG_EQ(get(built, spec, 4)->followsRanks, true, spec);
+        NS_TEST_EXPECT_MSG_GT(get(built, spec, 40)->hosts, 39, spec);
+    }
+    BuiltTopology built;
+    get(built, "torus:4x4", 1);
+    const TopologyGraph& slow = built.Get("torus:4x4", 1, DataRate("1Gbps"), NanoSeconds(500));
+    NS_TEST_EXPECT_MSG_EQ(slow.links[0].rate, DataRate("1Gbps"), "another rate");
+    NS_TEST_EXPECT_MSG_EQ(get(built, "torus:2x2", 1)->hosts, 4, "another text");
+}
+
+/** Names of nodes and links lead back to them. */
+void
+TestTargets()
+{
+    const TopologyGraph graph =
+        BuildTopology("leaf-spine:leaves=2,spines=2", 8, DataRate("100Gbps"), Time(0));
+    for (uint32_t node = 0; node < graph.GetNodes(); node++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(graph.FindNode(graph.GetName(node)).value(), node, "a node");
+        uint32_t links = 0;
+        for (const auto& link : graph.links)
+        {
+            links += link.a == node || link.b == node;
+        }
+        NS_TEST_EXPECT_MSG_EQ(graph.FindLinks(graph.GetName(node)).size(), links, "its links");
+    }
+    for (uint32_t i = 0; i < graph.links.size(); i++)
+    {
+        const std::string a = graph.GetName(graph.links[i].a);
+        const std::string b = graph.GetName(graph.links[i].b);
+        for (const std::string& name : {a + "-" + b, b + "-" + a})
+        {
+            const std::vector<uint32_t> found = graph.FindLinks(name);
+            NS_TEST_ASSERT_MSG_EQ(found.size(), 1, name);
+            NS_TEST_EXPECT_MSG_EQ(found[0], i, name);
+        }
+    }
+    NS_TEST_EXPECT_MSG_EQ(graph.FindLinks("*").size(), graph.links.size(), "all");
+    for (const std::string name :
+         {"", "-", "host8", "switch4", "host0-", "-host0", "host0-host0", "host0-switch1-host0"})
+    {
+        NS_TEST_EXPECT_MSG_EQ(graph.FindLinks(name).size(), 0, name);
+    }
+}
+
 const Suite g_suite("topology",
                     Duration::QUICK,
                     {{"counts and diameters", TestTopologyCounts},
@@ -426,6 +491,8 @@ const Suite g_suite("topology",
                      {"dimension order", TestDimensionOrder},
                      {"neighbors in a grid", TestGridNeighbors},
                      {"dragonfly", TestDragonfly},
+                     {"one set-up", TestBuiltOnce},
+                     {"names of nodes and links", TestTargets},
                      {"defaults and limits of keys", RunTest<TopologyKeysTestCase>}});
 
 } // namespace topology_test

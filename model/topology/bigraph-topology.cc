@@ -25,7 +25,7 @@ void
 BuildBiGraph(const TopologyRequest& request, TopologyGraph& graph)
 {
     const uint32_t n = request.GetCount("n");
-    const uint32_t m = request.GetCount("m", request.GetShare(n));
+    const uint32_t m = request.GetCountOrShare("m", n);
     if (n % 2 != 0)
     {
         throw ConfigurationError("topology '" + request.keys.GetSpelling() +

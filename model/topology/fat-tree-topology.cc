@@ -30,7 +30,7 @@ BuildFatTree(const TopologyRequest& request, TopologyGraph& graph)
     uint32_t k = request.GetCount("k", 0);
     if (k == 0)
     {
-        for (k = 2; k < MAX_PORTS && k * k * k / 4 < request.ranks; k += 2)
+        for (k = 2; k < MAX_PORTS && k * k * k / 4 < request.GetRanks(); k += 2)
         {
         }
     }

@@ -22,7 +22,7 @@ namespace
 void
 BuildFullMesh(const TopologyRequest& request, TopologyGraph& graph)
 {
-    graph.hosts = request.GetCount("hosts", request.ranks);
+    graph.hosts = request.GetCountOrShare("hosts", 1);
     graph.switches = graph.hosts;
     graph.shape.fullMesh = true;
     for (uint32_t a = 0; a < graph.hosts; a++)

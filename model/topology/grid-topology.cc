@@ -141,7 +141,7 @@ std::vector<uint32_t>
 GetSides(const TopologyRequest& request)
 {
     const auto sides = request.GetSides();
-    return sides.empty() ? MakeNearSquare(request.ranks) : sides;
+    return sides.empty() ? MakeNearSquare(request.GetRanks()) : sides;
 }
 
 void
@@ -167,7 +167,7 @@ BuildRing(const TopologyRequest& request, TopologyGraph& graph)
     }
     if (sides.empty())
     {
-        sides = {request.ranks};
+        sides = {request.GetRanks()};
     }
     Build(request, sides, GridDimension::Kind::RING, graph);
 }

@@ -25,7 +25,7 @@ BuildLeafSpine(const TopologyRequest& request, TopologyGraph& graph)
 {
     const uint32_t leaves = request.GetCount("leaves");
     const uint32_t spines = request.GetCount("spines");
-    const uint32_t hosts = request.GetCount("hosts-per-leaf", request.GetShare(leaves));
+    const uint32_t hosts = request.GetCountOrShare("hosts-per-leaf", leaves);
     const DataRate upLink =
         request.keys.Has("uplink") ? request.keys.GetRate("uplink") : request.rate;
     graph.hosts = leaves * hosts;

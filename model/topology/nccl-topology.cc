@@ -388,7 +388,7 @@ BuildNccl(const TopologyRequest& request, TopologyGraph& graph)
         if (number == 0)
         {
             const uint32_t gpus = server.GetGpus();
-            servers = servers > 0 ? servers : (request.ranks + gpus - 1) / gpus;
+            servers = servers > 0 ? servers : (request.GetRanks() + gpus - 1) / gpus;
             CheckMemory(double{1000} * servers * contents.nodes, path);
             if (servers > 1 && nics.empty())
             {

@@ -30,7 +30,7 @@ BuildPods(const TopologyRequest& request, TopologyGraph& graph)
     const uint32_t aggregations = request.GetCount("aggregations");
     const uint32_t cores = request.GetCount("cores");
     const uint32_t racks = pods * perPod;
-    const uint32_t hosts = request.GetCount("hosts-per-rack", request.GetShare(racks));
+    const uint32_t hosts = request.GetCountOrShare("hosts-per-rack", racks);
     const DataRate upLink =
         request.keys.Has("uplink") ? request.keys.GetRate("uplink") : request.rate;
     graph.hosts = racks * hosts;

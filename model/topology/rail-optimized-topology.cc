@@ -29,7 +29,7 @@ void
 BuildRailOptimized(const TopologyRequest& request, TopologyGraph& graph)
 {
     const uint32_t gpus = request.GetCount("gpus");
-    const uint32_t servers = request.GetCount("servers", request.GetShare(gpus));
+    const uint32_t servers = request.GetCountOrShare("servers", gpus);
     const uint32_t unit = std::min(servers, request.GetCount("unit"));
     const uint32_t spines = request.GetCount("spines");
     const uint32_t upLinks = request.GetCount("uplinks", (unit + spines - 1) / spines);

@@ -21,7 +21,7 @@ namespace
 void
 BuildSingleSwitch(const TopologyRequest& request, TopologyGraph& graph)
 {
-    graph.hosts = request.GetCount("hosts", request.ranks);
+    graph.hosts = request.GetCountOrShare("hosts", 1);
     graph.switches = 1;
     for (uint32_t host = 0; host < graph.hosts; host++)
     {

@@ -48,6 +48,18 @@ ReadSides(const std::string& text)
     return fits ? sides : std::nullopt;
 }
 
+/** Refuses more ranks than hosts. */
+void
+CheckHosts(const TopologyGraph& graph, uint32_t ranks)
+{
+    if (graph.hosts < ranks)
+    {
+        throw ConfigurationError(std::to_string(ranks) + " ranks on topology '" + graph.name +
+                                 "' (allowed: 1 to " + std::to_string(graph.hosts) +
+                                 ", the number of its hosts)");
+    }
+}
+
 } // namespace
 
 std::optional<DataRate>
@@ -68,6 +80,12 @@ uint32_t
 TopologyRequest::GetCount(const std::string& key, uint64_t initial) const
 {
     return static_cast<uint32_t>(keys.Has(key) ? keys.GetCount(key) : initial);
+}
+
+uint32_t
+TopologyRequest::GetCountOrShare(const std::string& key, uint32_t parts) const
+{
+    return keys.Has(key) ? GetCount(key) : GetShare(parts);
 }
 
 uint32_t
@@ -145,18 +163,15 @@ BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay
     }
     TopologyGraph graph;
     graph.name = spec;
-    choice.entry->build({ranks, rate, delay, choice.values}, graph);
+    const TopologyRequest request(ranks, rate, delay, choice.values);
+    choice.entry->build(request, graph);
+    graph.followsRanks = request.FollowsRanks();
     if (graph.hosts > MAX_HOSTS)
     {
         throw ConfigurationError("topology '" + spec + "' has " + std::to_string(graph.hosts) +
                                  " hosts (allowed: up to " + std::to_string(MAX_HOSTS) + ")");
     }
-    if (graph.hosts < ranks)
-    {
-        throw ConfigurationError(std::to_string(ranks) + " ranks on topology '" + spec +
-                                 "' (allowed: 1 to " + std::to_string(graph.hosts) +
-                                 ", the number of its hosts)");
-    }
+    CheckHosts(graph, ranks);
     for (const auto& link : graph.links) // also checks rates computed by a builder
     {
         if (!IsLinkRate(link.rate) || !IsLinkDelay(link.delay))
@@ -168,6 +183,22 @@ BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay
         }
     }
     return graph;
+}
+
+const TopologyGraph&
+BuiltTopology::Get(const std::string& spec, uint32_t ranks, DataRate rate, Time delay)
+{
+    const bool isKnown = m_graph && m_graph->name == spec && m_rate == rate && m_delay == delay &&
+                         (m_ranks == ranks || !m_graph->followsRanks);
+    if (!isKnown)
+    {
+        m_graph = std::make_shared<TopologyGraph>(BuildTopology(spec, ranks, rate, delay));
+        m_ranks = ranks;
+        m_rate = rate;
+        m_delay = delay;
+    }
+    CheckHosts(*m_graph, ranks);
+    return *m_graph;
 }
 
 } // namespace ns3::training

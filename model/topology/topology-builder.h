@@ -15,6 +15,7 @@
 #include "ns3/training-registry.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,12 +25,39 @@ namespace ns3::training
 {
 
 /** Parameters of a topology to build. */
-struct TopologyRequest
+class TopologyRequest
 {
-    uint32_t ranks{1}; ///< number of hosts in use
-    DataRate rate;     ///< rate of a link, unless overridden by a key
-    Time delay;        ///< propagation delay of a link, unless overridden by a key
-    KeyValues keys;    ///< the user's choice, checked, including defaults
+  public:
+    DataRate rate;  ///< rate of a link, unless overridden by a key
+    Time delay;     ///< propagation delay of a link, unless overridden by a key
+    KeyValues keys; ///< the user's choice, checked, including defaults
+
+    /**
+     * @param hosts number of hosts in use
+     * @param linkRate rate of a link
+     * @param linkDelay propagation delay of a link
+     * @param values the user's choice
+     */
+    TopologyRequest(uint32_t hosts, DataRate linkRate, Time linkDelay, KeyValues values)
+        : rate(linkRate),
+          delay(linkDelay),
+          keys(std::move(values)),
+          m_ranks(hosts)
+    {
+    }
+
+    /** @return number of hosts in use */
+    uint32_t GetRanks() const
+    {
+        m_followsRanks = true;
+        return m_ranks;
+    }
+
+    /** @return whether GetRanks() was called: another number may make another topology */
+    bool FollowsRanks() const
+    {
+        return m_followsRanks;
+    }
 
     /**
      * @param key name of a COUNT key
@@ -44,6 +72,13 @@ struct TopologyRequest
      */
     uint32_t GetCount(const std::string& key) const;
 
+    /**
+     * @param key name of a COUNT key
+     * @param parts number of parts
+     * @return the value; by default GetShare(parts)
+     */
+    uint32_t GetCountOrShare(const std::string& key, uint32_t parts) const;
+
     /** @return the sides given as leading value, such as 4x4; empty if not given */
     std::vector<uint32_t> GetSides() const;
 
@@ -53,8 +88,12 @@ struct TopologyRequest
      */
     uint32_t GetShare(uint32_t parts) const
     {
-        return (ranks + parts - 1) / parts;
+        return (GetRanks() + parts - 1) / parts;
     }
+
+  private:
+    uint32_t m_ranks;
+    mutable bool m_followsRanks{false};
 };
 
 /**
@@ -146,6 +185,32 @@ std::optional<Time> ParseLinkDelay(const std::string& text);
  *        hosts
  */
 TopologyGraph BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay);
+
+/**
+ * @ingroup distributed-training-helper
+ *
+ * A topology that is built when it is first asked for, and again only for other parameters. Copies
+ * share it, so a run builds it once, and reads its files once.
+ */
+class BuiltTopology
+{
+  public:
+    /**
+     * The parameters, the result and the errors are those of BuildTopology().
+     * @param spec text of the topology
+     * @param ranks number of hosts in use
+     * @param rate rate of each link
+     * @param delay propagation delay of each link
+     * @return the topology
+     */
+    const TopologyGraph& Get(const std::string& spec, uint32_t ranks, DataRate rate, Time delay);
+
+  private:
+    std::shared_ptr<const TopologyGraph> m_graph; // null: not built
+    uint32_t m_ranks{0};
+    DataRate m_rate;
+    Time m_delay;
+};
 
 } // namespace ns3::training
 

@@ -6,6 +6,8 @@
 
 #include "topology-graph.h"
 
+#include "ns3/training-quantity.h"
+
 #include <algorithm>
 #include <limits>
 #include <tuple>
@@ -17,6 +19,40 @@ std::string
 TopologyGraph::GetName(uint32_t node) const
 {
     return node < hosts ? "host" + std::to_string(node) : "switch" + std::to_string(node - hosts);
+}
+
+std::optional<uint32_t>
+TopologyGraph::FindNode(const std::string& name) const
+{
+    const bool isHost = name.rfind("host", 0) == 0;
+    if (!isHost && name.rfind("switch", 0) != 0)
+    {
+        return std::nullopt;
+    }
+    const auto number = ParseUnsigned(name.substr(isHost ? 4 : 6));
+    return number && *number < (isHost ? hosts : switches)
+               ? std::optional(static_cast<uint32_t>(*number) + (isHost ? 0 : hosts))
+               : std::nullopt;
+}
+
+std::vector<uint32_t>
+TopologyGraph::FindLinks(const std::string& target) const
+{
+    const auto dash = target.find('-');
+    const auto node = FindNode(target.substr(0, dash));
+    const auto other = dash == std::string::npos ? node : FindNode(target.substr(dash + 1));
+    std::vector<uint32_t> found;
+    for (uint32_t i = 0; i < links.size() && ((node && other) || target == "*"); i++)
+    {
+        const auto isAt = [&](const std::optional<uint32_t>& end) {
+            return !end || *end == links[i].a || *end == links[i].b;
+        };
+        if (isAt(node) && isAt(other) && (dash == std::string::npos || node != other))
+        {
+            found.push_back(i);
+        }
+    }
+    return found;
 }
 
 uint32_t

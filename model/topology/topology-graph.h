@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -88,6 +89,8 @@ struct TopologyGraph
     uint32_t switches{0};    ///< number of switches
     std::vector<Link> links; ///< all links; parallel links are allowed
     TopologyShape shape;     ///< regular structure, if any
+    /// Whether the number of hosts in use determines it, rather than its text alone.
+    bool followsRanks{false};
     /// Indices of switches of a scale-up network, which join the GPUs of a server (NVSwitches).
     std::set<uint32_t> scaleUpSwitches;
 
@@ -117,6 +120,18 @@ struct TopologyGraph
      * @return a name such as host3 or switch1
      */
     std::string GetName(uint32_t node) const;
+
+    /**
+     * @param name name of a node, as of GetName()
+     * @return the node; none if there is no such node
+     */
+    std::optional<uint32_t> FindNode(const std::string& name) const;
+
+    /**
+     * @param target all links "*", a node such as host3, or a link such as host3-switch1
+     * @return its links; those of a node at either end; empty if there is no such target
+     */
+    std::vector<uint32_t> FindLinks(const std::string& target) const;
 
     /**
      * @param link a link of the node

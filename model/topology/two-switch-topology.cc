@@ -24,7 +24,7 @@ namespace
 void
 BuildTwoSwitch(const TopologyRequest& request, TopologyGraph& graph)
 {
-    const uint32_t hosts = request.GetCount("hosts-per-switch", request.GetShare(2));
+    const uint32_t hosts = request.GetCountOrShare("hosts-per-switch", 2);
     const uint32_t links = request.GetCount("links", hosts);
     graph.shape.groupSize = hosts;
     graph.shape.ringAcrossGroups = true;

@@ -50,7 +50,7 @@ PrintTrees(const ProgramOptions& options, const ClusterOptions& cluster)
                                  " (allowed: multitree)");
     }
     const auto ranks = static_cast<uint32_t>(options.IsGiven("ranks") ? cluster.ranks : 1);
-    const auto topology = BuildTopology(cluster.topology, ranks, cluster.rate, cluster.delay);
+    const TopologyGraph& topology = cluster.GetTopology(ranks);
     CollectiveRequest request;
     request.ranks = options.IsGiven("ranks") ? ranks : topology.hosts;
     request.topology = &topology;
@@ -63,7 +63,7 @@ void
 PrintSetUp(const BenchmarkOptions& benchmark, const ClusterOptions& cluster, uint64_t bytes)
 {
     const auto ranks = static_cast<uint32_t>(cluster.ranks);
-    const auto topology = BuildTopology(cluster.topology, ranks, cluster.rate, cluster.delay);
+    const TopologyGraph& topology = cluster.GetTopology(ranks);
     CollectiveRequest request;
     request.operation = FindCollectiveOperation(benchmark.operation);
     request.ranks = ranks;

@@ -31,7 +31,6 @@
 #include <algorithm>
 #include <iostream>
 #include <optional>
-#include <sys/stat.h>
 #include <vector>
 
 namespace ns3::training
@@ -101,25 +100,15 @@ DescribeCodecs(const std::string& none, const std::vector<Key>& keys)
 std::optional<uint32_t>
 FindHosts(const ClusterOptions& cluster)
 {
-    struct stat file;
-    const auto colon = cluster.topology.find(':');
-    const std::string path = colon == std::string::npos ? "" : cluster.topology.substr(colon + 1);
-    if (stat(path.substr(0, path.find(',')).c_str(), &file) == 0 && !S_ISREG(file.st_mode))
+    try
     {
-        return std::nullopt; // a pipe can be read once only
+        const TopologyGraph& graph = cluster.GetTopology(1);
+        return graph.followsRanks ? std::nullopt : std::optional(graph.hosts);
     }
-    const auto count = [&cluster](uint32_t ranks) -> std::optional<uint32_t> {
-        try
-        {
-            return BuildTopology(cluster.topology, ranks, cluster.rate, cluster.delay).hosts;
-        }
-        catch (const ConfigurationError&)
-        {
-            return std::nullopt; // too few hosts, or no such topology
-        }
-    };
-    const auto hosts = count(1);
-    return hosts && !count(*hosts + 1) ? hosts : std::nullopt;
+    catch (const ConfigurationError&)
+    {
+        return std::nullopt;
+    }
 }
 
 } // namespace
@@ -348,14 +337,11 @@ ClusterCommandLine::AddTo(ProgramOptions& options)
                     m_cluster.verify);
 }
 
-TopologyGraph
-ClusterCommandLine::MakeTopology() const
+const TopologyGraph&
+ClusterCommandLine::GetTopology() const
 {
     UsePicoseconds();
-    return BuildTopology(m_cluster.topology,
-                         static_cast<uint32_t>(m_cluster.ranks + m_cluster.storageHosts),
-                         m_cluster.rate,
-                         m_cluster.delay);
+    return m_cluster.GetTopology(static_cast<uint32_t>(m_cluster.ranks + m_cluster.storageHosts));
 }
 
 void
@@ -379,7 +365,7 @@ ClusterCommandLine::ShowTopology() const
 {
     if (m_printTopology && Processes::GetId() == 0)
     {
-        std::cout << DescribeTopology(MakeTopology(), static_cast<uint32_t>(m_cluster.ranks))
+        std::cout << DescribeTopology(GetTopology(), static_cast<uint32_t>(m_cluster.ranks))
                   << std::flush;
         ExportTopology();
     }
@@ -391,7 +377,7 @@ ClusterCommandLine::ExportTopology() const
 {
     if (!m_exportTopology.empty() && Processes::GetId() == 0)
     {
-        WriteOutputFile(m_exportTopology, WriteTopology(MakeTopology()));
+        WriteOutputFile(m_exportTopology, WriteTopology(GetTopology()));
     }
 }
 

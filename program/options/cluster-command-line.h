@@ -107,7 +107,7 @@ class ClusterCommandLine
     bool IsScheduleRequested() const;
 
   private:
-    TopologyGraph MakeTopology() const;
+    const TopologyGraph& GetTopology() const;
 
     ClusterOptions& m_cluster;
     bool m_printTopology{false};
