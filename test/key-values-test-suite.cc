@@ -158,6 +158,9 @@ TestKeyValuesRead()
     NS_TEST_ASSERT_MSG_EQ(pear.values.GetBytes("size"), 2048, "size");
     NS_TEST_ASSERT_MSG_EQ(pear.values.GetRate("flow").GetBitRate(), 5000000000, "rate");
     NS_TEST_ASSERT_MSG_EQ(pear.values.GetBoolean("ripe"), true, "boolean");
+    NS_TEST_ASSERT_MSG_EQ(Choose<Fruit>("pear:ripe,seeds=2").values.GetBoolean("ripe"),
+                          true,
+                          "a key alone");
     NS_TEST_ASSERT_MSG_EQ(pear.values.IsGiven("weight"), false, "not given");
     NS_TEST_ASSERT_MSG_EQ(pear.values.Has("weight"), true, "but has a value");
     NS_TEST_ASSERT_MSG_EQ(Choose<Fruit>("pear").values.Has("age"), false, "no default");
@@ -190,6 +193,8 @@ TestKeyValuesRefusal()
                                    "pear:age=3",
                                    "pear:flow=fast",
                                    "pear:ripe=yes",
+                                   "pear:ripe=",
+                                   "pear:ripe,ripe=false",
                                    "pear:stones=1",
                                    "pear:seeds=5,",
                                    "pear:,seeds=5",

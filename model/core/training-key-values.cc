@@ -71,17 +71,27 @@ KeyValues::Check(const std::string& kind,
                  const std::vector<Key>& keys,
                  const std::optional<FirstValue>& first)
 {
+    const std::string refusal = Read(keys, first);
+    if (!refusal.empty())
+    {
+        throw ConfigurationError(kind + " '" + m_text + "'" + refusal);
+    }
+}
+
+std::string
+KeyValues::Read(const std::vector<Key>& keys, const std::optional<FirstValue>& first)
+{
     const auto refuse = [&](const std::string& part) {
         std::string allowed = first ? first->name + " first: " + first->help : "";
         for (const Key& key : keys)
         {
             allowed += (allowed.empty() ? "" : ", ") + key.name + "=" + key.GetAllowed();
         }
-        throw ConfigurationError(kind + " '" + m_text + "': '" + part + "' (allowed: " +
-                                 (keys.empty() && !first ? "no keys"
-                                  : keys.empty()         ? allowed
-                                                         : allowed + ", each once") +
-                                 ")");
+        return ": '" + part + "' (allowed: " +
+               (keys.empty() && !first ? "no keys"
+                : keys.empty()         ? allowed
+                                       : allowed + ", each once") +
+               ")";
     };
     std::vector<std::string> parts = m_parts;
     if (first && first->isWhole)
@@ -97,7 +107,7 @@ KeyValues::Check(const std::string& kind,
     if (first && ((first->required && m_first.empty()) ||
                   (first->accepts && !m_first.empty() && !first->accepts(m_first))))
     {
-        refuse(m_first);
+        return refuse(m_first);
     }
     m_given.clear();
     m_values.clear();
@@ -108,11 +118,15 @@ KeyValues::Check(const std::string& kind,
         const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key& candidate) {
             return candidate.name == name;
         });
-        if (equals == std::string::npos || key == keys.end() ||
-            !key->Allows(part.substr(equals + 1)) ||
-            !m_given.emplace(name, key->ToPlain(part.substr(equals + 1))).second)
+        const bool isSwitch =
+            equals == std::string::npos && key != keys.end() && key->type == Key::Type::BOOLEAN;
+        const std::string value = isSwitch                      ? "true"
+                                  : equals == std::string::npos ? ""
+                                                                : part.substr(equals + 1);
+        if ((equals == std::string::npos && !isSwitch) || key == keys.end() ||
+            !key->Allows(value) || !m_given.emplace(name, key->ToPlain(value)).second)
         {
-            refuse(part);
+            return refuse(part);
         }
     }
     m_values = m_given;
@@ -123,6 +137,7 @@ KeyValues::Check(const std::string& kind,
             m_values.emplace(key.name, key.initial);
         }
     }
+    return "";
 }
 
 const std::string&

@@ -36,6 +36,7 @@ namespace ns3::training
  *     NAME
  *     NAME:key=value,key=value
  *     NAME:FIRST,key=value       with a leading value without key, such as the sides of torus:4x4
+ *     NAME:key                   a BOOLEAN key alone means true
  *
  * A kind is a struct T in a Registry<T>. A member `keys` or an overload of GetKeys(const T&)
  * describes its keys; without either, the kind has no keys. Choose<T>() finds the alternative,
@@ -99,6 +100,16 @@ class KeyValues
     void Check(const std::string& kind,
                const std::vector<Key>& keys,
                const std::optional<FirstValue>& first = std::nullopt);
+
+    /**
+     * As Check().
+     * @param keys descriptions of the allowed keys
+     * @param first description of the leading value; none: no leading value is allowed
+     * @return end of a message that names the invalid part and the allowed values; empty: all are
+     *         right
+     */
+    std::string Read(const std::vector<Key>& keys,
+                     const std::optional<FirstValue>& first = std::nullopt);
 
     /** @return the text as written */
     const std::string& GetSpelling() const;

@@ -12,11 +12,10 @@
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/split.hpp>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <optional>
-#include <set>
 #include <sstream>
 
 namespace ns3::training
@@ -26,20 +25,6 @@ NS_LOG_COMPONENT_DEFINE("TrainingFaultPlan");
 
 namespace
 {
-
-/** @return the parts of a text between separators */
-std::vector<std::string>
-Split(const std::string& text, char separator)
-{
-    std::vector<std::string> parts;
-    std::istringstream stream(text + separator); // so that an empty last part is kept
-    std::string part;
-    while (std::getline(stream, part, separator))
-    {
-        parts.push_back(part);
-    }
-    return parts;
-}
 
 /** @return the text without surrounding white space and trailing comment */
 std::string
@@ -51,27 +36,64 @@ Strip(std::string text)
     return first == std::string::npos ? "" : text.substr(first, last - first + 1);
 }
 
-/** @return whether the text is a probability; if so, stores it in `value` */
-bool
-ReadProbability(const std::string& text, double& value)
+/** @return the numbers of a text such as 0.1/0.2, each 0 to 1; empty if it is malformed */
+std::vector<double>
+ReadProbabilities(const std::string& text)
 {
-    const auto number = ParseDouble(text);
-    value = number.value_or(0);
-    return number && *number >= 0 && *number <= 1;
+    std::vector<std::string> parts;
+    boost::split(parts, text, [](char character) { return character == '/'; });
+    std::vector<double> numbers;
+    for (const std::string& part : parts)
+    {
+        numbers.push_back(ParseDouble(part).value_or(-1));
+        if (!(numbers.back() >= 0 && numbers.back() <= 1))
+        {
+            return {};
+        }
+    }
+    return numbers;
 }
 
-/** @return whether the text is a time; if so, stores it in `value` */
-bool
-ReadTime(const std::string& text, Time& value)
+/** A frame is delayed. */
+struct Reordering
 {
-    const auto time = ParseTime(text);
-    value = time.value_or(Time());
-    return time.has_value();
+    double probability;
+    Time delay;
+};
+
+/** @return a text such as 0.1/3us; none if it is malformed */
+std::optional<Reordering>
+ReadReordering(const std::string& text)
+{
+    const auto slash = text.find('/');
+    const auto numbers = ReadProbabilities(text.substr(0, slash));
+    const auto delay =
+        slash == std::string::npos ? std::nullopt : ParseTime(text.substr(slash + 1));
+    return numbers.size() == 1 && delay ? std::optional(Reordering{numbers[0], *delay})
+                                        : std::nullopt;
 }
 
-constexpr const char* ITEMS =
-    "loss=P, burst-loss=P/R or P/R/H, ber=P, duplicate=P, reorder=P/TIME with probabilities from 0 "
-    "to 1; down; restart; receive-rate=RATE; from=TIME, until=TIME";
+/** @return a key of a text, of a form */
+Key
+MakeFormKey(const std::string& name,
+            const std::string& form,
+            const std::string& help,
+            const std::function<bool(const std::string&)>& accepts)
+{
+    Key key = Key::Of(name, Key::Type::TEXT, "", help);
+    key.range = form;
+    key.accepts = accepts;
+    return key;
+}
+
+/** @return a key of a probability, which is none by default */
+Key
+MakeProbabilityKey(const std::string& name, const std::string& help)
+{
+    Key key = Key::Number(name, 0, 0, 1, help);
+    key.initial = "";
+    return key;
+}
 
 } // namespace
 
@@ -104,38 +126,98 @@ FaultPlan::AddLoss(const std::string& target, double probability)
     m_faults.push_back(fault);
 }
 
+const std::vector<Key>&
+FaultPlan::GetKeys()
+{
+    static const std::vector<Key> keys{
+        MakeProbabilityKey("loss", "probability that a frame is lost"),
+        MakeFormKey("burst-loss",
+                    "P/R or P/R/H, each 0 to 1",
+                    "Gilbert-Elliott: for each frame the link turns bad with probability P and "
+                    "good again with R; a bad link loses a frame with probability H, 1 by default",
+                    [](const std::string& text) {
+                        const auto numbers = ReadProbabilities(text);
+                        return numbers.size() == 2 || numbers.size() == 3;
+                    }),
+        MakeProbabilityKey("ber", "probability that a bit is wrong; its frame is lost"),
+        MakeProbabilityKey("duplicate", "probability that a frame arrives twice"),
+        MakeFormKey("reorder",
+                    "P/TIME with P 0 to 1",
+                    "with probability P a frame is delayed by TIME, and others overtake it",
+                    [](const std::string& text) { return ReadReordering(text).has_value(); }),
+        Key::Of("down", Key::Type::BOOLEAN, "", "no frame gets through"),
+        Key::Of("restart",
+                Key::Type::BOOLEAN,
+                "",
+                "a switch is down, and comes back without its state; without until it only loses "
+                "its state"),
+        [] {
+            Key key = Key::Of("receive-rate",
+                              Key::Type::RATE,
+                              "",
+                              "a host accepts received data at most at this rate; the lowest of "
+                              "several counts");
+            key.accepts = [](const std::string& text) {
+                const auto rate = ParseRate(text);
+                return rate && rate->GetBitRate() > 0;
+            };
+            return key;
+        }(),
+        Key::Of("from", Key::Type::TIME, "0s", "start"),
+        Key::Of("until", Key::Type::TIME, "", "end; by default that of the run")};
+    return keys;
+}
+
 void
 FaultPlan::Add(const std::string& text, const std::string& where)
 {
     Fault fault;
     fault.text = text;
     fault.where = where;
-    const auto colon = text.find(':');
-    fault.target = text.substr(0, colon);
-    const auto items = colon == std::string::npos ? std::vector<std::string>()
-                                                  : Split(text.substr(colon + 1), ',');
-    if (fault.target.empty() || items.empty())
+    KeyValues values = KeyValues::Split(text);
+    fault.target = values.GetName();
+    const std::string refusal = values.Read(GetKeys());
+    if (!refusal.empty())
     {
-        throw Refuse(fault, std::string(" (allowed: TARGET:ITEM,ITEM with items ") + ITEMS + ")");
+        throw Refuse(fault, refusal);
     }
-    std::set<std::string> keys;
-    for (const std::string& item : items)
+    const auto getProbability = [&](const std::string& key) {
+        return values.Has(key) ? values.GetNumber(key) : 0;
+    };
+    auto& link = fault.impairment;
+    link.loss = getProbability("loss");
+    link.bitErrorRate = getProbability("ber");
+    link.duplicate = getProbability("duplicate");
+    link.down = values.Has("down") && values.GetBoolean("down");
+    fault.impairs = values.Has("loss") || values.Has("ber") || values.Has("duplicate") || link.down;
+    if (values.Has("burst-loss"))
     {
-        ReadItem(item, fault);
-        const std::string key = item.substr(0, item.find('='));
-        if (!keys.insert(key).second)
-        {
-            throw Refuse(fault, ": a second '" + key + "' (allowed: each item once)");
-        }
+        const auto numbers = ReadProbabilities(values.GetText("burst-loss"));
+        link.goodToBad = numbers[0];
+        link.badToGood = numbers[1];
+        link.lossInBad = numbers.size() == 3 ? numbers[2] : link.lossInBad;
+        fault.impairs = true;
     }
-    if (!fault.impairs && !fault.restart && fault.receiveRate.GetBitRate() == 0)
+    if (values.Has("reorder"))
     {
-        throw Refuse(fault, std::string(" names no fault (allowed: ") + ITEMS + ")");
+        const Reordering reordering = *ReadReordering(values.GetText("reorder"));
+        link.reorder = reordering.probability;
+        link.reorderDelay = reordering.delay;
+        fault.impairs = true;
     }
-    if (fault.restart && fault.until == Time::Max())
+    fault.restart = values.Has("restart") && values.GetBoolean("restart");
+    fault.receiveRate = values.Has("receive-rate") ? values.GetRate("receive-rate") : DataRate(0);
+    if (fault.target.empty() ||
+        (!fault.impairs && !fault.restart && fault.receiveRate.GetBitRate() == 0))
     {
-        fault.until = fault.from; // zero downtime: only the state is lost
+        throw Refuse(fault,
+                     " (allowed: TARGET:KEY=VALUE,... with a target *, host3, switch1 or "
+                     "host3-switch1, and a fault such as loss=0.01; see --help=fault)");
     }
+    fault.from = values.GetTime("from");
+    fault.until = values.Has("until") ? values.GetTime("until")
+                  : fault.restart     ? fault.from // zero downtime: only the state is lost
+                                      : Time::Max();
     if (fault.until < fault.from || (fault.until == fault.from && !fault.restart))
     {
         throw Refuse(fault,
@@ -164,7 +246,8 @@ FaultPlan::AddFile(const std::string& path)
         const std::string here = path + ":" + std::to_string(number) + ": ";
         if (!line.empty() && line[0] == '@')
         {
-            throw ConfigurationError(here + line + " (allowed: TARGET:ITEM,ITEM, no other file)");
+            throw ConfigurationError(here + line +
+                                     " (allowed: TARGET:KEY=VALUE,..., no other file)");
         }
         if (!line.empty())
         {
@@ -192,132 +275,28 @@ FaultPlan::CheckDuplication(uint32_t links) const
 }
 
 void
-FaultPlan::ReadItem(const std::string& item, Fault& fault)
-{
-    const auto equals = item.find('=');
-    const std::string key = item.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : item.substr(equals + 1);
-    const auto parts = Split(value, '/');
-    auto& link = fault.impairment;
-    bool right = false;
-    bool impairs = true;
-    if (key == "loss")
-    {
-        right = ReadProbability(value, link.loss);
-    }
-    else if (key == "burst-loss")
-    {
-        right = (parts.size() == 2 || parts.size() == 3) &&
-                ReadProbability(parts[0], link.goodToBad) &&
-                ReadProbability(parts[1], link.badToGood) &&
-                (parts.size() == 2 || ReadProbability(parts[2], link.lossInBad));
-    }
-    else if (key == "ber")
-    {
-        right = ReadProbability(value, link.bitErrorRate);
-    }
-    else if (key == "duplicate")
-    {
-        right = ReadProbability(value, link.duplicate);
-    }
-    else if (key == "reorder")
-    {
-        right = parts.size() == 2 && ReadProbability(parts[0], link.reorder) &&
-                ReadTime(parts[1], link.reorderDelay);
-    }
-    else if (key == "down")
-    {
-        link.down = true;
-        right = equals == std::string::npos;
-    }
-    else
-    {
-        impairs = false;
-        if (key == "restart")
-        {
-            fault.restart = true;
-            right = equals == std::string::npos;
-        }
-        else if (key == "receive-rate")
-        {
-            const auto rate = ParseRate(value);
-            fault.receiveRate = rate.value_or(DataRate(0));
-            right = fault.receiveRate.GetBitRate() > 0;
-        }
-        else if (key == "from")
-        {
-            right = ReadTime(value, fault.from);
-        }
-        else if (key == "until")
-        {
-            right = ReadTime(value, fault.until);
-        }
-    }
-    if (!right)
-    {
-        throw Refuse(fault, ": '" + item + "' (allowed: " + ITEMS + ")");
-    }
-    fault.impairs |= impairs;
-}
-
-void
 FaultPlan::FindTarget(Fault& fault) const
 {
     const TopologyGraph& topology = m_fabric->topology;
     const auto refuse = [&](const std::string& allowed) {
         return Refuse(fault, ": '" + fault.target + "' (allowed: " + allowed + ")");
     };
-    const auto readNode = [&](const std::string& name) -> std::optional<uint32_t> {
-        const bool host = name.rfind("host", 0) == 0;
-        if (!host && name.rfind("switch", 0) != 0)
-        {
-            return std::nullopt;
-        }
-        const auto number = ParseUnsigned(name.substr(host ? 4 : 6));
-        const uint32_t limit = host ? topology.hosts : topology.switches;
-        return number && *number < limit
-                   ? std::optional<uint32_t>((host ? 0 : topology.hosts) + *number)
-                   : std::nullopt;
-    };
-    const auto names = Split(fault.target, '-');
-    std::vector<uint32_t> nodes;
-    for (const std::string& name : names)
-    {
-        const auto node = readNode(name);
-        if (node)
-        {
-            nodes.push_back(*node);
-        }
-    }
-    const bool all = fault.target == "*";
-    if (!all && (nodes.size() != names.size() || names.empty() || names.size() > 2))
+    const auto node = topology.FindNode(fault.target);
+    fault.node = node.value_or(0);
+    fault.links = topology.FindLinks(fault.target);
+    if (!node && fault.links.empty() && fault.target != "*")
     {
         throw refuse("*, a node or a link such as host0, switch0, host0-switch0; hosts 0 to " +
                      std::to_string(topology.hosts - 1) + ", " + std::to_string(topology.switches) +
-                     " switches from 0");
+                     " switches from 0, links of topology '" + topology.name + "'");
     }
-    if (fault.restart && (nodes.size() != 1 || nodes[0] < topology.hosts))
+    if (fault.restart && (!node || *node < topology.hosts))
     {
         throw refuse("a switch, to restart");
     }
-    if (fault.receiveRate.GetBitRate() > 0 && (nodes.size() != 1 || nodes[0] >= topology.hosts))
+    if (fault.receiveRate.GetBitRate() > 0 && (!node || *node >= topology.hosts))
     {
         throw refuse("a host, for receive-rate");
-    }
-    fault.node = nodes.empty() ? 0 : nodes[0];
-    for (uint32_t i = 0; i < topology.links.size(); i++)
-    {
-        const auto& link = topology.links[i];
-        if (std::all_of(nodes.begin(), nodes.end(), [&](uint32_t node) {
-                return node == link.a || node == link.b;
-            }))
-        {
-            fault.links.push_back(i);
-        }
-    }
-    if (nodes.size() == 2 && (fault.links.empty() || nodes[0] == nodes[1]))
-    {
-        throw refuse("a link of topology '" + topology.name + "'");
     }
 }
 

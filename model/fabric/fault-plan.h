@@ -13,6 +13,7 @@
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-key-values.h"
 
 #include <cstdint>
 #include <string>
@@ -25,21 +26,11 @@ namespace ns3::training
  * @ingroup distributed-training-helper
  *
  * The faults of a run: link impairments, link failures, switch restarts, and slow receivers. A
- * fault is written `TARGET:ITEM,ITEM,...`:
+ * fault is written `TARGET:key=value,...` with the keys of GetKeys() and a target:
  *
  *     *                     all links
  *     host3, switch1        all links of a host or switch, or the node itself
  *     host3-switch1         a link (or several parallel ones)
- *
- *     loss=P                frames are lost with probability P
- *     burst-loss=P/R[/H]    Gilbert-Elliott: P to the bad state, R back, loss H (default 1) in it
- *     ber=P                 bit error rate P; a frame with a bit error is lost
- *     duplicate=P           frames are duplicated with probability P
- *     reorder=P/TIME        frames are delayed by TIME with probability P
- *     down                  the link is down
- *     restart               (switch) the switch is off, then restarts without its state
- *     receive-rate=RATE     (host) the host processes received frames at this rate
- *     from=TIME, until=TIME start and end; by default the whole run
  *
  * `@FILE` reads the faults from a file, one per line; # starts a comment.
  */
@@ -48,7 +39,7 @@ class FaultPlan
   public:
     /**
      * Parses a fault, or a file of faults.
-     * @param text TARGET:ITEM,... or `@FILE`
+     * @param text TARGET:key=value,... or `@FILE`
      * @throw ConfigurationError if it is malformed
      */
     void Add(const std::string& text);
@@ -76,6 +67,9 @@ class FaultPlan
      * @throw ConfigurationError if a frame is expected to arrive more than MAX_COPIES times
      */
     void CheckDuplication(uint32_t links) const;
+
+    /** @return the keys of a fault */
+    static const std::vector<Key>& GetKeys();
 
     /** @return whether there are no faults */
     bool IsEmpty() const
@@ -109,7 +103,6 @@ class FaultPlan
     void Add(const std::string& text, const std::string& where);
     void AddFile(const std::string& path);
     static ConfigurationError Refuse(const Fault& fault, const std::string& rest);
-    static void ReadItem(const std::string& item, Fault& fault);
     void FindTarget(Fault& fault) const;
     void Begin(std::size_t index);
     void End(std::size_t index);

@@ -9,6 +9,7 @@
 #include "ns3/algorithm-chooser.h"
 #include "ns3/background-helper.h"
 #include "ns3/collective-algorithm.h"
+#include "ns3/fault-plan.h"
 #include "ns3/gradient-codec.h"
 #include "ns3/host-model.h"
 #include "ns3/multi-port-transport.h"
@@ -162,10 +163,17 @@ ClusterCommandLine::AddNetworkTo(ProgramOptions& options)
                     m_cluster.path,
                     &DescribeAlternatives<PathChoiceEntry>);
     options.AddDouble("loss", "probability that a link loses a frame", m_cluster.loss, 0, 1);
-    options.AddList("fault",
-                    "TARGET:ITEM,... such as host3-switch0:loss=0.01, *:ber=1e-9, "
-                    "switch1:restart,from=1ms,until=2ms; or @FILE; may be repeated",
-                    m_cluster.faults);
+    options.AddList(
+        "fault",
+        "TARGET:key=value,... such as host3-switch0:loss=0.01, *:ber=1e-9, "
+        "switch1:restart,from=1ms,until=2ms; or @FILE; may be repeated",
+        m_cluster.faults,
+        AlternativeDescription{"TARGET",
+                               "all links *, a node such as host3 or switch1, or a link such as "
+                               "host3-switch1",
+                               {},
+                               FaultPlan::GetKeys(),
+                               std::nullopt});
     options.AddTime("reroute-delay",
                     "from the death or return of a link to new routes",
                     m_cluster.rerouteDelay);

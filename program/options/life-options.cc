@@ -33,6 +33,14 @@ RefuseUnused(bool isGiven,
 
 } // namespace
 
+FirstValue
+LifeOptions::GetFailureTime()
+{
+    return {"TIME", "time of the failure, with a unit", false, true, [](const std::string& text) {
+                return ParseTime(text).has_value();
+            }};
+}
+
 void
 LifeOptions::AddTo(ProgramOptions& options)
 {
@@ -69,10 +77,17 @@ LifeOptions::AddTo(ProgramOptions& options)
                     "how often nodes fail, such as llama3:factor=1e6; empty: never",
                     failures,
                     &DescribeAlternatives<FailureLogEntry>);
-    options.AddList("fail",
-                    "TARGET:TIME,...: rank3:100ms, node1:2s or host3-switch0:100ms fails at this "
-                    "time; may be repeated",
-                    fail);
+    options.AddList(
+        "fail",
+        "TARGET:TIME,...: rank3:100ms, node1:2s or host3-switch0:100ms fails at this "
+        "time; may be repeated",
+        fail,
+        AlternativeDescription{"TARGET",
+                               "a rank such as rank3, a node such as node1, or a link such as "
+                               "host3-switch0",
+                               {},
+                               {},
+                               GetFailureTime()});
     options.AddUnsigned("spares", "nodes besides those of the job", spares, 0, 1 << 24);
     options.AddTime("repair", "from a failure until the node is a spare", repair);
     options.AddTime("detection", "from a failure until the job stops", detection);

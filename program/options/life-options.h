@@ -53,6 +53,9 @@ struct LifeOptions
      */
     void AddTo(ProgramOptions& options);
 
+    /** @return what follows the target of a failure that is given: its time */
+    static FirstValue GetFailureTime();
+
     /** @throw ConfigurationError if a value is out of range, or has no use with the others */
     void Check() const;
 

@@ -401,6 +401,11 @@ ProgramDescription::PrintDetails(const std::string& word, std::ostream& output) 
                 output << Wrap("allowed: " + option.GetAllowed() +
                                    (option.isList ? "; may be given several times" : ""),
                                4);
+                if (option.form)
+                {
+                    output << "\n";
+                    PrintAlternative(*option.form, output);
+                }
                 continue;
             }
             output << Wrap("allowed: NAME or NAME:key=value,... of these" +
@@ -464,6 +469,10 @@ ProgramDescription::ToJson() const
             .Set("default", GetDefault(option.key))
             .Set("allowed", option.GetAllowed());
         AddLimits(option.key, object);
+        if (option.form)
+        {
+            object.Set("form", DescribeAsJson(*option.form));
+        }
         if (option.list)
         {
             object.Set("kind", option.kind);

@@ -37,6 +37,8 @@ struct OptionDescription
     std::string kind;       ///< of an option NAME:key=value,...: name of the kind
     AlternativeLister list; ///< of an option NAME:key=value,...: lists the alternatives
     std::string otherwise;  ///< of an option NAME:key=value,...: other allowed values
+    /// Of a list of values NAME:key=value,...: a value.
+    std::optional<AlternativeDescription> form;
 
     /** @return name of the type for JSON: list, choice, or as Key::GetTypeName() */
     std::string GetTypeName() const;

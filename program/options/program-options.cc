@@ -112,7 +112,9 @@ ProgramOptions::AddOption(const Key& key,
                           std::function<std::string()> get)
 {
     NS_ABORT_MSG_IF(Find(key.name), "option --" << key.name << " added twice");
-    Option option{{m_group, key, false, {}, {}, {}}, false, std::move(set), std::move(get), {}, {}};
+    Option option{{}, false, std::move(set), std::move(get), {}, {}};
+    option.description.group = m_group;
+    option.description.key = key;
     option.description.key.initial = option.get();
     m_options.push_back(std::move(option));
     return m_options.back();
@@ -267,7 +269,8 @@ ProgramOptions::AddAutomatic(Key key, uint64_t& value)
 void
 ProgramOptions::AddList(const std::string& name,
                         const std::string& help,
-                        std::vector<std::string>& values)
+                        std::vector<std::string>& values,
+                        const std::optional<AlternativeDescription>& form)
 {
     Key key = Key::Of(name, Key::Type::TEXT, "", help);
     key.range = "texts that are not empty, separated by ;";
@@ -290,6 +293,7 @@ ProgramOptions::AddList(const std::string& name,
             return text;
         });
     option.description.isList = true;
+    option.description.form = form;
     option.clear = [&values] { values.clear(); };
 }
 
@@ -515,15 +519,10 @@ ProgramOptions::CheckAlternative(const OptionDescription& option, const std::str
             names.push_back(alternative.name);
             continue;
         }
-        try
+        const std::string refusal = values.Read(alternative.keys, alternative.first);
+        if (!refusal.empty())
         {
-            values.Check(option.kind, alternative.keys, alternative.first);
-        }
-        catch (const ConfigurationError& error)
-        {
-            const std::string subject = option.kind + " '" + text + "'"; // start of the message
-            throw ConfigurationError("--" + option.key.name + "=" + text +
-                                     std::string(error.what()).substr(subject.size()));
+            throw ConfigurationError("--" + option.key.name + "=" + text + refusal);
         }
         return;
     }

@@ -232,10 +232,12 @@ class ProgramOptions
      * @param name the option's name, without dashes
      * @param help its meaning, one line
      * @param values receives the values; the default
+     * @param form of a value NAME:key=value,...; none: another text
      */
     void AddList(const std::string& name,
                  const std::string& help,
-                 std::vector<std::string>& values);
+                 std::vector<std::string>& values,
+                 const std::optional<AlternativeDescription>& form = std::nullopt);
 
     /**
      * Refuses a renamed option, or a renamed value of an option, with the new spelling.

@@ -8,6 +8,7 @@
 
 #include "ns3/guarded-run.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-key-values.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
@@ -86,12 +87,11 @@ FailurePlan::GetNodes() const
 void
 FailurePlan::Add(const std::string& text)
 {
-    const auto colon = text.find(':');
+    KeyValues values = KeyValues::Split(text);
     PlannedFailure failure;
-    failure.target = text.substr(0, colon);
+    failure.target = values.GetName();
     failure.cause = "given";
-    const auto time = colon == std::string::npos ? std::nullopt : ParseTime(text.substr(colon + 1));
-    if (!time || !FindTarget(failure))
+    if (!values.Read({}, LifeOptions::GetFailureTime()).empty() || !FindTarget(failure))
     {
         throw ConfigurationError("fail",
                                  text,
@@ -101,7 +101,7 @@ FailurePlan::Add(const std::string& text)
                                      " or a link such as host0-switch0 of topology '" +
                                      m_topology.name + "', and a time with a unit)");
     }
-    failure.time = *time;
+    failure.time = ParseTime(values.GetFirst()).value();
     m_given.push_back(failure);
 }
 
@@ -109,13 +109,8 @@ void
 FailurePlan::AddHost(uint32_t host, PlannedFailure& failure) const
 {
     failure.ranks.push_back(host);
-    for (uint32_t link = 0; link < m_topology.links.size(); link++)
-    {
-        if (m_topology.links[link].a == host || m_topology.links[link].b == host)
-        {
-            failure.links.push_back(link);
-        }
-    }
+    const auto links = m_topology.FindLinks(m_topology.GetName(host));
+    failure.links.insert(failure.links.end(), links.begin(), links.end());
 }
 
 bool
@@ -139,16 +134,15 @@ FailurePlan::FindTarget(PlannedFailure& failure) const
         }
         return true;
     }
-    for (uint32_t link = 0; link < m_topology.links.size(); link++)
+    if (failure.target.find('-') == std::string::npos)
     {
-        const auto& [a, b] = std::minmax(m_topology.links[link].a, m_topology.links[link].b);
-        const std::string first = m_topology.GetName(a);
-        const std::string second = m_topology.GetName(b);
-        if (failure.target == first + "-" + second || failure.target == second + "-" + first)
-        {
-            failure.links.push_back(link);
-            failure.node = a < m_ranks ? std::optional(m_nodes[a]) : std::nullopt;
-        }
+        return false;
+    }
+    failure.links = m_topology.FindLinks(failure.target);
+    for (const uint32_t link : failure.links)
+    {
+        const uint32_t host = std::min(m_topology.links[link].a, m_topology.links[link].b);
+        failure.node = host < m_ranks ? std::optional(m_nodes[host]) : std::nullopt;
     }
     return !failure.links.empty();
 }
