@@ -63,9 +63,9 @@ enum class CheckpointStep
  *
  * Saved state travels to storage hosts in one message of each rank, to host `rank modulo hosts`,
  * which writes them in the order of ranks and answers. A blocking checkpoint ends before its
- * iteration does. An asynchronous one holds the iteration up for a copy in the memory of the host;
- * then it drains, and only the next one waits for its end. In a restart each rank waits for the
- * rendezvous, asks for its share, and receives it.
+ * iteration does. An asynchronous checkpoint stops training only while state is copied to the
+ * memory of the host. The next checkpoint waits until storage has the copy. In a restart each rank
+ * waits for the rendezvous, asks for its share, and receives it.
  */
 class CheckpointGraph : public TaskGraph
 {

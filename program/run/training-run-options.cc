@@ -56,7 +56,7 @@ TrainingRunOptions::AddWorkloadTo(ProgramOptions& options)
         "lists, also as FORMAT:PATH,key=value; auto: the model of --gradients if these learn one, "
         "otherwise resnet50");
     options.AddBool("lenient",
-                    "whether damage of a trace is counted, and ruled, rather than refused",
+                    "accept damaged traces: repair what can be repaired, and list the repairs",
                     lenient);
     options.AddUnsigned("batch", "samples per rank and iteration", batch, 1, MAX_BATCH);
     options.AddKind("gpu",

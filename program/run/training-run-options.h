@@ -41,7 +41,7 @@ struct TrainingRunOptions : RunFilesOptions
     /// NAME:key=value,... or a CSV file, see MakeWorkload(); auto: the model of a source of
     /// gradients that learns one, otherwise resnet50.
     std::string workload{AUTOMATIC};
-    bool lenient{false};                   ///< damage of a trace is counted rather than refused
+    bool lenient{false};                   ///< repairs damaged traces, and lists the repairs
     uint64_t batch{32};                    ///< samples per rank and iteration
     std::string gpu{DEFAULT_GPU};          ///< GPU of each rank, a GpuEntry
     double computeScale{1};                ///< factor of all compute times
