@@ -18,9 +18,11 @@ def build(bld):
     module = bld.create_ns3_module('distributed-training', ['core', 'internet', 'network'])
     module.source = read_list(bld.path, 'source_files')
     report = bld.path.find_dir('model/results/report').abspath()
+    published = bld.path.find_node('examples/published.toml').abspath()
     module.defines = [
         'DISTRIBUTED_TRAINING_VERSION="%s"' % version,
         'DISTRIBUTED_TRAINING_REPORT="%s"' % report,
+        'DISTRIBUTED_TRAINING_PUBLISHED="%s"' % published,
     ]
     # Found by the configuration of ns-3's stats module, by pkg-config.
     if not bld.env['SQLITE_STATS']:

@@ -200,7 +200,7 @@ def build_wheel(
         information = Path(part, f"{stem}.dist-info")
         build_native(native)
         # The package keeps descriptions of programs beside them; what is listed is also uninstalled.
-        for program in list((native / "bin").iterdir()):
+        for program in set((native / "bin").iterdir()) - set((native / "bin").glob("*.toml")):
             (program.parent / f"{program.name}.describe.json").write_text("{}")
         write_information(information)
         files = get_files(native)

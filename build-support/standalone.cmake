@@ -147,6 +147,7 @@ set_target_properties(
 )
 install(TARGETS distributed-training LIBRARY DESTINATION lib)
 install(TARGETS ${example_names} RUNTIME DESTINATION bin)
+install(FILES examples/published.toml DESTINATION bin)
 install(FILES ${header_files} ${forward_dir}/ns3/distributed-training-module.h
         DESTINATION include/ns3
 )
