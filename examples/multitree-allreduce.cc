@@ -16,22 +16,16 @@
 #include "multitree-iterations.h"
 
 #include "ns3/boolean.h"
-#include "ns3/cluster-command-line.h"
 #include "ns3/config.h"
-#include "ns3/experiment.h"
-#include "ns3/published-table.h"
-#include "ns3/recorded-collectives.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/size-list.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-program.h"
+#include "ns3/training-quantity.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iterator>
-#include <map>
-#include <optional>
 
 using namespace ns3;
 using namespace ns3::training;
@@ -39,145 +33,115 @@ using namespace ns3::training;
 namespace
 {
 
-/// An unknown number.
-constexpr double NONE = PublishedTable::UNKNOWN;
 /// A packet of 256 bytes has 16 flits and one head flit. A message has only one head flit.
 constexpr double HEADS = 17.0 / 16.0;
 /// 16 processing elements of 32 adders of 4 bytes in 16 cycles of 1 ns: 128 GB/s.
 constexpr uint64_t REDUCE_RATE = 1024000000000;
 /// The same in NICs, and messages that are added and sent as a whole.
-constexpr const char* NIC_KEYS =
+const std::string NIC_KEYS =
     "lanes=512,clock=62.5,add-latency=0,cut-through=false,own-buffer=0,reception-buffer=0,";
 /// Gradient size per node in the weak scaling: 98304 numbers, 384 KiB.
 constexpr uint64_t SCALING_BYTES = 4 * 98304;
+/// Size of the ablations of the interface, bytes.
+constexpr uint64_t INTERFACE_BYTES = 16 << 20;
 /// Largest vectors that are simulated as they are, bytes: at least, and for each node.
 constexpr uint64_t LARGE = 2 << 20;
 constexpr uint64_t LARGE_OF_NODE = 16 << 10;
 /// An entry of the schedule table, bytes: about 200 bits.
 constexpr double ENTRY_BYTES = 25;
-/// Where figures come from.
-constexpr const char* ABSTRACT = "abstract";
-constexpr const char* UNVERIFIED = "not verified";
+/// Sizes whose means are published.
+constexpr const char* BYTES = "32K,256K,2M,16M,64M";
 
-/** Parameters of the simulation. */
-struct Setting
-{
-    std::string part{"all"};
-    std::vector<std::string> topologies{"torus:4x4",
-                                        "torus:8x8",
-                                        "mesh:4x4",
-                                        "mesh:8x8",
-                                        "two-switch:hosts-per-switch=8",
-                                        "m-ary-n-tree:m=8,n=2",
-                                        "bigraph:m=4,n=8",
-                                        "bigraph:m=4,n=16"};
-    std::string bytes{"32K,256K,2M,16M,64M"};
-    std::string sides{"4,8,16"};
-    std::string stop{"any"};
-    DataRate rate{128000000000};
-    Time delay{NanoSeconds(150)};
-    uint64_t mtu{4096};
-    bool full{false};
-    std::string json;
-    RunFilesOptions files;
-};
-
-/** An algorithm of the comparison. */
+/** An algorithm of the comparison, and what it takes. */
 struct Contender
 {
-    std::string name;      ///< name in the output
-    std::string algorithm; ///< algorithm with keys
+    std::string name;              ///< name in the output
+    std::string algorithm;         ///< algorithm with keys
+    std::vector<double> seconds{}; ///< by size
+    Line line{};                   ///< through two large vectors
+    uint32_t steps{0};             ///< of its schedule
+    uint32_t entries{0};           ///< of the largest schedule table of a node
 };
 
-/** Results of a contender. */
-struct Outcome
+using Contenders = std::vector<Contender>;
+using Columns = std::vector<PublishedTable::Column>;
+using Cells = std::vector<PublishedTable::Cell>;
+
+/** @return first columns, one for each contender, and MULTITREE's speed-ups over the first two */
+Columns
+AddColumns(Columns columns, const Contenders& contenders, const std::string& format)
 {
-    uint32_t steps{0};           ///< of its schedule
-    uint32_t entries{0};         ///< of the largest schedule table of a node
-    std::vector<double> seconds; ///< by size
-    Line line;                   ///< through two large vectors
-};
+    for (const Contender& contender : contenders)
+    {
+        columns.push_back({contender.name, contender.name, 13, format});
+    }
+    columns.push_back({"over ring", contenders[0].name, 9, "%.2f"});
+    columns.push_back({"over other", contenders[1].name, 9, "%.2f"});
+    return columns;
+}
 
-/** All-reduces of the paper, simulated next to its figures. */
-class Comparison
+/** @return cells of such columns at a size: its value / seconds, or else us; the speed-ups */
+Cells
+AddCells(Cells cells, const Contenders& contenders, std::size_t size, double bytesToValue)
+{
+    for (const Contender& contender : contenders)
+    {
+        const double seconds = contender.seconds[size];
+        cells.emplace_back(bytesToValue > 0 ? bytesToValue / seconds : seconds * 1e6);
+    }
+    for (const std::size_t other : {0, 1})
+    {
+        cells.emplace_back(contenders[other].seconds[size] / contenders.back().seconds[size]);
+    }
+    return cells;
+}
+
+/** The experiment. */
+class MultitreeAllreduce
 {
   public:
-    /**
-     * @param setting of the comparison
-     * @throw ConfigurationError if the setting is invalid
-     */
-    explicit Comparison(const Setting& setting)
-        : m_setting(setting),
-          m_figures({{"figure", "", -74},
-                     {"unit", "unit", 0, "", "  ", true},
-                     {"source", "source", 0, "", "  ", true},
-                     {"published", "published", 10, "%.5g"},
-                     {"expected", "expected", 10, "%.5g"},
-                     {"ours", "ours", 10, "%.5g"}},
-                    setting.json == "-" ? PublishedTable::Printing::NEVER
-                                        : PublishedTable::Printing::AT_ONCE),
-          m_sizes(ParseSizes("--bytes", setting.bytes))
-    {
-        for (uint64_t side : ParseSizes("--sides", setting.sides))
-        {
-            m_tori.push_back("torus:" + std::to_string(side) + "x" + std::to_string(side));
-            GetTopology(m_tori.back());
-        }
-        std::for_each(setting.topologies.begin(),
-                      setting.topologies.end(),
-                      [this](const std::string& spec) { GetTopology(spec); });
-    }
-
-    /** Bandwidth by size, and number of steps, on each topology. */
-    void CompareSizes();
-    /** All-reduces of the gradients of whole networks on a torus of 64 nodes, and iterations. */
-    void CompareNetworks();
-    /** Numbers of interfaces, flow control, lockstep, and tables of MULTITREE's interface. */
-    void CompareInterfaces();
-    /** Weak scaling: tori of increasing size with proportional gradients. */
-    void CompareScaling();
-
-    /** @return the results */
-    JsonValue ToJson() const;
-
-    /** @return the cost of all simulations */
-    const RunCost& GetCost() const
-    {
-        return m_figures.GetCost();
-    }
+    /** @return exit status */
+    int Run(int argc, char* argv[]);
 
   private:
-    std::vector<Contender> GetContenders(const TopologyGraph& topology) const;
-    TopologyGraph GetTopology(const std::string& spec) const;
-    std::string GetMultitree(const std::string& keys) const;
-    Outcome Measure(const std::string& spec,
-                    uint32_t nodes,
-                    const Contender& contender,
-                    const std::vector<uint64_t>& sizes);
-    Outcome MeasureLine(const std::string& spec,
-                        uint32_t nodes,
-                        const Contender& contender,
-                        const std::vector<uint64_t>& sizes);
-    void CompareIterations(const std::vector<SystolicNetwork>& networks,
-                           const std::vector<Outcome>& outcomes);
-    void AddFigure(const std::string& figure,
-                   const char* unit,
-                   const char* source,
-                   double published,
-                   double expected,
-                   double ours);
-    void AddRows(const char* part,
-                 const std::string& spec,
-                 uint32_t nodes,
-                 const Contender& contender,
-                 const std::vector<uint64_t>& sizes,
-                 const Outcome& outcome);
-    void PrintSteps(const TopologyGraph& topology,
-                    const std::vector<Contender>& contenders,
-                    const std::vector<Outcome>& outcomes);
+    void Prepare();
+    void AddSizes();
+    void AddNetworks();
+    void AddInterfaces();
+    void AddScaling();
+    void AddIterations(const std::vector<SystolicNetwork>& networks,
+                       const Contenders& contenders,
+                       double nodes);
+    void AddTraining(Extremes& expected, Extremes& ours);
+    void AddSteps(const TopologyGraph& topology,
+                  const Contenders& contenders,
+                  PublishedTable& table);
 
-    const Setting& m_setting;
-    PublishedTable m_figures;
+    TopologyGraph GetTopology(const std::string& spec) const;
+    Contenders GetContenders(const TopologyGraph& topology) const;
+    std::string GetMultitree(const std::string& keys) const;
+    double GetExpectedSteps(const TopologyGraph& topology, const std::string& name) const;
+    void Measure(Contender& contender,
+                 const TopologyGraph& topology,
+                 const std::vector<uint64_t>& sizes);
+    Contenders MeasureAll(const char* part,
+                          const TopologyGraph& topology,
+                          const std::vector<uint64_t>& sizes);
+    void AddRows(const char* part,
+                 const TopologyGraph& topology,
+                 const Contender& contender,
+                 const std::vector<uint64_t>& sizes);
+
+    Reproduction m_paper{"multitree-allreduce", "figures"};
+    std::vector<std::string> m_published; // topologies
+    std::vector<std::string> m_topologies;
+    std::string m_bytes{BYTES};
+    std::string m_sides{"4,8,16"};
+    std::string m_stop{"any"};
+    DataRate m_rate{128000000000};
+    Time m_delay{NanoSeconds(150)};
+    uint64_t m_mtu{4096};
+    bool m_full{false};
     std::vector<uint64_t> m_sizes;
     std::vector<std::string> m_tori; // of the weak scaling
     JsonValue m_rows{JsonValue::Array()};
@@ -185,78 +149,86 @@ class Comparison
     JsonValue m_iterations{JsonValue::Array()};
 };
 
-/** @return the geometric mean of a / b over all pairs */
-double
-GetMeanRatio(const std::vector<double>& a, const std::vector<double>& b)
+int
+MultitreeAllreduce::Run(int argc, char* argv[])
 {
-    double sum = 0;
-    for (std::size_t i = 0; i < a.size(); i++)
+    m_paper.Begin("sizes");
+    for (const PublishedCase& each : m_paper.GetCases("topologies"))
     {
-        sum += std::log(a[i] / b[i]);
+        m_published.push_back(each.GetText("topology"));
     }
-    return std::exp(sum / static_cast<double>(a.size()));
+    m_topologies = m_published;
+    ProgramOptions& options = m_paper.GetOptions();
+    options.AddList("topology",
+                    "for sizes: as --topology of collective-benchmark; may be repeated",
+                    m_topologies);
+    options.AddString("bytes", "for sizes: as --bytes of collective-benchmark", m_bytes);
+    options.AddString("sides", "for scaling: sides of the tori, a list", m_sides);
+    options.AddChoice(
+        "stop",
+        "when a step of MULTITREE's construction ends: any as the paper says, last as "
+        "its authors' program does",
+        m_stop,
+        {"any", "last"});
+    options.AddRate("rate", "rate of a link for payload and head flits", m_rate);
+    options.AddTime("delay", "propagation delay of every link", m_delay);
+    options.AddUnsigned("mtu",
+                        "payload of the simulation's packets; of no influence on the rate of "
+                        "payload",
+                        m_mtu,
+                        256,
+                        9000);
+    options.AddBool(
+        "full",
+        "simulate all bytes; otherwise vectors above 2 MiB and 16 KiB for each node take "
+        "the time on the line through this size and half of it",
+        m_full);
+    m_paper.AddPart("sizes", [&] { AddSizes(); });
+    m_paper.AddPart("networks", [&] { AddNetworks(); });
+    m_paper.AddPart("interfaces", [&] { AddInterfaces(); });
+    m_paper.AddPart("scaling", [&] { AddScaling(); });
+    m_paper.AtEnd([&](JsonValue& document) {
+        document.Set("rows", m_rows).Set("steps", m_steps).Set("iterations", m_iterations);
+    });
+    return m_paper.Run(argc, argv, [&] { Prepare(); });
 }
 
-/** @return steps of MULTITREE's all-reduce in the published program, if known */
-std::optional<uint32_t>
-GetPublishedSteps(const std::string& topology, const std::string& stop)
+void
+MultitreeAllreduce::Prepare()
 {
-    static const std::map<std::string, std::pair<uint32_t, uint32_t>> steps{
-        {"torus:4x4", {10, 10}}, // stop=any, stop=last
-        {"mesh:4x4", {16, 20}},
-        {"two-switch:hosts-per-switch=8", {30, 30}},
-        {"bigraph:m=4,n=8", {62, 62}}};
-    const auto known = steps.find(topology);
-    if (known == steps.end())
+    Config::SetDefault("ns3::training::SwitchDevice::CutThrough", BooleanValue(true));
+    Config::SetDefault("ns3::training::ScheduledCommunicator::ReduceRate",
+                       DataRateValue(DataRate(REDUCE_RATE)));
+    m_sizes = ParseSizes("--bytes", m_bytes);
+    for (uint64_t side : ParseSizes("--sides", m_sides))
     {
-        return std::nullopt;
+        m_tori.push_back("torus:" + std::to_string(side) + "x" + std::to_string(side));
+        GetTopology(m_tori.back()); // checks it
     }
-    return stop == "any" ? known->second.first : known->second.second;
-}
-
-/** @return steps of an all-reduce by the closed form, if there is one */
-std::optional<uint32_t>
-GetExpectedSteps(const TopologyGraph& topology, const std::string& name, const std::string& stop)
-{
-    if (name == "ring")
+    for (const std::string& spec : m_topologies)
     {
-        return 2 * (topology.hosts - 1);
+        GetTopology(spec);
     }
-    if (name == "2D-ring")
-    {
-        return 2 * (topology.shape.sides[0] - 1) + 2 * (topology.shape.sides[1] - 1);
-    }
-    if (name == "HDRM")
-    {
-        uint32_t steps = 0;
-        for (uint32_t ranks = 1; ranks < topology.hosts; ranks *= 2)
-        {
-            steps += 2;
-        }
-        return steps;
-    }
-    return name.rfind("MULTITREE", 0) == 0 ? GetPublishedSteps(topology.name, stop) : std::nullopt;
 }
 
 TopologyGraph
-Comparison::GetTopology(const std::string& spec) const
+MultitreeAllreduce::GetTopology(const std::string& spec) const
 {
-    return BuildTopology(spec, 1, m_setting.rate, m_setting.delay);
+    return BuildTopology(spec, 1, m_rate, m_delay);
 }
 
 std::string
-Comparison::GetMultitree(const std::string& keys) const
+MultitreeAllreduce::GetMultitree(const std::string& keys) const
 {
-    // The published table is too small for some topologies, see CompareInterfaces().
-    return std::string("nic-multitree:") + NIC_KEYS + "table-entries=0,stop=" + m_setting.stop +
-           "," + keys;
+    // The published table is too small for some topologies, see AddInterfaces().
+    return "nic-multitree:" + NIC_KEYS + "table-entries=0,stop=" + m_stop + "," + keys;
 }
 
-std::vector<Contender>
-Comparison::GetContenders(const TopologyGraph& topology) const
+Contenders
+MultitreeAllreduce::GetContenders(const TopologyGraph& topology) const
 {
-    const std::string packets = std::string(NIC_KEYS) + "flow-control=packet";
-    std::vector<Contender> contenders{{"ring", "nic-multi-ring:rings=1," + packets}};
+    const std::string packets = NIC_KEYS + "flow-control=packet";
+    Contenders contenders{{"ring", "nic-multi-ring:rings=1," + packets}};
     if (topology.shape.sides.size() == 2)
     {
         contenders.push_back({"2D-ring", "nic-ring-2d:" + packets});
@@ -271,616 +243,356 @@ Comparison::GetContenders(const TopologyGraph& topology) const
     return contenders;
 }
 
-void
-Comparison::AddFigure(const std::string& figure,
-                      const char* unit,
-                      const char* source,
-                      double published,
-                      double expected,
-                      double ours)
+double
+MultitreeAllreduce::GetExpectedSteps(const TopologyGraph& topology, const std::string& name) const
 {
-    m_figures.AddRow({figure, unit, source, published, expected, ours});
+    if (name == "ring")
+    {
+        return 2. * (topology.hosts - 1);
+    }
+    if (name == "2D-ring")
+    {
+        return 2. * (topology.shape.sides[0] - 1) + 2. * (topology.shape.sides[1] - 1);
+    }
+    if (name == "HDRM")
+    {
+        return 2 * std::ceil(std::log2(topology.hosts));
+    }
+    for (const PublishedCase& known : m_paper.GetCases("topologies"))
+    {
+        if (name != "DBTree" && known.GetText("topology") == topology.name)
+        {
+            return known.Get(m_stop);
+        }
+    }
+    return NONE;
 }
 
-Outcome
-Comparison::Measure(const std::string& spec,
-                    uint32_t nodes,
-                    const Contender& contender,
-                    const std::vector<uint64_t>& sizes)
+void
+MultitreeAllreduce::Measure(Contender& contender,
+                            const TopologyGraph& topology,
+                            const std::vector<uint64_t>& sizes)
 {
     // Packets here have headers. A faster line gives them the goodput of the paper's lines. Hosts
     // send no head flits: a slower line has the time for those of DBTree.
-    const auto mtu = static_cast<double>(m_setting.mtu);
+    const auto mtu = static_cast<double>(m_mtu);
     const double overhead =
         ROCE_BYTES + Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
     const double share = IsInNic(contender.algorithm) ? 1 : 1 / HEADS;
     ClusterOptions options;
-    options.ranks = nodes;
-    options.topology = spec;
-    options.rate = DataRate(static_cast<uint64_t>(static_cast<double>(m_setting.rate.GetBitRate()) *
-                                                  share * (mtu + overhead) / mtu));
-    options.delay = m_setting.delay;
-    options.mtu = m_setting.mtu;
+    options.ranks = topology.hosts;
+    options.topology = topology.name;
+    options.rate = DataRate(static_cast<uint64_t>(static_cast<double>(m_rate.GetBitRate()) * share *
+                                                  (mtu + overhead) / mtu));
+    options.delay = m_delay;
+    options.mtu = m_mtu;
     options.path = "source-mod"; // as in the paper's fat-trees
     options.congestionControl = "none";
     options.algorithm = contender.algorithm;
 
-    Outcome outcome;
+    const CollectiveRun run = RunCollectives(options, CollectiveOperation::ALL_REDUCE, sizes);
+    m_paper.AddCost(run.cost);
+    for (const CollectiveMeasurement& measurement : run.measurements)
+    {
+        contender.seconds.push_back(measurement.seconds);
+    }
     {
         const Cluster cluster(options);
-        GuardedRun run(cluster);
-        RecordedCollectives recorded(cluster);
-        for (uint64_t bytes : sizes)
-        {
-            const auto result = recorded.Measure([&] {
-                return MeasureCollective(cluster,
-                                         run,
-                                         CollectiveOperation::ALL_REDUCE,
-                                         bytes,
-                                         false,
-                                         1);
-            });
-            outcome.seconds.push_back(result.seconds);
-        }
-        recorded.Close();
         const auto schedule =
             cluster.GetPlanner().Get(CollectiveOperation::ALL_REDUCE, sizes[0], 0);
-        outcome.steps = schedule->GetSteps();
-        for (uint32_t rank = 0; rank < nodes; rank++)
+        contender.steps = schedule->GetSteps();
+        for (uint32_t rank = 0; rank < topology.hosts; rank++)
         {
             const ScheduleTable table(*schedule, rank, {}, nullptr);
-            outcome.entries = std::max(outcome.entries, table.GetEntries());
+            contender.entries = std::max(contender.entries, table.GetEntries());
         }
-        m_figures.AddCost(GetRunCost(cluster.GetFabric()));
     }
     Simulator::Destroy();
-    return outcome;
 }
 
-Outcome
-Comparison::MeasureLine(const std::string& spec,
-                        uint32_t nodes,
-                        const Contender& contender,
-                        const std::vector<uint64_t>& sizes)
+Contenders
+MultitreeAllreduce::MeasureAll(const char* part,
+                               const TopologyGraph& topology,
+                               const std::vector<uint64_t>& sizes)
 {
-    // DBTree is in a line with size only if there are many more segments than levels.
-    const uint64_t large =
-        IsInNic(contender.algorithm) ? std::max(LARGE, LARGE_OF_NODE * nodes) : 4 * LARGE;
-    std::vector<uint64_t> simulated{large / 2, large};
-    std::copy_if(sizes.begin(), sizes.end(), std::back_inserter(simulated), [&](uint64_t bytes) {
-        return bytes <= large || m_setting.full;
-    });
-    Outcome outcome = Measure(spec, nodes, contender, simulated);
-    const double half = outcome.seconds[0];
-    const double whole = outcome.seconds[1];
-    outcome.line = {2 * half - whole, (whole - half) / static_cast<double>(large / 2)};
-    outcome.seconds.erase(outcome.seconds.begin(), outcome.seconds.begin() + 2);
-    for (std::size_t i = 0; i < sizes.size(); i++)
+    Contenders contenders = GetContenders(topology);
+    for (Contender& contender : contenders)
     {
-        if (sizes[i] > large && !m_setting.full)
+        // DBTree is in a line with size only if there are many more segments than levels.
+        const uint64_t large = IsInNic(contender.algorithm)
+                                   ? std::max(LARGE, LARGE_OF_NODE * topology.hosts)
+                                   : 4 * LARGE;
+        const auto isSimulated = [&](uint64_t bytes) { return bytes <= large || m_full; };
+        std::vector<uint64_t> simulated{large / 2, large};
+        std::copy_if(sizes.begin(), sizes.end(), std::back_inserter(simulated), isSimulated);
+        Measure(contender, topology, simulated);
+        const std::vector<double> seconds = std::move(contender.seconds);
+        contender.line = {2 * seconds[0] - seconds[1],
+                          (seconds[1] - seconds[0]) / static_cast<double>(large / 2)};
+        contender.seconds.clear();
+        auto next = seconds.begin() + 2;
+        for (uint64_t bytes : sizes)
         {
-            outcome.seconds.insert(outcome.seconds.begin() + static_cast<std::ptrdiff_t>(i),
-                                   outcome.line.GetSeconds(sizes[i]));
+            contender.seconds.push_back(isSimulated(bytes) ? *next++
+                                                           : contender.line.GetSeconds(bytes));
         }
+        AddRows(part, topology, contender, sizes);
     }
-    return outcome;
+    return contenders;
 }
 
 void
-Comparison::AddRows(const char* part,
-                    const std::string& spec,
-                    uint32_t nodes,
-                    const Contender& contender,
-                    const std::vector<uint64_t>& sizes,
-                    const Outcome& outcome)
+MultitreeAllreduce::AddRows(const char* part,
+                            const TopologyGraph& topology,
+                            const Contender& contender,
+                            const std::vector<uint64_t>& sizes)
 {
     for (std::size_t i = 0; i < sizes.size(); i++)
     {
-        auto row = JsonValue::Object();
-        row.Set("part", part)
-            .Set("topology", spec)
-            .Set("nodes", uint64_t{nodes})
-            .Set("bytes", sizes[i])
-            .Set("contender", contender.name)
-            .Set("algorithm", contender.algorithm)
-            .Set("time_us", outcome.seconds[i] * 1e6)
-            .Set("algbw_GBps", static_cast<double>(sizes[i]) / outcome.seconds[i] * 1e-9);
-        m_rows.Append(row);
+        const double seconds = contender.seconds[i];
+        m_rows.Append(JsonValue::Object()
+                          .Set("part", part)
+                          .Set("topology", topology.name)
+                          .Set("nodes", topology.hosts)
+                          .Set("bytes", sizes[i])
+                          .Set("contender", contender.name)
+                          .Set("algorithm", contender.algorithm)
+                          .Set("time_us", seconds * 1e6)
+                          .Set("algbw_GBps", static_cast<double>(sizes[i]) / seconds * 1e-9));
     }
 }
 
 void
-Comparison::PrintSteps(const TopologyGraph& topology,
-                       const std::vector<Contender>& contenders,
-                       const std::vector<Outcome>& outcomes)
+MultitreeAllreduce::AddSteps(const TopologyGraph& topology,
+                             const Contenders& contenders,
+                             PublishedTable& table)
 {
-    for (std::size_t i = 0; i < contenders.size(); i++)
-    {
-        const auto expected = GetExpectedSteps(topology, contenders[i].name, m_setting.stop);
-        auto row = JsonValue::Object();
-        row.Set("topology", topology.name)
-            .Set("contender", contenders[i].name)
-            .Set("published", expected ? JsonValue(uint64_t{*expected}) : JsonValue())
-            .Set("ours", uint64_t{outcomes[i].steps});
-        m_steps.Append(row);
-    }
-    if (!m_figures.IsPrinting())
-    {
-        return;
-    }
-    std::printf("\n%s, %u nodes; bandwidth of an all-reduce (bytes / time), GB/s\n%18s",
-                topology.name.c_str(),
-                topology.hosts,
-                "");
+    Cells published{"steps, published"};
+    Cells ours{"steps, ours"};
     for (const Contender& contender : contenders)
     {
-        std::printf(" %13s", contender.name.c_str());
+        const double expected = GetExpectedSteps(topology, contender.name);
+        m_steps.Append(JsonValue::Object()
+                           .Set("topology", topology.name)
+                           .Set("contender", contender.name)
+                           .Set("published", expected)
+                           .Set("ours", contender.steps));
+        published.emplace_back(std::isnan(expected) ? "-" : FormatDouble(expected));
+        ours.emplace_back(std::to_string(contender.steps));
     }
-    std::printf("   speed-up over ring, %s\n%18s", contenders[1].name.c_str(), "steps, published");
-    for (const Contender& contender : contenders)
+    for (Cells* cells : {&published, &ours})
     {
-        const auto expected = GetExpectedSteps(topology, contender.name, m_setting.stop);
-        std::printf(" %13s", expected ? std::to_string(*expected).c_str() : "-");
+        cells->insert(cells->end(), 2, ""); // of speed-ups
+        table.AddRow(*cells);
     }
-    std::printf("\n%18s", "steps, ours");
-    for (const Outcome& outcome : outcomes)
-    {
-        std::printf(" %13u", outcome.steps);
-    }
-    std::printf("\n");
 }
 
 void
-Comparison::CompareSizes()
+MultitreeAllreduce::AddSizes()
 {
     std::vector<double> ring;
     std::vector<double> other;
     std::vector<double> multitree;
-    for (const std::string& spec : m_setting.topologies)
+    for (const std::string& spec : m_topologies)
     {
         const TopologyGraph topology = GetTopology(spec);
-        const auto contenders = GetContenders(topology);
-        std::vector<Outcome> outcomes;
-        for (const Contender& contender : contenders)
-        {
-            outcomes.push_back(MeasureLine(spec, topology.hosts, contender, m_sizes));
-            AddRows("sizes", spec, topology.hosts, contender, m_sizes, outcomes.back());
-        }
-        PrintSteps(topology, contenders, outcomes);
+        const Contenders contenders = MeasureAll("sizes", topology, m_sizes);
+        PublishedTable table =
+            m_paper.MakeTable(AddColumns({{"bytes", "", 18, "%.0f"}}, contenders, "%.3f"),
+                              {{"topology", spec}, {"nodes", std::to_string(topology.hosts)}});
+        AddSteps(topology, contenders, table);
         for (std::size_t i = 0; i < m_sizes.size(); i++)
         {
-            const double best = outcomes.back().seconds[i];
-            ring.push_back(outcomes[0].seconds[i]);
-            other.push_back(outcomes[1].seconds[i]);
-            multitree.push_back(best);
-            if (m_figures.IsPrinting())
-            {
-                std::printf("%18llu", static_cast<unsigned long long>(m_sizes[i]));
-                for (const Outcome& outcome : outcomes)
-                {
-                    std::printf(" %13.3f",
-                                static_cast<double>(m_sizes[i]) / outcome.seconds[i] * 1e-9);
-                }
-                std::printf("   %7.2f %7.2f\n", ring.back() / best, other.back() / best);
-                std::fflush(stdout);
-            }
+            const auto bytes = static_cast<double>(m_sizes[i]);
+            table.AddRow(AddCells({bytes}, contenders, i, bytes * 1e-9));
+            ring.push_back(contenders[0].seconds[i]);
+            other.push_back(contenders[1].seconds[i]);
+            multitree.push_back(contenders.back().seconds[i]);
         }
     }
-    if (m_setting.topologies != Setting().topologies || m_setting.bytes != Setting().bytes)
+    if (m_topologies == m_published && m_bytes == BYTES) // other means are not published
     {
-        return; // no published values of other means
+        m_paper.Begin("means");
+        m_paper.Add("ring", NONE, GetMeanRatio(ring, multitree));
+        m_paper.Add("other", NONE, GetMeanRatio(other, multitree));
     }
-    m_figures.PrintHeadings("\n");
-    AddFigure("speed-up over ring (mean of all above; of what is not published)",
-              "",
-              ABSTRACT,
-              2.3,
-              NONE,
-              GetMeanRatio(ring, multitree));
-    AddFigure("speed-up over the state of the art (2D-ring, HDRM, DBTree)",
-              "",
-              ABSTRACT,
-              1.56,
-              NONE,
-              GetMeanRatio(other, multitree));
 }
 
 void
-Comparison::CompareNetworks()
+MultitreeAllreduce::AddNetworks()
 {
-    const std::string spec = "torus:8x8";
-    const TopologyGraph topology = GetTopology(spec);
-    const std::vector<SystolicNetwork> networks = GetNetworks();
+    const TopologyGraph topology = GetTopology("torus:8x8");
+    const auto networks = ReadNetworks(m_paper.GetCases("layers"));
     std::vector<uint64_t> sizes;
     for (const SystolicNetwork& network : networks)
     {
         sizes.push_back(4 * network.GetParameters());
     }
-    const auto contenders = GetContenders(topology);
-    std::vector<Outcome> outcomes;
-    if (m_figures.IsPrinting())
+    const Contenders contenders = MeasureAll("networks", topology, sizes);
+    PublishedTable table = m_paper.MakeTable(
+        AddColumns({{"network", "", -24}, {"bytes", "bytes", 11, "%.0f"}}, contenders, "%.1f"));
+    for (std::size_t i = 0; i < sizes.size(); i++)
     {
-        std::printf("\n%s; time of an all-reduce of all gradients, us\n%-24s %11s",
-                    spec.c_str(),
-                    "",
-                    "bytes");
+        table.AddRow(AddCells({networks[i].name, static_cast<double>(sizes[i])}, contenders, i, 0));
     }
-    for (const Contender& contender : contenders)
-    {
-        outcomes.push_back(MeasureLine(spec, topology.hosts, contender, sizes));
-        AddRows("networks", spec, topology.hosts, contender, sizes, outcomes.back());
-        if (m_figures.IsPrinting())
-        {
-            std::printf(" %13s", contender.name.c_str());
-        }
-    }
-    for (std::size_t i = 0; i < sizes.size() && m_figures.IsPrinting(); i++)
-    {
-        std::printf("\n%-24s %11llu",
-                    networks[i].name.c_str(),
-                    static_cast<unsigned long long>(sizes[i]));
-        for (const Outcome& outcome : outcomes)
-        {
-            std::printf(" %13.1f", outcome.seconds[i] * 1e6);
-        }
-    }
-    if (m_figures.IsPrinting())
-    {
-        std::printf("\n");
-    }
-    CompareIterations(networks, outcomes);
+    AddIterations(networks, contenders, topology.hosts);
 }
 
 void
-Comparison::CompareIterations(const std::vector<SystolicNetwork>& networks,
-                              const std::vector<Outcome>& outcomes)
+MultitreeAllreduce::AddIterations(const std::vector<SystolicNetwork>& networks,
+                                  const Contenders& contenders,
+                                  double nodes)
 {
-    if (m_figures.IsPrinting())
-    {
-        std::printf("\niterations of 16 samples a node, millions of cycles of 1 ns; compute: "
-                    "SCALE-Sim's model in closed form\n%-24s %9s %9s %9s %9s %9s %10s %14s %14s\n",
-                    "",
-                    "compute",
-                    "sum",
-                    "ring",
-                    "2D-ring",
-                    "MT-MSG",
-                    "ring share",
-                    "less than ring",
-                    "than 2D-ring");
-    }
-    // What the lines need for the bytes of all steps: the expected times.
-    const uint64_t nodes = GetTopology("torus:8x8").hosts;
-    const double side = std::sqrt(static_cast<double>(nodes));
-    const double nsPerByte = 8e9 / static_cast<double>(m_setting.rate.GetBitRate());
-    const auto steps = static_cast<double>(outcomes.back().steps);
-    Savings expected;
-    Savings ours;
+    m_paper.Begin("iterations");
+    PublishedTable table = m_paper.MakeTable({{"network", "", -24},
+                                              {"compute_Mcycles", "compute", 9, "%.3f"},
+                                              {"aggregation_Mcycles", "sum", 9, "%.3f"},
+                                              {"ring_Mcycles", "ring", 9, "%.3f"},
+                                              {"ring_2d_Mcycles", "2D-ring", 9, "%.3f"},
+                                              {"multitree_Mcycles", "MT-MSG", 9, "%.3f"},
+                                              {"ring_share_percent", "share", 9, "%.1f%%"},
+                                              {"less_than_ring_percent", "ring", 9, "%.1f%%"},
+                                              {"less_than_ring_2d_percent", "2D", 9, "%.1f%%"},
+                                              {"overlapped_speedup_ring", "ring", 9, "%.2f"},
+                                              {"overlapped_speedup_ring_2d", "2D", 9, "%.2f"}});
+    // What the lines need for the bytes of all steps, in times of the vector on a line.
+    const Iteration lines{0,
+                          0,
+                          2 * (1 - 1 / nodes) * HEADS,
+                          (1 - 1 / std::sqrt(nodes)) * HEADS,
+                          contenders.back().steps / nodes};
+    Extremes expected{{"ring", lines.ring / lines.multitree},
+                      {"other", lines.ring2d / lines.multitree}};
+    Extremes ours{{"ring", GetMeanRatio(contenders[0].seconds, contenders.back().seconds)},
+                  {"other", GetMeanRatio(contenders[1].seconds, contenders.back().seconds)}};
     for (std::size_t i = 0; i < networks.size(); i++)
     {
         const SystolicNetwork& network = networks[i];
-        Iteration iteration;
-        for (const SystolicLayer& layer : network.layers)
+        Iteration iteration = GetComputation(network);
+        iteration.ring = 1e9 * contenders[0].seconds[i];
+        iteration.ring2d = 1e9 * contenders[1].seconds[i];
+        iteration.multitree = 1e9 * contenders.back().seconds[i];
+        const double overlapped = GetOverlapped(network, contenders.back().line);
+        const double ring = GetOverlapped(network, contenders[0].line) / overlapped;
+        const double ring2d = GetOverlapped(network, contenders[1].line) / overlapped;
+        table.AddRow({network.name,
+                      iteration.compute * 1e-6,
+                      iteration.aggregation * 1e-6,
+                      iteration.ring * 1e-6,
+                      iteration.ring2d * 1e-6,
+                      iteration.multitree * 1e-6,
+                      iteration.GetShare(),
+                      iteration.GetSaving(iteration.ring),
+                      iteration.GetSaving(iteration.ring2d),
+                      ring,
+                      ring2d});
+        if (i > 0) // AlexNet's convolutions, of strange sizes, take nearly all of the time
         {
-            const LayerCycles cycles = GetCycles(layer);
-            iteration.compute +=
-                static_cast<double>(cycles.forward + cycles.inputGradient + cycles.weightGradient);
+            const std::string prefix = network.kind == "CNN" ? "cnn-" : "";
+            TakeIn(ours, prefix, iteration);
+            Raise(ours[prefix + "overlapped"], ring);
+            Raise(ours[prefix + "overlapped-2d"], ring2d);
+            const double ns = 8e9 / static_cast<double>(m_rate.GetBitRate()) * 4 *
+                              static_cast<double>(network.GetParameters());
+            iteration.ring = ns * lines.ring;
+            iteration.ring2d = ns * lines.ring2d;
+            iteration.multitree = ns * lines.multitree;
+            TakeIn(expected, prefix, iteration);
         }
-        iteration.aggregation = GetAggregationCycles(network.GetParameters());
-        Iteration lines = iteration;
-        const auto vector = 4 * static_cast<double>(network.GetParameters()) * nsPerByte;
-        const auto share = 1 / static_cast<double>(nodes);
-        lines.ring = 2 * (1 - share) * vector * HEADS;
-        lines.ring2d = (1 - 1 / side) * vector * HEADS;
-        lines.multitree = steps * share * vector;
-        iteration.ring = 1e9 * outcomes[0].seconds[i];
-        iteration.ring2d = 1e9 * outcomes[1].seconds[i];
-        iteration.multitree = 1e9 * outcomes.back().seconds[i];
-        const double overlapped = GetOverlapped(network, outcomes.back().line);
-        const double ringSpeedUp = GetOverlapped(network, outcomes[0].line) / overlapped;
-        const double ring2dSpeedUp = GetOverlapped(network, outcomes[1].line) / overlapped;
-        auto row = JsonValue::Object();
-        row.Set("network", network.name)
-            .Set("compute_Mcycles", iteration.compute * 1e-6)
-            .Set("aggregation_Mcycles", iteration.aggregation * 1e-6)
-            .Set("ring_Mcycles", iteration.ring * 1e-6)
-            .Set("ring_2d_Mcycles", iteration.ring2d * 1e-6)
-            .Set("multitree_Mcycles", iteration.multitree * 1e-6)
-            .Set("ring_share_percent", 100 * iteration.GetShare())
-            .Set("less_than_ring_percent", 100 * iteration.GetSaving(iteration.ring))
-            .Set("less_than_ring_2d_percent", 100 * iteration.GetSaving(iteration.ring2d))
-            .Set("overlapped_speedup_ring", ringSpeedUp)
-            .Set("overlapped_speedup_ring_2d", ring2dSpeedUp);
-        m_iterations.Append(row);
-        if (m_figures.IsPrinting())
-        {
-            std::printf("%-24s %9.3f %9.3f %9.3f %9.3f %9.3f %9.1f%% %13.1f%% %13.1f%%\n",
-                        network.name.c_str(),
-                        iteration.compute * 1e-6,
-                        iteration.aggregation * 1e-6,
-                        iteration.ring * 1e-6,
-                        iteration.ring2d * 1e-6,
-                        iteration.multitree * 1e-6,
-                        100 * iteration.GetShare(),
-                        100 * iteration.GetSaving(iteration.ring),
-                        100 * iteration.GetSaving(iteration.ring2d));
-        }
-        if (i == 0)
-        {
-            continue; // AlexNet's convolutions, of strange sizes, take nearly all of the time
-        }
-        expected.Add(network, lines, NONE, NONE);
-        ours.Add(network, iteration, ringSpeedUp, ring2dSpeedUp);
     }
-    m_figures.PrintHeadings("\n");
-    AddFigure("speed-up over ring (mean of all networks)",
-              "",
-              ABSTRACT,
-              2.3,
-              2 * (static_cast<double>(nodes) - 1) * HEADS / steps,
-              GetMeanRatio(outcomes[0].seconds, outcomes.back().seconds));
-    AddFigure("speed-up over the state of the art (2D-ring)",
-              "",
-              ABSTRACT,
-              1.56,
-              (1 - 1 / side) * HEADS * static_cast<double>(nodes) / steps,
-              GetMeanRatio(outcomes[1].seconds, outcomes.back().seconds));
-    const auto add =
-        [&](const char* figure, const char* source, double published, double Savings::*value) {
-            AddFigure(figure, "%", source, published, 100 * (expected.*value), 100 * (ours.*value));
-        };
-    add("least share of a ring's all-reduce in an iteration, but for AlexNet",
-        UNVERIFIED,
-        30,
-        &Savings::leastShare);
-    add("largest share of a ring's all-reduce in an iteration",
-        UNVERIFIED,
-        88,
-        &Savings::largestShare);
-    add("CNNs: largest saving of an iteration over ring", UNVERIFIED, 34, &Savings::cnnOverRing);
-    add("CNNs: largest saving of an iteration over 2D-ring",
-        UNVERIFIED,
-        15,
-        &Savings::cnnOverRing2d);
-    add("NCF, Transformer: largest saving over ring", ABSTRACT, 81, &Savings::overRing);
-    add("NCF, Transformer: largest saving over 2D-ring", ABSTRACT, 30, &Savings::overRing2d);
-    // An infinitely fast all-reduce saves the ring's share.
-    AddFigure("largest saving of an all-reduce that takes no time, over ring",
-              "%",
-              "",
-              NONE,
-              100 * expected.largestShare,
-              100 * ours.largestShare);
-    AddFigure("CNNs, overlapped by layer: largest gain over ring",
-              "%",
-              UNVERIFIED,
-              10,
-              NONE,
-              100 * (ours.cnnOverlapped - 1));
-    AddFigure("NCF, Transformer, overlapped: largest speed-up over ring",
-              "",
-              UNVERIFIED,
-              2,
-              NONE,
-              ours.overlapped);
-    AddFigure("NCF, Transformer, overlapped: largest speed-up over 2D-ring",
-              "",
-              UNVERIFIED,
-              1.37,
-              NONE,
-              ours.overlapped2d);
+    m_iterations = table.GetRows();
+    AddTraining(expected, ours);
 }
 
 void
-Comparison::CompareInterfaces()
+MultitreeAllreduce::AddTraining(Extremes& expected, Extremes& ours)
 {
-    constexpr uint64_t BYTES = 16 << 20;
-
-    const struct
+    m_paper.Begin("training");
+    for (const char* row : {"ring",
+                            "other",
+                            "least-share",
+                            "largest-share",
+                            "cnn-over-ring",
+                            "cnn-over-ring-2d",
+                            "over-ring",
+                            "over-ring-2d"})
     {
-        const char* name;
-        const char* keys;
-        double heads;
-    } variants[] = {
-        {"alpha: 1 interface, packets", "ports=1,interfaces=1,flow-control=packet", HEADS},
-        {"beta: 4 interfaces, packets", "flow-control=packet", HEADS},
-        {"gamma: 1 interface, messages", "ports=1,interfaces=1,flow-control=message", 1},
-        {"delta: 4 interfaces, messages", "flow-control=message", 1},
-        {"delta, order of the table only", "flow-control=message,lockstep=none", 1},
-        {"delta, lockstep by an oracle", "flow-control=message,lockstep=oracle", 1}};
+        m_paper.Add(row, expected[row], ours[row]);
+    }
+    // An infinitely fast all-reduce saves the ring's share.
+    m_paper.Add("no-time", expected["largest-share"], ours["largest-share"]);
+    m_paper.Add("cnn-overlapped", NONE, 100 * (ours["cnn-overlapped"] - 1));
+    m_paper.Add("overlapped", NONE, ours["overlapped"]);
+    m_paper.Add("overlapped-2d", NONE, ours["overlapped-2d"]);
+}
 
-    const double bytesPerSecond = static_cast<double>(m_setting.rate.GetBitRate()) / 8;
-    m_figures.PrintHeadings(
-        "\nMULTITREE's interface, all-reduces of 16 MiB; expected: the bytes of "
-        "all steps on the line\n");
+void
+MultitreeAllreduce::AddInterfaces()
+{
+    const double rate = static_cast<double>(m_rate.GetBitRate()) / 8e9; // bytes per ns
     for (const std::string spec : {"torus:4x4", "torus:8x8"})
     {
-        const uint32_t nodes = GetTopology(spec).hosts;
-        std::vector<double> expected;
+        const TopologyGraph topology = GetTopology(spec);
+        std::vector<double> expected; // GB/s, by variant
         std::vector<double> ours;
-        for (const auto& variant : variants)
+        for (PublishedCase& variant : m_paper.GetCases("variants"))
         {
-            const Contender contender{variant.name, GetMultitree(variant.keys)};
-            const Outcome outcome = Measure(spec, nodes, contender, {BYTES});
-            AddRows("interfaces", spec, nodes, contender, {BYTES}, outcome);
-            expected.push_back(outcome.steps * variant.heads * BYTES / nodes / bytesPerSecond);
-            ours.push_back(outcome.seconds[0]);
-            AddFigure(spec + ", " + variant.name + ", " + std::to_string(outcome.steps) + " steps",
-                      "GB/s",
-                      "",
-                      NONE,
-                      BYTES / expected.back() * 1e-9,
-                      BYTES / ours.back() * 1e-9);
+            Contender contender{variant.GetText("variant"), GetMultitree(variant.GetText("keys"))};
+            Measure(contender, topology, {INTERFACE_BYTES});
+            AddRows("interfaces", topology, contender, {INTERFACE_BYTES});
+            expected.push_back(rate * 16 * topology.hosts / variant.Get("flits") / contender.steps);
+            ours.push_back(INTERFACE_BYTES / contender.seconds[0] * 1e-9);
+            variant.Set("topology", spec).Set("steps", contender.steps);
+            m_paper.Add("variant", expected.back(), ours.back(), variant);
         }
-        AddFigure(spec + ": gain of message over packet flow control, 1 interface",
-                  "%",
-                  UNVERIFIED,
-                  6,
-                  100 * (expected[0] / expected[2] - 1),
-                  100 * (ours[0] / ours[2] - 1));
-        AddFigure(spec + ": likewise, 4 interfaces",
-                  "%",
-                  UNVERIFIED,
-                  6,
-                  100 * (expected[1] / expected[3] - 1),
-                  100 * (ours[1] / ours[3] - 1));
-        AddFigure(spec + ": speed-up of 4 interfaces over 1, messages",
-                  "",
-                  "",
-                  NONE,
-                  expected[2] / expected[3],
-                  ours[2] / ours[3]);
+        m_paper.Add("one",
+                    100 * (expected[2] / expected[0] - 1),
+                    100 * (ours[2] / ours[0] - 1),
+                    {{"topology", spec}});
+        m_paper.Add("four",
+                    100 * (expected[3] / expected[1] - 1),
+                    100 * (ours[3] / ours[1] - 1),
+                    {{"topology", spec}});
+        m_paper.Add("more", expected[3] / expected[2], ours[3] / ours[2], {{"topology", spec}});
     }
-    for (const auto& [spec, published] :
-         std::vector<std::pair<std::string, double>>{{"torus:8x8", 128}, {"mesh:8x8", 140}})
+    for (const PublishedCase& table : m_paper.GetCases("tables"))
     {
-        const Outcome outcome = Measure(spec, 64, {"", GetMultitree("flow-control=message")}, {64});
-        AddFigure(spec + ": entries of the largest schedule table",
-                  "",
-                  UNVERIFIED,
-                  published,
-                  NONE,
-                  outcome.entries);
-        AddFigure(spec + ": its size, 200 bits an entry",
-                  "KB",
-                  UNVERIFIED,
-                  published == 128 ? 3.2 : NONE,
-                  published * ENTRY_BYTES * 1e-3,
-                  outcome.entries * ENTRY_BYTES * 1e-3);
+        const TopologyGraph topology = GetTopology(table.GetText("topology"));
+        Contender contender{"", GetMultitree("flow-control=message")};
+        Measure(contender, topology, {64});
+        const double entries = contender.entries;
+        m_paper.Add("entries", NONE, entries, table);
+        m_paper.Add("kilobytes",
+                    table.Get("entries") * ENTRY_BYTES * 1e-3,
+                    entries * ENTRY_BYTES * 1e-3,
+                    table);
     }
 }
 
 void
-Comparison::CompareScaling()
+MultitreeAllreduce::AddScaling()
 {
-    if (m_figures.IsPrinting())
-    {
-        std::printf("\nweak scaling, 384 KiB for each node of a torus; time of an all-reduce, us\n"
-                    "%6s %11s",
-                    "nodes",
-                    "bytes");
-    }
-    bool isFirst = true;
+    PublishedTable table = m_paper.MakeTable(
+        AddColumns({{"nodes", "nodes", 6, "%.0f"}, {"bytes", "bytes", 11, "%.0f"}},
+                   GetContenders(GetTopology(m_tori[0])),
+                   "%.1f"));
     for (const std::string& spec : m_tori)
     {
         const TopologyGraph topology = GetTopology(spec);
-        const std::vector<uint64_t> sizes{SCALING_BYTES * topology.hosts};
-        const auto contenders = GetContenders(topology);
-        std::vector<double> seconds;
-        for (const Contender& contender : contenders)
-        {
-            const Outcome outcome = MeasureLine(spec, topology.hosts, contender, sizes);
-            AddRows("scaling", spec, topology.hosts, contender, sizes, outcome);
-            seconds.push_back(outcome.seconds[0]);
-            if (m_figures.IsPrinting() && isFirst)
-            {
-                std::printf(" %13s", contender.name.c_str());
-            }
-        }
-        if (m_figures.IsPrinting())
-        {
-            std::printf("%s%6u %11llu",
-                        isFirst ? "   speed-up over ring, 2D-ring\n" : "",
-                        topology.hosts,
-                        static_cast<unsigned long long>(sizes[0]));
-            for (double time : seconds)
-            {
-                std::printf(" %13.1f", time * 1e6);
-            }
-            std::printf("   %7.2f %7.2f\n",
-                        seconds[0] / seconds.back(),
-                        seconds[1] / seconds.back());
-            std::fflush(stdout);
-        }
-        isFirst = false;
+        const uint64_t bytes = SCALING_BYTES * topology.hosts;
+        const Contenders contenders = MeasureAll("scaling", topology, {bytes});
+        table.AddRow(AddCells({static_cast<double>(topology.hosts), static_cast<double>(bytes)},
+                              contenders,
+                              0,
+                              0));
         if (topology.hosts == 256)
         {
-            m_figures.PrintHeadings("\n");
-            AddFigure("speed-up over ring, 256 nodes (published: about)",
-                      "",
-                      UNVERIFIED,
-                      3,
-                      NONE,
-                      seconds[0] / seconds.back());
-            AddFigure("speed-up over 2D-ring, 256 nodes (published: about)",
-                      "",
-                      UNVERIFIED,
-                      1.4,
-                      NONE,
-                      seconds[1] / seconds.back());
+            m_paper.Begin("scaling-256");
+            const double seconds = contenders.back().seconds[0];
+            m_paper.Add("ring", NONE, contenders[0].seconds[0] / seconds);
+            m_paper.Add("other", NONE, contenders[1].seconds[0] / seconds);
         }
     }
-}
-
-JsonValue
-Comparison::ToJson() const
-{
-    auto document = JsonValue::Object();
-    document.Set("rows", m_rows)
-        .Set("steps", m_steps)
-        .Set("iterations", m_iterations)
-        .Set("figures", m_figures.GetRows());
-    return document;
-}
-
-int
-Compare(int argc, char* argv[])
-{
-    Setting setting;
-    ProgramOptions options("multitree-allreduce",
-                           "All-reduces of the MULTITREE paper, beside what it reports.");
-    options.Group("Experiment");
-    options.AddChoice("part",
-                      "sizes: bandwidth by size on each topology; networks: the gradients of whole "
-                      "networks on a torus of 64, and iterations of their training; interfaces: "
-                      "MULTITREE's interface with less; scaling: tori of more and more nodes",
-                      setting.part,
-                      {"all", "sizes", "networks", "interfaces", "scaling"});
-    options.AddList("topology",
-                    "for sizes: as --topology of collective-benchmark; may be repeated",
-                    setting.topologies);
-    options.AddString("bytes", "for sizes: as --bytes of collective-benchmark", setting.bytes);
-    options.AddString("sides", "for scaling: sides of the tori, a list", setting.sides);
-    options.AddChoice(
-        "stop",
-        "when a step of MULTITREE's construction ends: any as the paper says, last as "
-        "its authors' program does",
-        setting.stop,
-        {"any", "last"});
-    options.AddRate("rate", "rate of a link for payload and head flits", setting.rate);
-    options.AddTime("delay", "propagation delay of every link", setting.delay);
-    options.AddUnsigned("mtu",
-                        "payload of the simulation's packets; of no influence on the rate of "
-                        "payload",
-                        setting.mtu,
-                        256,
-                        9000);
-    options.AddBool(
-        "full",
-        "simulate all bytes; otherwise vectors above 2 MiB and 16 KiB for each node take "
-        "the time on the line through this size and half of it",
-        setting.full);
-    options.AddJson(setting.json);
-    setting.files.AddTo(options);
-    ClusterCommandLine::ReserveAttributes(options);
-    options.Parse(argc, argv);
-    Config::SetDefault("ns3::training::SwitchDevice::CutThrough", BooleanValue(true));
-    Config::SetDefault("ns3::training::ScheduledCommunicator::ReduceRate",
-                       DataRateValue(DataRate(REDUCE_RATE)));
-    options.Parse(argc, argv); // options of the user override those of the paper
-    Comparison comparison(setting);
-    RunExperiment(
-        options,
-        setting.json,
-        setting.files,
-        setting.part,
-        {{"sizes", [&] { comparison.CompareSizes(); }},
-         {"networks", [&] { comparison.CompareNetworks(); }},
-         {"interfaces", [&] { comparison.CompareInterfaces(); }},
-         {"scaling", [&] { comparison.CompareScaling(); }}},
-        [&] { return comparison.ToJson(); },
-        comparison.GetCost());
-    return 0;
 }
 
 } // namespace
@@ -888,5 +600,5 @@ Compare(int argc, char* argv[])
 int
 main(int argc, char* argv[])
 {
-    return RunProgram("multitree-allreduce", [&] { return Compare(argc, argv); });
+    return RunProgram("multitree-allreduce", [&] { return MultitreeAllreduce().Run(argc, argv); });
 }
