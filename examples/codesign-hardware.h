@@ -22,53 +22,37 @@
 namespace
 {
 
-/** Parts of a platform. */
-struct PlatformParts
-{
-    uint32_t routers;       ///< one per node
-    uint32_t portsOfRouter; ///< inputs, equal to outputs
-    uint32_t switches;      ///< local switches
-    uint32_t portsOfSwitch; ///< inputs, equal to outputs
-};
-
 /** A quantity of a router of p ports: linear * p + square * p^2. */
 struct RouterFit
 {
     double linear; ///< buffers, drivers
     double square; ///< crossbar
 
-    /** @return the quantity of all routers and switches */
-    double GetSum(const PlatformParts& parts) const
+    /** @return the quantity of a router or switch */
+    double Get(double ports) const
     {
-        const auto get = [this](double ports) { return ports * (linear + square * ports); };
-        return parts.routers * get(parts.portsOfRouter) + parts.switches * get(parts.portsOfSwitch);
+        return ports * (linear + square * ports);
+    }
+
+    /**
+     * @param nodes per package, with a router and a port to a host each
+     * @param packages of a torus, with 4 ports of each router; 1: no torus
+     * @param switches per package, with a port of each router and to each
+     * @param ringPorts of each router, in place of switches
+     * @return the quantity of all routers and switches
+     */
+    double GetSum(uint32_t nodes, uint32_t packages, uint32_t switches, uint32_t ringPorts) const
+    {
+        const uint32_t ports = switches + ringPorts + (packages > 1 ? 4 : 0) + 1;
+        return nodes * packages * Get(ports) + switches * packages * Get(nodes);
     }
 };
 
-/// Area with 4 flits per channel, mm2.
+/// Area, mm2, and power, static and dynamic, W, with 4 and with 5000 flits per channel.
 constexpr RouterFit ROUTER_AREA{0.040646, 0.012777};
-/// Power with 4 flits per channel, static and dynamic, W.
 constexpr RouterFit ROUTER_POWER{0.017626, 0.000761};
-/// Area with 5000 flits per channel, mm2.
 constexpr RouterFit DEEP_ROUTER_AREA{39.7, 0.012777};
-/// Power with 5000 flits per channel, W.
 constexpr RouterFit DEEP_ROUTER_POWER{13.95, 0};
-
-/**
- * @param nodes per package
- * @param packages of a torus, or 1 without ports to a torus
- * @param switches per package; 0: the nodes are a ring
- * @param ringPorts ports of a node to the ring
- * @return the parts
- */
-inline PlatformParts
-CountParts(uint32_t nodes, uint32_t packages, uint32_t switches, uint32_t ringPorts)
-{
-    const uint32_t local = switches > 0 ? switches : ringPorts;
-    const uint32_t torus = packages > 1 ? 4 : 0;
-    const uint32_t host = 1;
-    return {nodes * packages, local + torus + host, switches * packages, nodes};
-}
 
 } // namespace
 
