@@ -7,10 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_JOB_VALIDATION_EXPERTS_H
 #define DISTRIBUTED_TRAINING_JOB_VALIDATION_EXPERTS_H
 
-#include "job-validation-comparison.h"
+#include "job-validation-times.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <random>
 #include <set>
@@ -80,125 +79,82 @@ CountTokenCopies(uint32_t nodes, uint32_t gpus)
     return copies;
 }
 
+/** Kernels of DeepEP that forward tokens within a node. */
 inline void
-Comparison::CompareExperts()
+AddNormalExperts(Reproduction& paper, JobTimes& times)
 {
-    constexpr const char* SOURCE = "DeepEP, README";
-    constexpr uint64_t SCALES = 32; // values of 8 bits that share a scale
-    constexpr uint64_t NUMBERS = 128 * 8 * 7168;
-    const std::array<const char*, 2> names{"dispatch", "combine"};
-    const std::array<uint64_t, 2> bytes{NUMBERS + NUMBERS / SCALES, 2 * NUMBERS};
-    const std::array<double, 2> few{77, 114};
-    const std::array<double, 2> many{118, 195};
-    m_table.PrintHeadings(
-        "\nExchanges of tokens, H800, a NIC of 400 Gbit/s a GPU; low latency: 128 "
-        "tokens, 8 of the experts each;\ntime of the kernels and rate of NVLink "
-        "from both rows of 8 ranks; expected: bytes at line rate\n");
-    constexpr double RANKS = 8;
-    const double local = static_cast<double>(bytes[1] - bytes[0]) * (RANKS - 1) / RANKS /
-                         ((few[1] - few[0]) * 1e-6); // B/s
-    const double kernels =
-        few[0] - 1e6 * static_cast<double>(bytes[0]) * (RANKS - 1) / RANKS / local; // us
-    Add("rate of NVLink", "GB/s", Role::CALIBRATION, SOURCE, NONE, NONE, local * 1e-9);
-    Add("time of kernels beside the exchange",
-        "us",
-        Role::CALIBRATION,
-        SOURCE,
-        NONE,
-        NONE,
-        kernels);
-    const auto exchange = [&](uint64_t ranks, uint64_t size, double link) {
-        ClusterOptions cluster =
-            MakeCluster(ranks,
-                        "rail-optimized:gpus=8,servers=" + std::to_string(ranks / 8) +
-                            ",local-rate=" + std::to_string(static_cast<uint64_t>(link)) + "bps",
-                        400e9,
-                        "direct");
-        return 1e6 * Simulate(cluster, CollectiveOperation::ALL_TO_ALL, size);
-    };
-    for (std::size_t i = 0; i < names.size(); i++)
-    {
-        Add(std::string("low latency, ") + names[i] + ", 8 ranks",
-            "us",
-            Role::CALIBRATION,
-            SOURCE,
-            few[i],
-            kernels + 1e6 * static_cast<double>(bytes[i]) * (RANKS - 1) / RANKS / local,
-            kernels + exchange(8, bytes[i], 8 * local));
-        Add(std::string("low latency, ") + names[i] + ", 16 ranks",
-            "us",
-            Role::PREDICTED,
-            SOURCE,
-            many[i],
-            kernels + 1e6 * static_cast<double>(bytes[i]) / 2 / 50e9,
-            kernels + exchange(16, bytes[i], 8 * local));
-    }
-    CompareNormalExperts();
-}
-
-inline void
-Comparison::CompareNormalExperts()
-{
-    constexpr const char* SOURCE = "DeepEP, README";
     constexpr uint32_t GPUS = 8; // of a node
     constexpr double NVLINK = 160e9;
     constexpr double NIC = 50e9;
-    m_table.PrintHeadings(
-        "\nNormal kernels of DeepEP: 4096 tokens, to each of their nodes once by a NIC, and there "
-        "to "
-        "each of their GPUs by NVLink;\nrates count what stays, too; rates of the lines from the "
-        "rows of 8 and of 32 ranks; expected: 160 and 50 GB/s\n");
-
-    struct Row
+    double nvlink = NVLINK;
+    double nic = NIC;
+    paper.Begin("normal-experts");
+    for (const PublishedCase& row : paper.GetCases())
     {
-        uint32_t nodes;
-        std::array<double, 2> published; ///< dispatch and combine
-    };
-
-    const std::array<Row, 4> rows{{{1, {153, 158}}, {4, {58, 57}}, {2, {43, 43}}, {8, {51, 50}}}};
-    const std::array<const char*, 2> names{"dispatch", "combine"};
-    const std::array<uint64_t, 2> token{7168 + 7168 / 32, 2 * 7168}; // with scales, bytes
-    for (std::size_t i = 0; i < names.size(); i++)
-    {
-        double nvlink = NVLINK;
-        double nic = NIC;
-        for (const Row& row : rows)
+        const auto nodes = static_cast<uint32_t>(row.GetCount("ranks")) / GPUS;
+        const bool isAlone = nodes == 1;
+        if (isAlone) // the first row of a kernel
         {
-            const TokenCopies copies = CountTokenCopies(row.nodes, GPUS);
-            const uint64_t across = copies.nodes * token[i];
-            const uint64_t inside = copies.ranks * token[i];
-            const uint64_t counted = row.nodes == 1 ? inside : across;
-            const auto getSeconds = [&](uint64_t ranks, double rate, uint64_t bytes) {
-                return ranks == 1
-                           ? 0
-                           : GetSeconds(MakeCluster(ranks, "single-switch", 8 * rate, "direct"),
-                                        CollectiveOperation::ALL_TO_ALL,
-                                        bytes);
-            };
-            // Kernels forward a token when it arrives, so the slower exchange counts.
-            const auto getRate = [&] {
-                return static_cast<double>(counted) * 1e-9 /
-                       std::max(getSeconds(row.nodes, nic, across),
-                                getSeconds(GPUS, nvlink, inside));
-            };
-            const bool givesNvlink = row.nodes == 1;
-            const bool givesNic = row.nodes == 4;
-            for (uint32_t round = 0; (givesNvlink || givesNic) && round < ROUNDS; round++)
-            {
-                (givesNvlink ? nvlink : nic) *= row.published[i] / getRate();
-            }
-            const double left = static_cast<double>(across) * (row.nodes - 1) / row.nodes;
-            const double near = static_cast<double>(inside) * (GPUS - 1) / GPUS;
-            Add(std::string("normal, ") + names[i] + ", " + std::to_string(row.nodes * GPUS) +
-                    " ranks: rate of " + (row.nodes == 1 ? "NVLink" : "a NIC"),
-                "GB/s",
-                givesNvlink || givesNic ? Role::CALIBRATION : Role::PREDICTED,
-                SOURCE,
-                row.published[i],
-                1e-9 * static_cast<double>(counted) / std::max(left / NIC, near / NVLINK),
-                getRate());
+            nvlink = NVLINK;
+            nic = NIC;
         }
+        const TokenCopies copies = CountTokenCopies(nodes, GPUS);
+        const auto token = static_cast<uint64_t>(7168 * row.Get("bytes"));
+        const uint64_t across = copies.nodes * token;
+        const uint64_t inside = copies.ranks * token;
+        const double counted = 1e-9 * static_cast<double>(isAlone ? inside : across);
+        const auto getSeconds = [&](uint32_t ranks, double rate, uint64_t bytes) {
+            return ranks == 1
+                       ? 0
+                       : times.GetSeconds(MakeCluster(ranks, "single-switch", 8 * rate, "direct"),
+                                          CollectiveOperation::ALL_TO_ALL,
+                                          bytes);
+        };
+        // Kernels forward a token when it arrives, so the slower exchange counts.
+        const auto getRate = [&] {
+            return counted /
+                   std::max(getSeconds(nodes, nic, across), getSeconds(GPUS, nvlink, inside));
+        };
+        const bool isGiven = row.GetText("role") == "calibration";
+        for (uint32_t round = 0; isGiven && round < ROUNDS; round++)
+        {
+            (isAlone ? nvlink : nic) *= row.Get("rate") / getRate();
+        }
+        const double left = static_cast<double>(across) * (nodes - 1) / nodes;
+        const double near = static_cast<double>(inside) * (GPUS - 1) / GPUS;
+        paper.Add("rate", counted / std::max(left / NIC, near / NVLINK), getRate(), row);
     }
+}
+
+/** DeepEP: exchanges of tokens. */
+inline void
+AddExperts(Reproduction& paper, JobTimes& times)
+{
+    constexpr double NUMBERS = 128 * 8 * 7168;
+    constexpr double LEAVE = 7.0 / 8; // of the numbers of 8 ranks
+    const auto cases = paper.GetCases();
+    const double local = NUMBERS * (cases[1].Get("bytes") - cases[0].Get("bytes")) * LEAVE /
+                         ((cases[1].Get("few") - cases[0].Get("few")) * 1e-6); // B/s
+    const auto getLocal = [&](const PublishedCase& each) {
+        return 1e6 * NUMBERS * each.Get("bytes") * LEAVE / local; // us
+    };
+    const double kernels = cases[0].Get("few") - getLocal(cases[0]);
+    paper.Add("nvlink", NONE, local * 1e-9);
+    paper.Add("kernels", NONE, kernels);
+    for (const PublishedCase& each : cases)
+    {
+        const double bytes = NUMBERS * each.Get("bytes");
+        const auto exchange = [&](uint64_t ranks) {
+            const std::string rate = std::to_string(static_cast<uint64_t>(8 * local)) + "bps";
+            return 1e6 *
+                   times.Simulate(MakeCluster(ranks, MakeServers(ranks, 8, rate), 400e9, "direct"),
+                                  CollectiveOperation::ALL_TO_ALL,
+                                  static_cast<uint64_t>(bytes));
+        };
+        paper.Add("few", kernels + getLocal(each), kernels + exchange(8), each);
+        paper.Add("many", kernels + 1e6 * bytes / 2 / 50e9, kernels + exchange(16), each);
+    }
+    AddNormalExperts(paper, times);
 }
 
 } // namespace ns3::training

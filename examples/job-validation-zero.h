@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_JOB_VALIDATION_ZERO_H
 #define DISTRIBUTED_TRAINING_JOB_VALIDATION_ZERO_H
 
-#include "job-validation-comparison.h"
+#include "job-validation-times.h"
 
 #include "ns3/parallel-command-line.h"
 #include "ns3/transformer-graph.h"
@@ -103,19 +103,42 @@ GetLength(const TaskGraph& graph, LayerTask name)
     return length.GetSeconds();
 }
 
+/**
+ * Adds the times of a case.
+ * @param graph of it
+ * @param places of its collectives
+ * @param expected times of the forward and of the backward pass, s
+ * @param optimizer published time of ZeRO-3, which ZeRO++ leaves as it is, ms
+ * @return time of an iteration, ms
+ */
+inline double
+AddPasses(Reproduction& paper,
+          JobTimes& times,
+          const PublishedCase& each,
+          const TaskGraph& graph,
+          const std::map<PlanGroups, Place>& places,
+          const std::array<double, 2>& expected,
+          double optimizer)
+{
+    const double forward = 1e3 * times.GetSeconds(ForwardGraph(graph), places);
+    const double update = 1e3 * GetLength(graph, LayerTask::UPDATE);
+    const double passes = 1e3 * times.GetSeconds(graph, places) - update;
+    paper.Add("forward", 1e3 * expected[0], forward, each);
+    paper.Add("backward", 1e3 * expected[1], passes - forward, each);
+    paper.Add("optimizer", update, optimizer, each);
+    paper.Add("iteration", NONE, passes + optimizer, each);
+    return passes + optimizer;
+}
+
+/** DeepSpeed: ZeRO-3 and ZeRO++ on 4 nodes with a NIC each. */
 inline void
-Comparison::CompareZero()
+AddZero(Reproduction& paper, JobTimes& times)
 {
     // V100s of DGX-2: NVSwitch with 150 GB/s a direction, 39 TFLOP/s as Megatron-LM reached.
     constexpr uint64_t NODES = 4;
     constexpr uint64_t GPUS = 16;
     constexpr double LOCAL = 1200e9;
-    constexpr const char* SOURCE = "DeepSpeed, ZeRO++ log";
-    m_table.PrintHeadings(
-        "GPT-2 18B, 4 nodes of 16 V100 with one NIC of 100 Gbit/s each; times of layers from "
-        "collectives simulated alone;\nexpected: bytes at the calibrated rate alone; of the "
-        "optimizer: bytes "
-        "in memory\n");
+    constexpr double LINE = 100e9;
     TransformerModel model = FindTransformer("megatron-18.4b");
     model.sequence = 512;
     ParallelOptions base;
@@ -127,8 +150,7 @@ Comparison::CompareZero()
     plus.quantizedWeights = true;
     plus.quantizedGradients = true;
     plus.hpzPartition = GPUS;
-    ParallelJobOptions job;
-    const TransformerRates rates = job.GetRates("v100", 1);
+    const TransformerRates rates = ParallelJobOptions().GetRates("v100", 1);
     const auto getPlaces = [&](double rate) {
         const std::string nodes = "leaf-spine:leaves=4,spines=1,hosts-per-leaf=16,uplink=" +
                                   std::to_string(static_cast<uint64_t>(rate)) + "bps";
@@ -143,75 +165,28 @@ Comparison::CompareZero()
         }
         return places;
     };
-    const auto makeGraph = [&](const ParallelOptions& options) {
-        return TransformerGraph(std::make_shared<const ParallelPlan>(model, options), rates);
+    const TransformerGraph baseline(std::make_shared<const ParallelPlan>(model, base), rates);
+    const TransformerGraph quantized(std::make_shared<const ParallelPlan>(model, plus), rates);
+    const auto cases = paper.GetCases();
+    const double optimizer = cases[0].Get("optimizer");
+    const auto getForward = [&](double rate) {
+        return 1e3 * times.GetSeconds(ForwardGraph(baseline), getPlaces(rate));
     };
-    const TransformerGraph baseline = makeGraph(base);
-    const TransformerGraph quantized = makeGraph(plus);
-    constexpr double LINE = 100e9;
-    constexpr double FORWARD = 3.3562;
-    constexpr double OPTIMIZER = 0.1395; // of ZeRO-3; ZeRO++ leaves it as it is
-    const double atLine = GetSeconds(ForwardGraph(baseline), getPlaces(LINE));
-    Add("ZeRO-3, forward, NICs at line rate",
-        "ms",
-        Role::PREDICTED,
-        SOURCE,
-        1e3 * FORWARD,
-        NONE,
-        1e3 * atLine);
+    paper.Add("line", NONE, getForward(LINE), cases[0]);
     double rate = LINE;
     for (uint32_t round = 0; round < ROUNDS; round++)
     {
-        rate *= GetSeconds(ForwardGraph(baseline), getPlaces(rate)) / FORWARD;
+        rate *= getForward(rate) / cases[0].Get("forward");
     }
+    paper.Add("rate", NONE, rate * 1e-9);
     const auto places = getPlaces(rate);
-    Add("rate of a NIC that the forward pass of ZeRO-3 implies",
-        "Gbit/s",
-        Role::CALIBRATION,
-        SOURCE,
-        NONE,
-        NONE,
-        rate * 1e-9);
     const double bytes = 2.0 * static_cast<double>(model.GetParameters());
     const double whole = 8 * bytes * (base.data - 1) / base.data / rate;
-    const auto add = [&](const std::string& name,
-                         const TransformerGraph& graph,
-                         const std::array<double, 4>& published,
-                         const std::array<double, 2>& expected,
-                         Role role) {
-        const double forward = GetSeconds(ForwardGraph(graph), places);
-        const double update = GetLength(graph, LayerTask::UPDATE);
-        const double passes = GetSeconds(graph, places) - update;
-        const double iteration = passes + OPTIMIZER;
-        Add(name + ", forward", "ms", role, SOURCE, published[0], 1e3 * expected[0], 1e3 * forward);
-        Add(name + ", backward",
-            "ms",
-            Role::PREDICTED,
-            SOURCE,
-            published[1],
-            1e3 * expected[1],
-            1e3 * (passes - forward));
-        Add(name + ", optimizer", "ms", role, SOURCE, published[2], 1e3 * update, 1e3 * OPTIMIZER);
-        Add(name + ", iteration",
-            "ms",
-            Role::PREDICTED,
-            SOURCE,
-            published[3],
-            NONE,
-            1e3 * iteration);
-        return iteration;
-    };
-    const double before = add("ZeRO-3",
-                              baseline,
-                              {3356.2, 6458.6, 139.5, 9955.9},
-                              {whole, 2 * whole},
-                              Role::CALIBRATION);
-    const double after = add("ZeRO++",
-                             quantized,
-                             {1794.6, 1742.0, 142.4, 3680.6},
-                             {whole / 2, NONE},
-                             Role::PREDICTED);
-    Add("speed-up of ZeRO++", "", Role::PREDICTED, SOURCE, 9955.9 / 3680.6, NONE, before / after);
+    const double before =
+        AddPasses(paper, times, cases[0], baseline, places, {whole, 2 * whole}, optimizer);
+    const double after =
+        AddPasses(paper, times, cases[1], quantized, places, {whole / 2, NONE}, optimizer);
+    paper.Add("speed-up", NONE, before / after);
 }
 
 } // namespace ns3::training
