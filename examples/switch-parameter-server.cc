@@ -15,21 +15,17 @@
 
 #include "hidden-global-values.h"
 
-#include "ns3/experiment.h"
 #include "ns3/fabric-border.h"
-#include "ns3/published-table.h"
-#include "ns3/recorded-collectives.h"
+#include "ns3/reproduction.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/switch-ps-optimizer.h"
 #include "ns3/switch-ps-wire-format.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-run.h"
 #include "ns3/training-workload.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,8 +36,6 @@ using namespace ns3::training;
 namespace
 {
 
-/// An unknown number.
-constexpr double NONE = PublishedTable::UNKNOWN;
 /// Workers of the paper, besides the server.
 constexpr uint32_t WORKERS = 3;
 /// Samples of a worker and iteration; not published.
@@ -50,35 +44,15 @@ constexpr uint64_t BATCH = 32;
 constexpr double LINE = 10e9;
 /// Numbers in a packet of the switch, a jumbo frame; not published.
 constexpr uint32_t ELEMENTS = 1024;
-/// Forward and backward pass of ResNet-50 with 16 images on GPUs called Titan X with 12 GB, s, from
-/// cnn-benchmarks (J. Johnson, Torch, cuDNN 5). The paper does not tell which it used.
-constexpr double PASCAL = 103.58e-3;
-constexpr double MAXWELL = 171.02e-3;
-constexpr double MEASURED_BATCH = 16;
-/// Iteration of a worker in SwitchML's simulations, a V100, s.
-constexpr double SWITCHML_V100 = 0.32;
-/// Where figures come from.
-constexpr const char* PAPER = "Hashmi";
-constexpr const char* CITED = "Hashmi, cited";
-constexpr const char* ITSUBO = "Itsubo, abstract";
-
-/** Parameters of the simulation. */
-struct Setting
-{
-    std::string part{"all"};
-    Time interval{MilliSeconds(5)};
-    std::string json;
-    RunFilesOptions files;
-};
 
 /** @return options of hosts on a switch of the paper */
 ClusterOptions
-MakeOptions(uint32_t ranks, const std::string& algorithm)
+MakeOptions(uint32_t ranks, const std::string& algorithm, double rate = LINE)
 {
     ClusterOptions options;
     options.ranks = ranks;
     options.algorithm = algorithm;
-    options.rate = DataRate(static_cast<uint64_t>(LINE));
+    options.rate = DataRate(static_cast<uint64_t>(rate));
     return options;
 }
 
@@ -89,20 +63,22 @@ MakeSwitch(const std::string& more = "")
     return "switch-ps:elements-per-packet=" + std::to_string(ELEMENTS) + ",slots=64" + more;
 }
 
-/** @return bits on the line per byte of data between hosts */
+/** @return time on the line of data between hosts, or between them and the switch, s */
 double
-GetLineBits(uint32_t mtu)
+GetLineSeconds(uint64_t bytes, bool isSwitch)
 {
-    return 8.0 * (GetDataFrameBytes(WRITE_MIDDLE, mtu) + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES) /
-           mtu;
+    const uint32_t data = isSwitch ? 4 * ELEMENTS : 4096;
+    const uint32_t frame =
+        isSwitch ? GetSwitchPsFrameBytes(ELEMENTS) : GetDataFrameBytes(WRITE_MIDDLE, data);
+    return static_cast<double>(bytes) * 8.0 * (frame + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES) /
+           data / LINE;
 }
 
-/** @return bits on the line per byte of data between hosts and the switch */
-double
-GetSwitchLineBits()
+/** @return gradients of ResNet-50, bytes */
+uint64_t
+GetGradientBytes()
 {
-    return 8.0 * (GetSwitchPsFrameBytes(ELEMENTS) + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES) /
-           (4.0 * ELEMENTS);
+    return 4 * LoadModel("resnet50", BATCH, 1).GetParameters();
 }
 
 /** @return activations that ResNet-50 keeps for its backward pass, by layer, bytes */
@@ -135,10 +111,10 @@ class WorkerTrace
     struct Sample
     {
         Time when;
-        uint64_t sent;     ///< bytes so far
-        uint64_t received; ///< bytes so far
-        const char* phase; ///< forward, backward, or "" if the worker waits
-        double memory;     ///< in use, bytes
+        uint64_t sent;             ///< bytes so far
+        uint64_t received;         ///< bytes so far
+        std::string phase{"wait"}; ///< or forward, backward, update
+        double memory{0};          ///< in use, bytes
     };
 
     /**
@@ -147,10 +123,41 @@ class WorkerTrace
      * @param rank the worker
      * @param interval between samples
      */
-    WorkerTrace(const TrainingRun& run, const LayeredModel& model, uint32_t rank, Time interval);
+    WorkerTrace(const TrainingRun& run, const LayeredModel& model, uint32_t rank, Time interval)
+        : m_device(run.GetCluster().GetFabric().devices.at(rank)),
+          m_model(model),
+          m_activations(GetActivations()),
+          m_interval(interval)
+    {
+        const Ptr<Node> host = run.GetCluster().GetFabric().hosts.Get(rank);
+        for (uint32_t i = 0; i < host->GetNApplications(); i++)
+        {
+            host->GetApplication(i)->TraceConnectWithoutContext(
+                "ComputePhase",
+                MakeCallback(&WorkerTrace::OnPhase, this));
+        }
+        Simulator::ScheduleNow(&WorkerTrace::TakeSample, this);
+    }
 
     /** @return the samples; call after the run */
-    std::vector<Sample> GetSamples() const;
+    std::vector<Sample> GetSamples()
+    {
+        for (Sample& sample : m_samples)
+        {
+            // Weights and gradients stay.
+            sample.memory = 2.0 * static_cast<double>(m_model.GetGradientBytes());
+            for (const Phase& phase : m_phases)
+            {
+                if (phase.start <= sample.when && sample.when < phase.end)
+                {
+                    const bool isPass = phase.name == "forward" || phase.name == "backward";
+                    sample.phase = isPass ? phase.name : "update";
+                    sample.memory += isPass ? GetActive(phase, sample.when) : 0;
+                }
+            }
+        }
+        return m_samples;
+    }
 
   private:
     /** A phase of computation. */
@@ -161,9 +168,32 @@ class WorkerTrace
         Time end;
     };
 
-    static void TakeSample(WorkerTrace* self);
-    void OnPhase(uint32_t, uint32_t, const std::string& name, Time start, Time end);
-    double GetActive(const Phase& phase, Time when) const;
+    void TakeSample()
+    {
+        const PortCounters& counters = m_device->GetPort().GetCounters();
+        m_samples.push_back({Simulator::Now(), counters.transmittedBytes, counters.receivedBytes});
+        Simulator::Schedule(m_interval, &WorkerTrace::TakeSample, this);
+    }
+
+    void OnPhase(uint32_t, uint32_t, const std::string& name, Time start, Time end)
+    {
+        m_phases.push_back({name, start, end});
+    }
+
+    /** @return activations: each layer keeps its own from its forward to its backward pass */
+    double GetActive(const Phase& phase, Time when) const
+    {
+        const bool isForward = phase.name == "forward";
+        Time passed = isForward ? phase.start : phase.end;
+        double bytes = 0;
+        for (std::size_t i = 0; i < m_model.layers.size(); i++)
+        {
+            const auto& layer = m_model.layers[i];
+            passed += isForward ? layer.forward : Time() - layer.backward;
+            bytes += (passed <= when) == isForward ? m_activations[i] : 0;
+        }
+        return bytes;
+    }
 
     Ptr<HostDevice> m_device;
     const LayeredModel& m_model;
@@ -172,79 +202,6 @@ class WorkerTrace
     std::vector<Phase> m_phases;
     std::vector<Sample> m_samples;
 };
-
-WorkerTrace::WorkerTrace(const TrainingRun& run,
-                         const LayeredModel& model,
-                         uint32_t rank,
-                         Time interval)
-    : m_device(run.GetCluster().GetFabric().devices.at(rank)),
-      m_model(model),
-      m_activations(GetActivations()),
-      m_interval(interval)
-{
-    const Ptr<Node> host = run.GetCluster().GetFabric().hosts.Get(rank);
-    for (uint32_t i = 0; i < host->GetNApplications(); i++)
-    {
-        host->GetApplication(i)->TraceConnectWithoutContext(
-            "ComputePhase",
-            MakeCallback(&WorkerTrace::OnPhase, this));
-    }
-    Simulator::ScheduleNow(&WorkerTrace::TakeSample, this);
-}
-
-void
-WorkerTrace::TakeSample(WorkerTrace* self)
-{
-    const PortCounters& counters = self->m_device->GetPort().GetCounters();
-    self->m_samples.push_back(
-        {Simulator::Now(), counters.transmittedBytes, counters.receivedBytes, "", 0});
-    Simulator::Schedule(self->m_interval, &WorkerTrace::TakeSample, self);
-}
-
-void
-WorkerTrace::OnPhase(uint32_t, uint32_t, const std::string& name, Time start, Time end)
-{
-    m_phases.push_back({name, start, end});
-}
-
-double
-WorkerTrace::GetActive(const Phase& phase, Time when) const
-{
-    // Each layer keeps its activations from its forward pass until its backward pass.
-    const bool isForward = phase.name == "forward";
-    Time passed = isForward ? phase.start : phase.end;
-    double bytes = 0;
-    for (std::size_t i = 0; i < m_model.layers.size(); i++)
-    {
-        passed =
-            isForward ? passed + m_model.layers[i].forward : passed - m_model.layers[i].backward;
-        const bool isKept = isForward ? passed <= when : passed > when;
-        bytes += isKept ? m_activations[i] : 0;
-    }
-    return bytes;
-}
-
-std::vector<WorkerTrace::Sample>
-WorkerTrace::GetSamples() const
-{
-    std::vector<Sample> samples = m_samples;
-    for (Sample& sample : samples)
-    {
-        // Weights and gradients stay.
-        sample.memory = 2.0 * static_cast<double>(m_model.GetGradientBytes());
-        for (const Phase& phase : m_phases)
-        {
-            if (phase.start <= sample.when && sample.when < phase.end)
-            {
-                sample.phase = phase.name == "forward"    ? "forward"
-                               : phase.name == "backward" ? "backward"
-                                                          : "update";
-                sample.memory += phase.name == "update" ? 0 : GetActive(phase, sample.when);
-            }
-        }
-    }
-    return samples;
-}
 
 /**
  * Algorithm 1 with the loss |w - x|^2 / 2 of each worker's x and the regularizer decay |w|^2 / 2.
@@ -283,18 +240,18 @@ class Descent
     }
 
     /** @return the weights of each worker */
-    std::vector<std::vector<float>> Run()
+    const std::vector<Ptr<Tensor>>& Run()
     {
         for (uint32_t rank = 0; rank < m_tensors.size(); rank++)
         {
             m_tensors[rank] = Create<Tensor>();
+            m_tensors[rank]->bytes = sizeof(float) * WEIGHTS;
             m_tensors[rank]->values.assign(WEIGHTS, 0);
             Simulator::ScheduleWithContext(m_cluster.GetFabric().hosts.Get(rank)->GetId(),
                                            Time(0),
                                            &Descent::Push,
                                            this,
-                                           rank,
-                                           0U);
+                                           rank);
         }
         try
         {
@@ -306,12 +263,7 @@ class Descent
             throw;
         }
         Record("");
-        std::vector<std::vector<float>> weights;
-        for (const auto& tensor : m_tensors)
-        {
-            weights.push_back(tensor->values);
-        }
-        return weights;
+        return m_tensors;
     }
 
     /** @return a weight in exact arithmetic */
@@ -338,17 +290,38 @@ class Descent
         return static_cast<float>(std::sin(1 + index * (1.0 + rank)));
     }
 
-    static void Push(Descent* self, uint32_t rank, uint32_t iteration)
+    void Push(uint32_t rank)
     {
-        const Ptr<Tensor>& tensor = self->m_tensors[rank];
         for (uint32_t i = 0; i < WEIGHTS; i++)
         {
-            tensor->values[i] -= GetSample(rank, i); // gradient of the loss
+            m_tensors[rank]->values[i] -= GetSample(rank, i); // gradient of the loss
         }
-        tensor->bytes = sizeof(float) * WEIGHTS;
-        self->m_cluster.GetCommunicator(rank)->AllReduce(
-            tensor,
-            MakeBoundCallback(&Descent::OnPulled, self, rank, iteration + 1));
+        m_cluster.GetCommunicator(rank)->AllReduce(
+            m_tensors[rank],
+            MakeBoundCallback(&Descent::OnPulled, this, rank));
+    }
+
+    static void OnPulled(Descent* self, uint32_t rank)
+    {
+        // All workers end an iteration before one ends the next.
+        const auto ranks = static_cast<uint32_t>(self->m_tensors.size());
+        const uint32_t iteration = self->m_pulled++ / ranks + 1;
+        if (self->m_files && self->m_pulled % ranks == 0)
+        {
+            CollectiveMeasurement measured{};
+            measured.seconds = (Simulator::Now() - self->m_begin).GetSeconds();
+            self->m_begin = Simulator::Now();
+            self->m_files->AddIteration(MakeIterationRecord(measured, iteration - 1, false));
+            self->m_files->GetRecorder().BeginIteration(iteration);
+        }
+        if (iteration < ITERATIONS)
+        {
+            Simulator::ScheduleNow(&Descent::Push, self, rank);
+        }
+        else if (self->m_pulled == ITERATIONS * ranks)
+        {
+            self->m_run.End();
+        }
     }
 
     /** Completes the files. */
@@ -362,120 +335,22 @@ class Descent
         }
     }
 
-    /** Records an iteration that all workers have ended. */
-    void EndIteration()
-    {
-        CollectiveMeasurement measured{};
-        measured.seconds = (Simulator::Now() - m_begin).GetSeconds();
-        m_begin = Simulator::Now();
-        m_files->AddIteration(MakeIterationRecord(measured, m_iteration++, false));
-        m_files->GetRecorder().BeginIteration(m_iteration);
-    }
-
-    static void OnPulled(Descent* self, uint32_t rank, uint32_t iteration)
-    {
-        if (self->m_files && ++self->m_pulled % self->m_tensors.size() == 0)
-        {
-            self->EndIteration();
-        }
-        if (iteration < ITERATIONS)
-        {
-            Simulator::ScheduleNow(&Descent::Push, self, rank, iteration);
-        }
-        else if (++self->m_finished == self->m_tensors.size())
-        {
-            self->m_run.End();
-        }
-    }
-
     Cluster m_cluster;
     GuardedRun m_run;
     std::vector<Ptr<Tensor>> m_tensors;
-    std::size_t m_finished{0};
     std::optional<RunFiles> m_files; // none: not recorded
-    std::size_t m_pulled{0};         // by all workers
-    uint32_t m_iteration{0};         // number of complete ones
+    uint32_t m_pulled{0};            // by all workers
     Time m_begin;                    // of the iteration
 };
 
-/** The figures of both works, simulated next to the published ones. */
-class Comparison
-{
-  public:
-    /** @param setting of the comparison */
-    explicit Comparison(const Setting& setting)
-        : m_setting(setting),
-          m_table(PublishedTable::OfFigures(78, setting.json))
-    {
-    }
-
-    /** Figure 1 and what the text states. */
-    void CompareStatements();
-    /** Figure 2: a parameter server and all-reduces, by the number of workers. */
-    void CompareExchanges();
-    /** Figure 3, algorithm 1: distributed subgradient descent in the switch. */
-    void CompareDescent();
-    /** Figure 4: a worker that trains ResNet-50. */
-    void CompareTrace();
-    /** Sums and steps of optimizers in the switch, and on hosts. */
-    void CompareOptimizers();
-
-    /** @return the results */
-    JsonValue ToJson() const;
-
-    /** @return the cost of all simulations */
-    const RunCost& GetCost() const
-    {
-        return m_table.GetCost();
-    }
-
-  private:
-    double GetSeconds(const ClusterOptions& options, uint64_t bytes);
-    double Train(const std::string& workload, const std::string& algorithm);
-
-    const Setting& m_setting;
-    PublishedTable m_table;
-    JsonValue m_trace{JsonValue::Array()};
-};
-
-double
-Comparison::GetSeconds(const ClusterOptions& options, uint64_t bytes)
-{
-    const CollectiveRun run = RunCollectives(options, CollectiveOperation::ALL_REDUCE, {bytes});
-    m_table.AddCost(run.cost);
-    return run.measurements.back().seconds;
-}
-
-/** @return time of an iteration of 8 workers without overlap, s */
-double
-Comparison::Train(const std::string& workload, const std::string& algorithm)
-{
-    TrainingRunOptions options;
-    options.workload = workload;
-    options.gpu = "v100";
-    options.overlap = false;
-    options.iterations = 1;
-    options.warmup = 0;
-    options.cluster = MakeOptions(8, algorithm);
-    const TrainingRunResult result = TrainingRun(options).Run();
-    m_table.AddCost(result.cost);
-    return result.mean.iterationTimeS;
-}
-
+/** What the text states. */
 void
-Comparison::CompareStatements()
+AddStatements(Reproduction& paper)
 {
-    m_table.PrintHeadings("Statements; expected: closed forms\n");
-    m_table.AddFigure(
-        "figure 1: durations of training, a survey without its values: not reproducible",
-        "",
-        PAPER,
-        NONE,
-        NONE,
-        NONE);
+    paper.Add("survey", NONE, NONE);
     // What all nodes send, by the schedules.
     constexpr uint32_t NODES = 100;
-    constexpr double PARAMETERS = 1e9;
+    constexpr double TERABYTES = 4e-12 * 1e9; // of a vector
     const auto count = [](const char* algorithm, uint32_t ranks) {
         CollectiveRequest request;
         request.ranks = ranks;
@@ -492,330 +367,222 @@ Comparison::CompareStatements()
                 }
             }
         }
-        return 4e-12 * PARAMETERS * vectors;
+        return TERABYTES * vectors;
     };
-    m_table.AddFigure("10^9 parameters, 100 nodes and a server: sent in an iteration",
-                      "TB",
-                      PAPER,
-                      1,
-                      2 * NODES * 4 * PARAMETERS * 1e-12,
-                      count("parameter-server", NODES + 1));
-    m_table.AddFigure("likewise, a ring of 100 nodes",
-                      "TB",
-                      PAPER,
-                      1,
-                      2 * (NODES - 1) * 4 * PARAMETERS * 1e-12,
-                      count("ring", NODES));
-    const double compute = LoadModel("vgg16", BATCH, 1, "v100").GetComputeTime().GetSeconds();
-    const double copy = 32.0 * static_cast<double>(LoadModel("vgg16", BATCH, 1).GetParameters());
-    m_table.AddFigure("VGG-16, 8 workers with V100, 10 Gbit/s: throughput of SwitchML over ring",
-                      "x",
-                      CITED,
-                      2,
-                      (compute + 1.75 * copy / LINE) / (compute + copy / LINE),
-                      Train("vgg16", "ring") /
-                          Train("vgg16", "switchml:data-type=int32,elements-per-packet=256"));
+    paper.Add("server", 2 * NODES * TERABYTES, count("parameter-server", NODES + 1));
+    paper.Add("ring", 2 * (NODES - 1) * TERABYTES, count("ring", NODES));
+    const auto train = [&](const std::string& algorithm) {
+        TrainingRunOptions options;
+        options.workload = "vgg16";
+        options.gpu = "v100";
+        options.overlap = false;
+        options.iterations = 1;
+        options.warmup = 0;
+        options.cluster = MakeOptions(8, algorithm);
+        return paper.Train(options).mean.iterationTimeS;
+    };
+    const LayeredModel model = LoadModel("vgg16", BATCH, 1, "v100");
+    const double compute = model.GetComputeTime().GetSeconds();
+    const double copy = 32.0 * static_cast<double>(model.GetParameters()) / LINE;
+    paper.Add("vgg16",
+              (compute + 1.75 * copy) / (compute + copy),
+              train("ring") / train("switchml:data-type=int32,elements-per-packet=256"));
 }
 
+/** Figure 2: a parameter server and all-reduces, by the number of workers. */
 void
-Comparison::CompareExchanges()
+AddExchanges(Reproduction& paper)
 {
-    m_table.PrintHeadings("\nFigure 2: exchange of ResNet-50's gradients at 10 Gbit/s; expected: "
-                          "lines and headers\n");
-    const uint64_t bytes = 4 * LoadModel("resnet50", BATCH, 1).GetParameters();
-    const double host = static_cast<double>(bytes) * GetLineBits(4096) / LINE;
+    const uint64_t bytes = GetGradientBytes();
+    const double host = GetLineSeconds(bytes, false);
     for (const uint32_t workers : {WORKERS, 7U, 15U})
     {
-        const std::string text = std::to_string(workers) + " workers";
-        m_table.AddFigure(text + " and a parameter server on a host",
-                          "s",
-                          PAPER,
-                          NONE,
-                          2 * workers * host,
-                          GetSeconds(MakeOptions(workers + 1, "parameter-server"), bytes));
-        m_table.AddFigure(text + ", all-reduce by a ring",
-                          "s",
-                          PAPER,
-                          NONE,
-                          2.0 * (workers - 1) / workers * host,
-                          GetSeconds(MakeOptions(workers, "ring"), bytes));
-        m_table.AddFigure(text + ", the switch is the parameter server",
-                          "s",
-                          PAPER,
-                          NONE,
-                          static_cast<double>(bytes) * GetSwitchLineBits() / LINE,
-                          GetSeconds(MakeOptions(workers, MakeSwitch()), bytes));
+        const auto add = [&](const char* row, double expected, const ClusterOptions& cluster) {
+            paper.Add(row,
+                      expected,
+                      paper.GetSeconds(cluster, bytes),
+                      {{"workers", std::to_string(workers)}});
+        };
+        add("host", 2 * workers * host, MakeOptions(workers + 1, "parameter-server"));
+        add("ring", 2.0 * (workers - 1) / workers * host, MakeOptions(workers, "ring"));
+        add("switch", GetLineSeconds(bytes, true), MakeOptions(workers, MakeSwitch()));
     }
 }
 
+/** Figure 3, algorithm 1: distributed subgradient descent in the switch. */
 void
-Comparison::CompareDescent()
+AddDescent(Reproduction& paper)
 {
-    m_table.PrintHeadings("\nFigure 3, algorithm 1 in the switch: 20 iterations of 3 workers, "
-                          "learning rate 0.1, regularizer |w|^2 / 4; expected: exact arithmetic\n");
     std::vector<float> first;
-    for (const double loss : {0., 0.01})
+    for (const PublishedCase& each : paper.GetCases())
     {
         ClusterOptions options =
             MakeOptions(WORKERS,
                         MakeSwitch(",optimizer=sgd,learning-rate=" + FormatDouble(Descent::RATE) +
                                    ",weight-decay=" + FormatDouble(Descent::DECAY)));
-        options.loss = loss;
+        options.loss = each.Get("loss");
         Descent descent(options);
-        const auto weights = descent.Run();
-        m_table.AddCost(descent.GetCost());
+        const auto& weights = descent.Run();
+        paper.AddCost(descent.GetCost());
         double largest = 0;
         double error = 0;
         double expected = 0;
         double sum = 0;
         double different = 0;
-        first = first.empty() ? weights[0] : first;
+        first = first.empty() ? weights[0]->values : first;
         for (uint32_t i = 0; i < Descent::WEIGHTS; i++)
         {
             const double exact = descent.GetWeight(i);
             largest = std::max(largest, std::abs(exact));
             expected += exact * exact;
-            sum += static_cast<double>(weights[0][i]) * weights[0][i];
+            sum += std::pow(static_cast<double>(weights[0]->values[i]), 2);
             for (const auto& mine : weights)
             {
-                error = std::max(error, std::abs(mine[i] - exact));
-                different += mine[i] == first[i] ? 0 : 1;
+                error = std::max(error, std::abs(mine->values[i] - exact));
+                different += mine->values[i] == first[i] ? 0 : 1;
             }
         }
-        const std::string text = loss > 0 ? ", 1 % of frames lost" : "";
-        m_table.AddFigure("norm of the weights" + text,
-                          "",
-                          PAPER,
-                          NONE,
-                          std::sqrt(expected),
-                          std::sqrt(sum));
-        m_table.AddFigure("largest error of a weight over the largest weight" + text,
-                          "2^-24",
-                          PAPER,
-                          NONE,
-                          0,
-                          std::ldexp(error / largest, 24));
-        m_table.AddFigure("weights of all workers that differ from the first ones" + text,
-                          "",
-                          PAPER,
-                          NONE,
-                          0,
-                          different);
+        paper.Add("norm", std::sqrt(expected), std::sqrt(sum), each);
+        paper.Add("error", 0, std::ldexp(error / largest, 24), each);
+        paper.Add("different", 0, different, each);
     }
 }
 
-void
-Comparison::CompareTrace()
+/**
+ * Adds the memory of a worker.
+ * @return its samples
+ */
+JsonValue
+AddSamples(Reproduction& paper, const std::vector<WorkerTrace::Sample>& samples, Time interval)
 {
-    m_table.PrintHeadings("\nFigure 4: a worker that trains ResNet-50, batch 32, with 2 others and "
-                          "a server; links of 10 Gbit/s (the text prints 10 GB/s);\npublished: "
-                          "little memory is in use for longer than much\n");
-    const uint64_t bytes = 4 * LoadModel("resnet50", BATCH, 1).GetParameters();
-    const double host = 2 * WORKERS * static_cast<double>(bytes) * GetLineBits(4096) / LINE;
-    const double inSwitch = static_cast<double>(bytes) * GetSwitchLineBits() / LINE;
+    double most = 0;
+    for (const auto& sample : samples)
+    {
+        most = std::max(most, sample.memory);
+    }
+    double low = 0;
+    auto trace = JsonValue::Array();
+    for (std::size_t i = 0; i < samples.size(); i++)
+    {
+        const auto& sample = samples[i];
+        const auto& before = samples[i > 0 ? i - 1 : 0];
+        const double rate = 8e-9 / interval.GetSeconds();
+        low += sample.memory < most / 2 ? 1 : 0;
+        trace.Append(JsonValue::Object()
+                         .Set("time_s", sample.when.GetSeconds())
+                         .Set("phase", sample.phase)
+                         .Set("memory_MB", sample.memory * 1e-6)
+                         .Set("sent_Gbps", rate * static_cast<double>(sample.sent - before.sent))
+                         .Set("received_Gbps",
+                              rate * static_cast<double>(sample.received - before.received)));
+    }
+    paper.Add("low", NONE, 100 * low / static_cast<double>(samples.size()));
+    paper.Add("least",
+              2e-6 * static_cast<double>(GetGradientBytes()),
+              1e-6 * samples.back().memory);
+    paper.Add("most", NONE, 1e-6 * most);
+    return trace;
+}
+
+/**
+ * Figure 4: a worker that trains ResNet-50.
+ * @return samples of the first case
+ */
+JsonValue
+AddTrace(Reproduction& paper, Time interval)
+{
+    const uint64_t bytes = GetGradientBytes();
     const LayeredModel v100 = LoadModel("resnet50", BATCH, 1, "v100");
     const double passes = (v100.GetForwardTime() + v100.GetBackwardTime()).GetSeconds();
-    const auto train = [&](double wanted, const std::string& algorithm, uint32_t ranks) {
+    auto trace = JsonValue::Array();
+    for (const PublishedCase& each : paper.GetCases())
+    {
+        const std::string server = each.GetText("server");
+        const bool isSwitch = server == "switch";
+        const double seconds = each.Get("seconds");
         TrainingRunOptions options;
         options.batch = BATCH;
         options.gpu = "v100";
-        options.computeScale = wanted / passes;
+        options.computeScale = seconds / passes;
         options.overlap = false;
         options.iterations = 3;
         options.warmup = 0;
-        options.cluster = MakeOptions(ranks, algorithm);
-        return options;
-    };
-    const auto add = [&](const std::string& text, double compute, double exchange, double ours) {
-        m_table.AddFigure(text + ": share of time that it waits",
-                          "%",
-                          PAPER,
-                          NONE,
-                          100 * exchange / (exchange + compute),
-                          100 * ours);
-    };
-    for (const auto& [name, seconds] :
-         {std::pair("Titan X (Pascal)", PASCAL * BATCH / MEASURED_BATCH),
-          std::pair("Titan X (Maxwell)", MAXWELL * BATCH / MEASURED_BATCH),
-          std::pair("0.32 s (SwitchML's V100)", SWITCHML_V100)})
-    {
-        for (const bool isSwitch : {false, true})
+        options.cluster = isSwitch ? MakeOptions(WORKERS, MakeSwitch(",optimizer=sgd"))
+                                   : MakeOptions(WORKERS + 1, "parameter-server");
+        const LayeredModel model = LoadModel("resnet50", BATCH, options.computeScale, options.gpu);
+        TrainingRun run(options);
+        WorkerTrace worker(run, model, 1, interval);
+        const TrainingRunResult result = run.Run();
+        paper.AddCost(result.cost);
+        const double compute = seconds + (isSwitch ? 0 : model.update.GetSeconds());
+        const double exchange = (isSwitch ? 1 : 2 * WORKERS) * GetLineSeconds(bytes, isSwitch);
+        paper.Add(server,
+                  100 * exchange / (exchange + compute),
+                  100 * (1 - result.mean.computeTimeS / result.mean.iterationTimeS),
+                  each);
+        if (trace.IsEmpty())
         {
-            const TrainingRunOptions options =
-                isSwitch ? train(seconds, MakeSwitch(",optimizer=sgd"), WORKERS)
-                         : train(seconds, "parameter-server", WORKERS + 1);
-            const LayeredModel model =
-                LoadModel("resnet50", BATCH, options.computeScale, options.gpu);
-            TrainingRun run(options);
-            WorkerTrace trace(run, model, 1, m_setting.interval);
-            const TrainingRunResult result = run.Run();
-            m_table.AddCost(result.cost);
-            const double compute = result.mean.computeTimeS;
-            add(std::string(name) + (isSwitch ? ", server in the switch" : ", server on a host"),
-                seconds + (isSwitch ? 0 : model.update.GetSeconds()),
-                isSwitch ? inSwitch : host,
-                1 - compute / result.mean.iterationTimeS);
-            if (isSwitch || seconds != PASCAL * BATCH / MEASURED_BATCH)
-            {
-                continue;
-            }
-            const auto samples = trace.GetSamples();
-            double most = 0;
-            double low = 0;
-            for (const auto& sample : samples)
-            {
-                most = std::max(most, sample.memory);
-            }
-            for (std::size_t i = 0; i < samples.size(); i++)
-            {
-                low += samples[i].memory < most / 2 ? 1 : 0;
-                const auto& before = samples[i > 0 ? i - 1 : 0];
-                const double rate = i > 0 ? 8e-9 / m_setting.interval.GetSeconds() : 0;
-                m_trace.Append(
-                    JsonValue::Object()
-                        .Set("time_s", samples[i].when.GetSeconds())
-                        .Set("phase", *samples[i].phase ? samples[i].phase : "wait")
-                        .Set("memory_MB", samples[i].memory * 1e-6)
-                        .Set("sent_Gbps", rate * static_cast<double>(samples[i].sent - before.sent))
-                        .Set("received_Gbps",
-                             rate * static_cast<double>(samples[i].received - before.received)));
-            }
-            m_table.AddFigure(
-                "likewise: share of time with less than half of the most memory in use",
-                "%",
-                PAPER,
-                NONE,
-                NONE,
-                100 * low / static_cast<double>(samples.size()));
-            m_table.AddFigure("likewise: least memory in use, weights and gradients",
-                              "MB",
-                              PAPER,
-                              NONE,
-                              2e-6 * static_cast<double>(bytes),
-                              1e-6 * samples.back().memory);
-            m_table.AddFigure("likewise: most memory in use, with all activations",
-                              "MB",
-                              PAPER,
-                              NONE,
-                              NONE,
-                              1e-6 * most);
+            trace = AddSamples(paper, worker.GetSamples(), interval);
         }
     }
+    return trace;
 }
 
+/** Sums and steps of optimizers in the switch, and on hosts. */
 void
-Comparison::CompareOptimizers()
+AddOptimizers(Reproduction& paper)
 {
-    m_table.PrintHeadings("\nSums and optimizers in the switch; expected: the slower of line and "
-                          "memory\n");
     constexpr uint64_t COUNT = 4 << 20;
-    const auto getRate = [&](uint32_t ranks, const std::string& algorithm, double line) {
-        ClusterOptions options = MakeOptions(ranks, algorithm);
-        options.rate = DataRate(static_cast<uint64_t>(line));
-        return COUNT / GetSeconds(options, 4 * COUNT);
+    const auto getRate = [&](const std::string& more, double line) {
+        return COUNT / paper.GetSeconds(MakeOptions(4, MakeSwitch(more), line), 4 * COUNT);
     };
-    const double share = 100 * 8 / GetSwitchLineBits();
-    m_table.AddFigure("sum of 4 workers, 1024 numbers a packet: share of the line of 10 Gbit/s",
-                      "%",
-                      ITSUBO,
-                      98.3,
-                      share,
-                      100 * 32 * getRate(4, MakeSwitch(), LINE) / LINE);
+    const double weight = GetLineSeconds(4, true);
+    const double sum = getRate("", LINE);
+    paper.Add("sum", 100 * 32 / weight / LINE, 100 * 32 * sum / LINE);
     constexpr double MEMORY = 238.9e9; // two DDR3-1866 modules of 64 bits
     for (const double line : {10e9, 100e9})
     {
         for (const auto& [name, optimizer] : Registry<SwitchOptimizer>::All())
         {
-            const double lines = line / (4 * GetSwitchLineBits());
             const double memory = MEMORY / (2 * 32.0 * optimizer.arrays); // read and written
-            m_table.AddFigure("4 workers, " + FormatDouble(line * 1e-9) + " Gbit/s, " + name +
-                                  ", weights in two DDR3 modules",
-                              "M weights/s",
-                              "",
-                              NONE,
-                              1e-6 * std::min(lines, memory),
-                              1e-6 * getRate(4, MakeSwitch(",optimizer=" + name), line));
+            paper.Add("rate",
+                      1e-6 * std::min(line / LINE / weight, memory),
+                      1e-6 * getRate(",optimizer=" + name, line),
+                      {{"Gbps", FormatDouble(line * 1e-9)}, {"optimizer", name}});
         }
     }
     // Bytes of memory per weight. NumPy, as in Chainer's Adam on a CPU, reads operands and writes
     // results of 15 array operations; a single kernel of a GPU reads 4 arrays and writes 3.
-    constexpr double CPU_BYTES = 148;
-    constexpr double CPU_RATE = 21.3e9; // one channel of DDR4-2666
-    constexpr double GPU_BYTES = 28;
-    constexpr double GPU_RATE = 484e9; // GTX 1080 Ti
-    const double line = 4 * GetSwitchLineBits() / LINE;
-    const double inSwitch = 1 / getRate(4, MakeSwitch(",optimizer=adam"), LINE);
-    const double sum = 1 / getRate(4, MakeSwitch(), LINE);
-    const double cpu = CPU_BYTES / CPU_RATE;
-    const double gpu = GPU_BYTES / GPU_RATE;
-    m_table.AddFigure(
-        "Adam after the sum on a CPU, NumPy at an assumed 21.3 GB/s, over in the switch",
-        "x",
-        ITSUBO,
-        3.0,
-        1 + cpu / line,
-        (sum + cpu) / inSwitch);
-    m_table.AddFigure(
-        "Adam after the sum on a GPU, one kernel at an assumed 484 GB/s, over in the switch",
-        "x",
-        ITSUBO,
-        1.25,
-        1 + gpu / line,
-        (sum + gpu) / inSwitch);
-    m_table.AddFigure("fit: time of a weight on the GPU at which the ratio is the published 1.25",
-                      "ns",
-                      "",
-                      NONE,
-                      1e9 * 0.25 * line,
-                      NONE);
-}
-
-JsonValue
-Comparison::ToJson() const
-{
-    auto document = JsonValue::Object();
-    document.Set("rows", m_table.GetRows()).Set("trace", m_trace);
-    return document;
+    constexpr double CPU = 148 / 21.3e9; // one channel of DDR4-2666
+    constexpr double GPU = 28 / 484e9;   // GTX 1080 Ti
+    const double adam = getRate(",optimizer=adam", LINE);
+    paper.Add("cpu", 1 + CPU / weight, (1 / sum + CPU) * adam);
+    paper.Add("gpu", 1 + GPU / weight, (1 / sum + GPU) * adam);
+    paper.Add("fit", 1e9 * 0.25 * weight, NONE);
 }
 
 int
 Compare(int argc, char* argv[])
 {
-    Setting setting;
-    ProgramOptions options(
-        "switch-parameter-server",
-        "A parameter server in a switch (Hashmi; Itsubo et al.): what is published beside ours.");
-    options.Group("Experiment");
-    options.AddChoice("part",
-                      "statements: of the text; exchange: by the number of workers; descent: "
-                      "algorithm 1; trace: memory and traffic of a worker; optimizer: in the "
-                      "switch and on hosts",
-                      setting.part,
-                      {"all", "statements", "exchange", "descent", "trace", "optimizer"});
-    options.AddTime("interval", "between samples of the trace, which --json has", setting.interval);
-    options.AddJson(setting.json);
-    setting.files.AddTo(options);
-    ClusterCommandLine::ReserveAttributes(options);
-    options.Parse(argc, argv);
-    if (setting.interval < MicroSeconds(10) || setting.interval > Seconds(1))
-    {
-        throw ConfigurationError("--interval=" + FormatTime(setting.interval) +
-                                 " (allowed: 10us to 1s)");
-    }
-    Comparison comparison(setting);
-    RunExperiment(
-        options,
-        setting.json,
-        setting.files,
-        setting.part,
-        {{"statements", [&] { comparison.CompareStatements(); }},
-         {"exchange", [&] { comparison.CompareExchanges(); }},
-         {"descent", [&] { comparison.CompareDescent(); }},
-         {"trace", [&] { comparison.CompareTrace(); }},
-         {"optimizer", [&] { comparison.CompareOptimizers(); }}},
-        [&] { return comparison.ToJson(); },
-        comparison.GetCost());
-    return 0;
+    Reproduction paper("switch-parameter-server");
+    Time interval = MilliSeconds(5);
+    auto trace = JsonValue::Array();
+    paper.GetOptions().AddTime("interval",
+                               "between samples of the trace, which --json has",
+                               interval);
+    paper.AddPart("statements", [&] { AddStatements(paper); });
+    paper.AddPart("exchange", [&] { AddExchanges(paper); });
+    paper.AddPart("descent", [&] { AddDescent(paper); });
+    paper.AddPart("trace", [&] { trace = AddTrace(paper, interval); });
+    paper.AddPart("optimizer", [&] { AddOptimizers(paper); });
+    paper.AtEnd([&](JsonValue& document) { document.Set("trace", trace); });
+    return paper.Run(argc, argv, [&] {
+        if (interval < MicroSeconds(10) || interval > Seconds(1))
+        {
+            throw ConfigurationError("--interval=" + FormatTime(interval) +
+                                     " (allowed: 10us to 1s)");
+        }
+    });
 }
 
 } // namespace
