@@ -21,7 +21,7 @@
 #include "ns3/checkpoint-interval.h"
 #include "ns3/experiment.h"
 #include "ns3/json-output.h"
-#include "ns3/published-table.h"
+#include "ns3/reproduction.h"
 #include "ns3/run-statistics.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
@@ -41,8 +41,6 @@ using namespace ns3::training;
 namespace
 {
 
-/// An unknown number.
-constexpr double NONE = PublishedTable::UNKNOWN;
 /// Value of options that follow from others.
 constexpr const char* AUTOMATIC = "auto";
 /// Longest span, s: a hundred years.
@@ -167,7 +165,13 @@ Lives::Lives(const Setting& setting)
                    {"ours_percent", "ours %", 8, "%.3f"},
                    {"confidence_95_percent", "+- (95 %)", 9, "%.3f"}},
                   GetPrinting()),
-      m_figures(PublishedTable::OfFigures(56, setting.json))
+      m_figures({{"figure", "", -56},
+                 {"unit", "unit", 0, "", "  ", true},
+                 {"source", "source", 0, "", "  ", true},
+                 {"published", "published", 10, "%.5g"},
+                 {"expected", "expected", 10, "%.5g"},
+                 {"ours", "ours", 10, "%.5g"}},
+                GetPrinting())
 {
     if (m_checkpoint > MOST_SECONDS || m_load > MOST_SECONDS)
     {
@@ -391,18 +395,18 @@ Lives::ShowPublished()
     constexpr double DAYS = 54;
     const FailureModel llama = MakeFailureModel("llama3");
     const double failures = count(llama, LARGE, DAYS);
-    m_figures.AddFigure("Llama 3 405B: interruptions in 54 days",
-                        "",
-                        "arXiv 2407.21783",
-                        419,
-                        llama.GetPerNodeDay() * LARGE * DAYS,
-                        failures);
-    m_figures.AddFigure("likewise, mean time between them",
-                        "h",
-                        "arXiv 2407.21783",
-                        3.1,
-                        llama.GetMeanSeconds(LARGE) / 3600,
-                        24 * DAYS / failures);
+    const auto published = GetPublishedCases("job-life", "figures");
+    const auto add = [&](std::size_t figure, double expected, double ours) {
+        const PublishedCase& known = published.at(figure);
+        m_figures.AddRow({known.GetText("figure"),
+                          known.GetText("unit"),
+                          known.GetText("source"),
+                          known.Get("published"),
+                          expected,
+                          ours});
+    };
+    add(0, llama.GetPerNodeDay() * LARGE * DAYS, failures);
+    add(1, llama.GetMeanSeconds(LARGE) / 3600, 24 * DAYS / failures);
     Setting setting;
     setting.lives = m_setting.lives;
     setting.json = m_setting.json;
@@ -412,57 +416,22 @@ Lives::ShowPublished()
     {
         ratios.push_back(100 * life.GetEffectiveRatio());
     }
-    m_figures.AddFigure("likewise, effective training time; published: more than that",
-                        "%",
-                        "arXiv 2407.21783",
-                        90,
-                        100 * lives.GetExpectedRatio(ToSeconds(lives.m_spans.interval)),
-                        EstimateMean(ratios).mean);
+    add(2,
+        100 * lives.GetExpectedRatio(ToSeconds(lives.m_spans.interval)),
+        EstimateMean(ratios).mean);
     const FailureModel rsc = MakeFailureModel("rsc-1");
-
-    const struct
-    {
-        const char* name;
-        uint32_t gpus;
-        double published;
-    } jobs[] = {{"RSC-1: mean time between failures, 16,384 GPUs, projected", 16384, 1.8},
-                {"likewise, 1024 GPUs, measured", 1024, 7.9}};
-
-    for (const auto& [name, gpus, published] : jobs)
+    for (const std::size_t figure : {3, 4})
     {
         constexpr double YEAR = 365;
-        m_figures.AddFigure(name,
-                            "h",
-                            "HPCA 2025",
-                            published,
-                            rsc.GetMeanSeconds(gpus / 8) / 3600,
-                            24 * YEAR / count(rsc, gpus / 8, YEAR));
+        const auto nodes = static_cast<uint32_t>(published[figure].GetCount("gpus") / 8);
+        add(figure, rsc.GetMeanSeconds(nodes) / 3600, 24 * YEAR / count(rsc, nodes, YEAR));
     }
-
-    const struct
+    for (const std::size_t figure : {5, 6, 7})
     {
-        const char* name;
-        double mean;
-        double published;
-    } intervals[] = {{"Daly: interval, checkpoints of 5 min, failures each 24 h", 24 * 60, 117},
-                     {"likewise, failures each 6 h", 6 * 60, 57},
-                     {"likewise, failures each 15 min", 15, 9.1}};
-
-    for (const auto& [name, mean, published] : intervals)
-    {
-        m_figures.AddFigure(name,
-                            "min",
-                            "FGCS 2006",
-                            published,
-                            GetBestInterval(5, mean),
-                            GetDalyInterval(5, mean));
+        const double minutes = published[figure].Get("minutes");
+        add(figure, GetBestInterval(5, minutes), GetDalyInterval(5, minutes));
     }
-    m_figures.AddFigure("DeepSpeed: checkpoint of 18.43 G parameters",
-                        "GB",
-                        "DeepSpeed, log",
-                        258.098,
-                        NONE,
-                        18.43 * CHECKPOINT_PARAMETER_BYTES);
+    add(8, NONE, 18.43 * CHECKPOINT_PARAMETER_BYTES);
 }
 
 std::string

@@ -70,29 +70,6 @@ PublishedTable::PublishedTable(std::vector<Column> columns, Printing printing)
     }
 }
 
-PublishedTable
-PublishedTable::OfFigures(int width, const std::string& json)
-{
-    return PublishedTable({{"figure", "", -width},
-                           {"unit", "unit", 0, "", "  ", true},
-                           {"source", "source", 0, "", "  ", true},
-                           {"published", "published", 10, "%.5g"},
-                           {"expected", "expected", 10, "%.5g"},
-                           {"ours", "ours", 10, "%.5g"}},
-                          json == "-" ? Printing::NEVER : Printing::AT_ONCE);
-}
-
-void
-PublishedTable::AddFigure(const std::string& figure,
-                          const std::string& unit,
-                          const std::string& source,
-                          double published,
-                          double expected,
-                          double ours)
-{
-    AddRow({figure, unit, source, published, expected, ours});
-}
-
 bool
 PublishedTable::IsPrinting() const
 {

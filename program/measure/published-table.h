@@ -67,29 +67,6 @@ class PublishedTable
      */
     PublishedTable(std::vector<Column> columns, Printing printing);
 
-    /**
-     * @param width of the names of figures, characters
-     * @param json option of the program: "-" for JSON in place of print
-     * @return a table of figures, for AddFigure()
-     */
-    static PublishedTable OfFigures(int width, const std::string& json);
-
-    /**
-     * Adds a row to a table of OfFigures().
-     * @param figure what is compared
-     * @param unit of the values, or ""
-     * @param source of the published value
-     * @param published value
-     * @param expected by a closed form
-     * @param ours simulated value
-     */
-    void AddFigure(const std::string& figure,
-                   const std::string& unit,
-                   const std::string& source,
-                   double published,
-                   double expected,
-                   double ours);
-
     /** @return whether the table is printed, not written as JSON */
     bool IsPrinting() const;
 
