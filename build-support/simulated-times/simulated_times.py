@@ -30,6 +30,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Keys of JSON documents that are not simulation results: cost, and the configuration.
 NOT_RESULTS = re.compile(
     r"configuration|version|choices?|candidates|reason|unfit|fastest|ratio|published\w*|scheduler|"
+    r"error_percent|"
     r"derived|"
     r"default|packets_per_ack|algbw_GBps|efficiency|(setup_)?cpu_s|wall_s|\w+_per_cpu_s|\w+_memory_MiB"
 )
