@@ -167,10 +167,17 @@ ClusterOptions::GetMtu() const
     return mtu != 0 ? static_cast<uint32_t>(mtu) : IsRdma() || IsUec() ? 4096 : 9000;
 }
 
-const TopologyGraph&
+std::shared_ptr<const TopologyGraph>
 ClusterOptions::GetTopology(uint32_t hosts) const
 {
     return m_topology.Get(topology, hosts, rate, delay);
+}
+
+std::optional<uint32_t>
+ClusterOptions::FindHosts() const
+{
+    const auto hosts = static_cast<uint32_t>(ranks + storageHosts);
+    return m_topology.FindHosts(topology, hosts, rate, delay);
 }
 
 } // namespace ns3::training

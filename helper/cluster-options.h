@@ -13,6 +13,8 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -106,12 +108,18 @@ struct ClusterOptions
     uint32_t GetMtu() const;
 
     /**
-     * Copies of these options share the topology, which is built once.
+     * The topology is built once for these options and copies made afterwards, see BuiltTopology.
      * @param hosts number of hosts in use
      * @return the topology
      * @throw ConfigurationError as BuildTopology()
      */
-    const TopologyGraph& GetTopology(uint32_t hosts) const;
+    std::shared_ptr<const TopologyGraph> GetTopology(uint32_t hosts) const;
+
+    /**
+     * @return number of hosts of the topology, if its text fixes it; otherwise none
+     * @throw ConfigurationError as BuildTopology()
+     */
+    std::optional<uint32_t> FindHosts() const;
 
   private:
     mutable BuiltTopology m_topology;

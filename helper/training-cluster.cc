@@ -98,14 +98,14 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
     m_codecHelper = CodecHelper(m_options);
     CheckStorage();
     MakeTopology();
-    FabricHelper::CheckSize(m_topology);
-    m_faults = MakeFaults(m_options, m_topology);
+    FabricHelper::CheckSize(*m_topology);
+    m_faults = MakeFaults(m_options, *m_topology);
     const PacketSize packet = m_transports.GetPacketSize();
-    m_plan = std::make_unique<ClusterPlan>(m_options, m_topology, packet, m_nicHelper);
-    m_lowerBound = std::make_unique<LowerBound>(m_topology, GetRanks(), packet.GetGoodput());
+    m_plan = std::make_unique<ClusterPlan>(m_options, *m_topology, packet, m_nicHelper);
+    m_lowerBound = std::make_unique<LowerBound>(*m_topology, GetRanks(), packet.GetGoodput());
     if (m_nicHelper.IsInstalled())
     {
-        m_codedBound = std::make_unique<LowerBound>(m_nicHelper.LimitHosts(m_topology, packet),
+        m_codedBound = std::make_unique<LowerBound>(m_nicHelper.LimitHosts(*m_topology, packet),
                                                     GetRanks(),
                                                     m_nicHelper.GetGoodput(packet));
     }
@@ -145,9 +145,13 @@ Cluster::MakeTopology()
     }
     catch (const ConfigurationError&)
     {
+        if (m_options.storageHosts == 0)
+        {
+            throw;
+        }
         const uint32_t hosts =
-            m_options.GetTopology(GetRanks()).hosts; // or what is wrong without storage hosts
-        if (m_options.storageHosts == 0 || hosts >= GetRanks() + GetStorageHosts())
+            m_options.GetTopology(GetRanks())->hosts; // or what is wrong without storage hosts
+        if (hosts >= GetRanks() + GetStorageHosts())
         {
             throw;
         }
@@ -168,14 +172,14 @@ Cluster::MakeLowerBound(const std::vector<uint32_t>& group,
     const PacketSize packet = m_transports.GetPacketSize();
     if (m_controller && isJob)
     {
-        LowerBound bound(m_topology, group, packet.GetGoodput());
+        LowerBound bound(*m_topology, group, packet.GetGoodput());
         bound.SetSumsInNetwork({CollectiveOperation::ALL_REDUCE}, 1);
         return bound;
     }
-    return m_nicHelper.Codes(operation) ? LowerBound(m_nicHelper.LimitHosts(m_topology, packet),
+    return m_nicHelper.Codes(operation) ? LowerBound(m_nicHelper.LimitHosts(*m_topology, packet),
                                                      group,
                                                      m_nicHelper.GetGoodput(packet))
-                                        : LowerBound(m_topology, group, packet.GetGoodput());
+                                        : LowerBound(*m_topology, group, packet.GetGoodput());
 }
 
 void
@@ -219,7 +223,7 @@ Cluster::MakeFaults(const ClusterOptions& options, const TopologyGraph& topology
 void
 Cluster::MeasurePaths()
 {
-    m_longest = ShortestPaths(m_topology).GetLongestPath(GetHosts());
+    m_longest = ShortestPaths(*m_topology).GetLongestPath(GetHosts());
     if (m_longest.links == 0) // a single rank, which sends nothing
     {
         const uint64_t rate = m_options.rate.GetBitRate();
@@ -247,12 +251,12 @@ Cluster::InstallFabric()
     const uint32_t processes = Processes::GetCount();
     if (processes > 1)
     {
-        helper.SetPartition(PartitionBySwitch(m_topology, GetRanks(), processes));
+        helper.SetPartition(PartitionBySwitch(*m_topology, GetRanks(), processes));
         Processes::Start();
     }
     helper.SetRoutedHosts(GetHosts());
-    m_fabric = helper.Install(m_topology);
-    m_nicHelper.Install(m_fabric, m_topology);
+    m_fabric = helper.Install(*m_topology);
+    m_nicHelper.Install(m_fabric, *m_topology);
     m_faults.Apply(m_fabric, m_options.rerouteDelay);
     m_faults.CheckDuplication(m_longest.links);
     if (!m_options.pcap.empty())
@@ -335,7 +339,7 @@ Cluster::AddPipelines()
 {
     const auto delay = m_attributes.Get(SwitchDevice::GetTypeId(), "PipelineDelay");
     const Time pipeline =
-        m_topology.switches == 0 ? Time(0) : dynamic_cast<const TimeValue&>(*delay).Get();
+        m_topology->switches == 0 ? Time(0) : dynamic_cast<const TimeValue&>(*delay).Get();
     const uint32_t passes = 2 * (m_longest.links - 1);
     const double seconds = m_roundTrip.GetSeconds() + passes * pipeline.GetSeconds();
     if (seconds > MAX_ROUND_TRIP)
@@ -459,7 +463,7 @@ Cluster::InstallNicEngines()
         const double share =
             static_cast<double>(first.GetFormattedBytes(sizeof(float))) / sizeof(float);
         m_lowerBound =
-            std::make_unique<LowerBound>(m_topology, GetRanks(), packet.GetGoodput() / share);
+            std::make_unique<LowerBound>(*m_topology, GetRanks(), packet.GetGoodput() / share);
     }
 }
 
@@ -515,7 +519,7 @@ Cluster::MakeHostModel(const std::vector<uint32_t>& hosts) const
 {
     const uint32_t ranks = hosts.empty() ? GetRanks() : static_cast<uint32_t>(hosts.size());
     const auto choice = Choose<HostModelEntry>(m_options.hostModel);
-    return choice.entry->make({m_topology, hosts, ranks, choice.values});
+    return choice.entry->make({*m_topology, hosts, ranks, choice.values});
 }
 
 void
@@ -612,7 +616,7 @@ Cluster::InstallBackground()
                               : m_fabric.devicesOfSwitches[0]->GetPipelineDelay();
     m_background = m_backgroundHelper.Install(
         m_fabric,
-        std::make_unique<IdlePaths>(m_topology, m_transports.GetPacketSize(), pipeline),
+        std::make_unique<IdlePaths>(*m_topology, m_transports.GetPacketSize(), pipeline),
         [this](uint32_t host) {
             return m_transports.Make(host, ClusterTransports::Use::BACKGROUND);
         });
@@ -623,7 +627,7 @@ Cluster::InstallBackground()
 uint32_t
 Cluster::GetHosts() const
 {
-    return m_backgroundHelper.UsesAllHosts() ? m_topology.hosts : GetRanks() + GetStorageHosts();
+    return m_backgroundHelper.UsesAllHosts() ? m_topology->hosts : GetRanks() + GetStorageHosts();
 }
 
 const BackgroundTraffic*
@@ -653,7 +657,7 @@ Cluster::HasFaults() const
 const TopologyGraph&
 Cluster::GetTopology() const
 {
-    return m_topology;
+    return *m_topology;
 }
 
 const Fabric&

@@ -274,7 +274,7 @@ class Cluster
     BackgroundHelper m_backgroundHelper;
     NicHelper m_nicHelper;
     CodecHelper m_codecHelper;
-    TopologyGraph m_topology;
+    std::shared_ptr<const TopologyGraph> m_topology;
     uint32_t m_mtu;
     ShortestPaths::Path m_longest; // longest path between ranks, maximum of each property
     Time m_roundTrip;

@@ -144,8 +144,11 @@ struct RanksOfTopologyTestCase
         Expect({"--topology=leaf-spine:leaves=3,hosts-per-leaf=5"}, 15);
         Expect({"--topology=rail-optimized:servers=4,gpus=8"}, 32);
         Expect({"--topology=rail-optimized:gpus=8"}, 16);
-        Expect({"--topology=file:/nowhere"}, 16); // refused later
-        Expect({"--topology=file:/dev/null"}, 16);
+        for (const std::string file : {"/nowhere", "/dev/null"})
+        {
+            const auto refusal = GetRefusal([&] { Expect({"--topology=file:" + file}, 0); });
+            NS_TEST_EXPECT_MSG_NE(refusal.find(file), std::string::npos, refusal);
+        }
         Expect({"--topology=torus:8x8", "--background=fixed:hosts=others"}, 16);
         Expect({"--topology=torus:8x8", "--background=fixed"}, 64);
     }

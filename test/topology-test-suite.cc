@@ -15,6 +15,9 @@
 #include "ns3/topology-report.h"
 #include "ns3/training-time-resolution.h"
 
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 #include <string>
@@ -425,28 +428,51 @@ void
 TestBuiltOnce()
 {
     const auto get = [](BuiltTopology& built, const std::string& spec, uint32_t ranks) {
-        return &built.Get(spec, ranks, DataRate("100Gbps"), NanoSeconds(500));
+        return built.Get(spec, ranks, DataRate("100Gbps"), NanoSeconds(500));
     };
     for (const std::string spec : {"torus:4x4", "fat-tree:k=4", "leaf-spine:hosts-per-leaf=8"})
     {
         BuiltTopology built;
-        const TopologyGraph* first = get(built, spec, 1);
+        const auto first = get(built, spec, 1);
         NS_TEST_EXPECT_MSG_EQ(first->followsRanks, false, spec);
         BuiltTopology copy = built;
         NS_TEST_EXPECT_MSG_EQ(get(copy, spec, first->hosts), first, spec);
         NS_TEST_EXPECT_MSG_NE(GetRefusal([&] { get(copy, spec, first->hosts + 1); }), "", spec);
+        NS_TEST_EXPECT_MSG_EQ(get(copy, spec, 2), first, "kept in spite of a refusal");
+        const auto hosts = copy.FindHosts(spec, 1000, DataRate("100Gbps"), NanoSeconds(500));
+        NS_TEST_EXPECT_MSG_EQ(hosts.value(), first->hosts, spec);
     }
     for (const std::string spec : {"single-switch", "fat-tree", "torus"})
     {
         BuiltTopology built;
         NS_TEST_EXPECT_MSG_EQ(get(built, spec, 4)->followsRanks, true, spec);
         NS_TEST_EXPECT_MSG_GT(get(built, spec, 40)->hosts, 39, spec);
+        const auto hosts = built.FindHosts(spec, 40, DataRate("100Gbps"), NanoSeconds(500));
+        NS_TEST_EXPECT_MSG_EQ(hosts.has_value(), false, spec);
     }
     BuiltTopology built;
     get(built, "torus:4x4", 1);
-    const TopologyGraph& slow = built.Get("torus:4x4", 1, DataRate("1Gbps"), NanoSeconds(500));
-    NS_TEST_EXPECT_MSG_EQ(slow.links[0].rate, DataRate("1Gbps"), "another rate");
+    const auto slow = built.Get("torus:4x4", 1, DataRate("1Gbps"), NanoSeconds(500));
+    NS_TEST_EXPECT_MSG_EQ(slow->links[0].rate, DataRate("1Gbps"), "another rate");
     NS_TEST_EXPECT_MSG_EQ(get(built, "torus:2x2", 1)->hosts, 4, "another text");
+}
+
+/** A file that changes is read again. */
+void
+TestChangedFile()
+{
+    const std::string path = CreateTempDirFilename("topology.json");
+    BuiltTopology built;
+    for (const std::string sides : {"2x2", "4x2"})
+    {
+        const auto graph = BuildTopology("torus:" + sides, 1, DataRate("100Gbps"), Time(0));
+        std::ofstream(path) << WriteTopology(graph);
+        std::filesystem::last_write_time(path,
+                                         std::filesystem::file_time_type() +
+                                             std::chrono::seconds(graph.hosts));
+        const auto read = built.Get("file:" + path, 1, DataRate("100Gbps"), Time(0));
+        NS_TEST_EXPECT_MSG_EQ(read->hosts, graph.hosts, sides);
+    }
 }
 
 /** Names of nodes and links lead back to them. */
@@ -492,6 +518,7 @@ const Suite g_suite("topology",
                      {"neighbors in a grid", TestGridNeighbors},
                      {"dragonfly", TestDragonfly},
                      {"one set-up", TestBuiltOnce},
+                     {"a changed file", TestChangedFile},
                      {"names of nodes and links", TestTargets},
                      {"defaults and limits of keys", RunTest<TopologyKeysTestCase>}});
 

@@ -36,7 +36,7 @@ namespace ns3::training
  *     NAME
  *     NAME:key=value,key=value
  *     NAME:FIRST,key=value       with a leading value without key, such as the sides of torus:4x4
- *     NAME:key                   a BOOLEAN key alone means true
+ *     NAME:key                   a BOOLEAN key alone means true, unless it would be the FIRST value
  *
  * A kind is a struct T in a Registry<T>. A member `keys` or an overload of GetKeys(const T&)
  * describes its keys; without either, the kind has no keys. Choose<T>() finds the alternative,

@@ -9,6 +9,7 @@
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
+#include <system_error>
 
 namespace ns3::training
 {
@@ -140,8 +141,12 @@ MakeDelayKey(const std::string& name, const std::string& initial, const std::str
     return key;
 }
 
+namespace
+{
+
+/** @return the topology, which may have too few hosts */
 TopologyGraph
-BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay)
+Build(const std::string& spec, uint32_t ranks, DataRate rate, Time delay)
 {
     if (!IsLinkRate(rate))
     {
@@ -171,7 +176,6 @@ BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay
         throw ConfigurationError("topology '" + spec + "' has " + std::to_string(graph.hosts) +
                                  " hosts (allowed: up to " + std::to_string(MAX_HOSTS) + ")");
     }
-    CheckHosts(graph, ranks);
     for (const auto& link : graph.links) // also checks rates computed by a builder
     {
         if (!IsLinkRate(link.rate) || !IsLinkDelay(link.delay))
@@ -185,20 +189,58 @@ BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay
     return graph;
 }
 
-const TopologyGraph&
+/** @return time of the last change of the file that a text names; none if it names no file */
+std::optional<std::filesystem::file_time_type>
+GetFileTime(const std::string& spec)
+{
+    const auto colon = spec.find(':');
+    std::string path = colon == std::string::npos ? "" : spec.substr(colon + 1);
+    path = path.substr(0, path.find(','));
+    std::error_code error;
+    return std::filesystem::is_regular_file(path, error)
+               ? std::optional(std::filesystem::last_write_time(path, error))
+               : std::nullopt;
+}
+
+} // namespace
+
+TopologyGraph
+BuildTopology(const std::string& spec, uint32_t ranks, DataRate rate, Time delay)
+{
+    TopologyGraph graph = Build(spec, ranks, rate, delay);
+    CheckHosts(graph, ranks);
+    return graph;
+}
+
+std::shared_ptr<const TopologyGraph>
 BuiltTopology::Get(const std::string& spec, uint32_t ranks, DataRate rate, Time delay)
 {
+    Prepare(spec, ranks, rate, delay);
+    CheckHosts(*m_graph, ranks);
+    return m_graph;
+}
+
+std::optional<uint32_t>
+BuiltTopology::FindHosts(const std::string& spec, uint32_t ranks, DataRate rate, Time delay)
+{
+    Prepare(spec, ranks, rate, delay);
+    return m_graph->followsRanks ? std::nullopt : std::optional(m_graph->hosts);
+}
+
+void
+BuiltTopology::Prepare(const std::string& spec, uint32_t ranks, DataRate rate, Time delay)
+{
+    const auto changed = GetFileTime(spec);
     const bool isKnown = m_graph && m_graph->name == spec && m_rate == rate && m_delay == delay &&
-                         (m_ranks == ranks || !m_graph->followsRanks);
+                         m_changed == changed && (m_ranks == ranks || !m_graph->followsRanks);
     if (!isKnown)
     {
-        m_graph = std::make_shared<TopologyGraph>(BuildTopology(spec, ranks, rate, delay));
+        m_graph = std::make_shared<TopologyGraph>(Build(spec, ranks, rate, delay));
         m_ranks = ranks;
         m_rate = rate;
         m_delay = delay;
+        m_changed = changed;
     }
-    CheckHosts(*m_graph, ranks);
-    return *m_graph;
 }
 
 } // namespace ns3::training

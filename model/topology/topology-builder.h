@@ -15,6 +15,7 @@
 #include "ns3/training-registry.h"
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -189,27 +190,45 @@ TopologyGraph BuildTopology(const std::string& spec, uint32_t ranks, DataRate ra
 /**
  * @ingroup distributed-training-helper
  *
- * A topology that is built when it is first asked for, and again only for other parameters. Copies
- * share it, so a run builds it once, and reads its files once.
+ * A topology that is built when it is first asked for, and again only for other parameters, or if
+ * its file has changed. Copies made afterwards share it, so a run builds it once and reads its file
+ * once. Parameters and errors are those of BuildTopology().
  */
 class BuiltTopology
 {
   public:
     /**
-     * The parameters, the result and the errors are those of BuildTopology().
      * @param spec text of the topology
      * @param ranks number of hosts in use
      * @param rate rate of each link
      * @param delay propagation delay of each link
      * @return the topology
      */
-    const TopologyGraph& Get(const std::string& spec, uint32_t ranks, DataRate rate, Time delay);
+    std::shared_ptr<const TopologyGraph> Get(const std::string& spec,
+                                             uint32_t ranks,
+                                             DataRate rate,
+                                             Time delay);
+
+    /**
+     * @param spec text of the topology
+     * @param ranks number of hosts in use, if they determine it
+     * @param rate rate of each link
+     * @param delay propagation delay of each link
+     * @return number of its hosts, if its text fixes it; otherwise none
+     */
+    std::optional<uint32_t> FindHosts(const std::string& spec,
+                                      uint32_t ranks,
+                                      DataRate rate,
+                                      Time delay);
 
   private:
+    void Prepare(const std::string& spec, uint32_t ranks, DataRate rate, Time delay);
+
     std::shared_ptr<const TopologyGraph> m_graph; // null: not built
     uint32_t m_ranks{0};
     DataRate m_rate;
     Time m_delay;
+    std::optional<std::filesystem::file_time_type> m_changed; // its file; none: it has no file
 };
 
 } // namespace ns3::training

@@ -50,10 +50,10 @@ PrintTrees(const ProgramOptions& options, const ClusterOptions& cluster)
                                  " (allowed: multitree)");
     }
     const auto ranks = static_cast<uint32_t>(options.IsGiven("ranks") ? cluster.ranks : 1);
-    const TopologyGraph& topology = cluster.GetTopology(ranks);
+    const auto topology = cluster.GetTopology(ranks);
     CollectiveRequest request;
-    request.ranks = options.IsGiven("ranks") ? ranks : topology.hosts;
-    request.topology = &topology;
+    request.ranks = options.IsGiven("ranks") ? ranks : topology->hosts;
+    request.topology = topology.get();
     CheckRequest(cluster.algorithm, request);
     std::cout << PlanSpanningTrees(request).Serialize() << std::endl;
 }
@@ -63,12 +63,12 @@ void
 PrintSetUp(const BenchmarkOptions& benchmark, const ClusterOptions& cluster, uint64_t bytes)
 {
     const auto ranks = static_cast<uint32_t>(cluster.ranks);
-    const TopologyGraph& topology = cluster.GetTopology(ranks);
+    const auto topology = cluster.GetTopology(ranks);
     CollectiveRequest request;
     request.operation = FindCollectiveOperation(benchmark.operation);
     request.ranks = ranks;
     request.bytes = bytes;
-    request.topology = &topology;
+    request.topology = topology.get();
     const RunCost before = GetRunCost(Fabric());
     const CollectiveSchedule schedule = BuildSchedule(cluster.algorithm, request);
     const RunCost after = GetRunCost(Fabric());

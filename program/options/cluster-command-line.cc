@@ -94,24 +94,6 @@ DescribeCodecs(const std::string& none, const std::vector<Key>& keys)
     return all;
 }
 
-/**
- * @return number of hosts of a topology, if its text fixes it; none if it follows the ranks, or
- *         cannot be built, which is refused later
- */
-std::optional<uint32_t>
-FindHosts(const ClusterOptions& cluster)
-{
-    try
-    {
-        const TopologyGraph& graph = cluster.GetTopology(1);
-        return graph.followsRanks ? std::nullopt : std::optional(graph.hosts);
-    }
-    catch (const ConfigurationError&)
-    {
-        return std::nullopt;
-    }
-}
-
 } // namespace
 
 ClusterCommandLine::ClusterCommandLine(ClusterOptions& cluster)
@@ -345,11 +327,11 @@ ClusterCommandLine::AddTo(ProgramOptions& options)
                     m_cluster.verify);
 }
 
-const TopologyGraph&
+TopologyGraph
 ClusterCommandLine::GetTopology() const
 {
     UsePicoseconds();
-    return m_cluster.GetTopology(static_cast<uint32_t>(m_cluster.ranks + m_cluster.storageHosts));
+    return *m_cluster.GetTopology(static_cast<uint32_t>(m_cluster.ranks + m_cluster.storageHosts));
 }
 
 void
@@ -361,7 +343,7 @@ ClusterCommandLine::FollowTopology(const ProgramOptions& options)
         return;
     }
     UsePicoseconds();
-    const auto hosts = FindHosts(m_cluster);
+    const auto hosts = m_cluster.FindHosts();
     if (hosts && *hosts > m_cluster.storageHosts)
     {
         m_cluster.ranks = *hosts - m_cluster.storageHosts;

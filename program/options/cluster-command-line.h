@@ -77,6 +77,7 @@ class ClusterCommandLine
      * number of hosts, such as torus:8x8, but no --ranks. Background traffic between other hosts
      * leaves the number as it is. Call after Parse().
      * @param options with those of AddNetworkTo()
+     * @throw ConfigurationError if the topology cannot be built
      */
     void FollowTopology(const ProgramOptions& options);
 
@@ -107,7 +108,7 @@ class ClusterCommandLine
     bool IsScheduleRequested() const;
 
   private:
-    const TopologyGraph& GetTopology() const;
+    TopologyGraph GetTopology() const;
 
     ClusterOptions& m_cluster;
     bool m_printTopology{false};

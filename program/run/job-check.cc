@@ -102,7 +102,7 @@ class CheckedNetwork
     CheckedNetwork(const TaskGraph& graph, const ClusterOptions& cluster)
         : m_graph(graph),
           m_cluster(cluster),
-          m_topology(cluster.GetTopology(graph.GetRanks())),
+          m_topology(*cluster.GetTopology(graph.GetRanks())),
           m_paths(m_topology)
     {
     }

@@ -77,7 +77,7 @@ MakeLoop(const TrainingRunOptions& options)
     request.buckets.byLayer = options.gradientPriority == "layer";
     request.buckets.gradientBytes = GetGradientBytes(options);
     request.ranks = static_cast<uint32_t>(cluster.ranks);
-    request.serverRanks = cluster.GetTopology(request.ranks).shape.groupSize;
+    request.serverRanks = cluster.GetTopology(request.ranks)->shape.groupSize;
     JobPlan plan;
     plan.gradientBytes = request.buckets.gradientBytes;
     plan.training = MakeGradientTraining(options.gradients,

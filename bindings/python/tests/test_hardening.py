@@ -247,6 +247,25 @@ def test_named_pipes_are_refused(build, program, tmp_path):
     assert process.returncode == 0, process.stderr
 
 
+@pytest.mark.parametrize("ranks", [[], ["--ranks=4"]])
+def test_a_topology_from_the_pipe_of_a_shell_is_read_once(build, program, tmp_path, ranks):
+    path = tmp_path / "topology.json"
+    words = ["collective-benchmark", "--bytes=8K"]
+    process = program(*words, "--topology=torus:4x2", "--ranks=8", f"--export-topology={path}")
+    assert process.returncode == 0, process.stderr
+    for text, status in ((path.read_text(encoding="utf-8"), 0), ("{}", 2)):
+        process = subprocess.run(
+            [build.get_program(words[0]), words[1], "--topology=file:/dev/stdin", *ranks],
+            env=build.get_environment(),
+            input=text,
+            capture_output=True,
+            text=True,
+        )
+        assert process.returncode == status, process.stderr
+        assert f"{ranks[0][8:] if ranks else 8} ranks" in process.stdout or status
+    assert "/dev/stdin" in process.stderr and "empty" not in process.stderr
+
+
 # ---- results of runs that do not end well ----
 
 
