@@ -380,6 +380,7 @@ Lives::ShowIntervals()
 void
 Lives::ShowPublished()
 {
+    const auto ofLlama = GetPublishedCases("job-life", "llama3");
     m_figures.PrintHeadings("\nPublished figures\n");
     const auto count = [this](const FailureModel& model, uint32_t nodes, double days) {
         LifeSpans spans = m_spans;
@@ -395,9 +396,7 @@ Lives::ShowPublished()
     constexpr double DAYS = 54;
     const FailureModel llama = MakeFailureModel("llama3");
     const double failures = count(llama, LARGE, DAYS);
-    const auto published = GetPublishedCases("job-life", "figures");
-    const auto add = [&](std::size_t figure, double expected, double ours) {
-        const PublishedCase& known = published.at(figure);
+    const auto add = [&](const PublishedCase& known, double expected, double ours) {
         m_figures.AddRow({known.GetText("figure"),
                           known.GetText("unit"),
                           known.GetText("source"),
@@ -405,8 +404,8 @@ Lives::ShowPublished()
                           expected,
                           ours});
     };
-    add(0, llama.GetPerNodeDay() * LARGE * DAYS, failures);
-    add(1, llama.GetMeanSeconds(LARGE) / 3600, 24 * DAYS / failures);
+    add(ofLlama.at(0), llama.GetPerNodeDay() * LARGE * DAYS, failures);
+    add(ofLlama.at(1), llama.GetMeanSeconds(LARGE) / 3600, 24 * DAYS / failures);
     Setting setting;
     setting.lives = m_setting.lives;
     setting.json = m_setting.json;
@@ -416,22 +415,25 @@ Lives::ShowPublished()
     {
         ratios.push_back(100 * life.GetEffectiveRatio());
     }
-    add(2,
+    add(ofLlama.at(2),
         100 * lives.GetExpectedRatio(ToSeconds(lives.m_spans.interval)),
         EstimateMean(ratios).mean);
     const FailureModel rsc = MakeFailureModel("rsc-1");
-    for (const std::size_t figure : {3, 4})
+    for (const PublishedCase& job : GetPublishedCases("job-life", "rsc-1"))
     {
         constexpr double YEAR = 365;
-        const auto nodes = static_cast<uint32_t>(published[figure].GetCount("gpus") / 8);
-        add(figure, rsc.GetMeanSeconds(nodes) / 3600, 24 * YEAR / count(rsc, nodes, YEAR));
+        const auto nodes = static_cast<uint32_t>(job.GetCount("gpus") / 8);
+        add(job, rsc.GetMeanSeconds(nodes) / 3600, 24 * YEAR / count(rsc, nodes, YEAR));
     }
-    for (const std::size_t figure : {5, 6, 7})
+    for (const PublishedCase& failing : GetPublishedCases("job-life", "intervals"))
     {
-        const double minutes = published[figure].Get("minutes");
-        add(figure, GetBestInterval(5, minutes), GetDalyInterval(5, minutes));
+        const double minutes = failing.Get("minutes");
+        add(failing, GetBestInterval(5, minutes), GetDalyInterval(5, minutes));
     }
-    add(8, NONE, 18.43 * CHECKPOINT_PARAMETER_BYTES);
+    for (const PublishedCase& checkpoint : GetPublishedCases("job-life", "checkpoints"))
+    {
+        add(checkpoint, NONE, checkpoint.Get("gigaparameters") * CHECKPOINT_PARAMETER_BYTES);
+    }
 }
 
 std::string

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_MULTITREE_ITERATIONS_H
 #define DISTRIBUTED_TRAINING_MULTITREE_ITERATIONS_H
 
+#include "ns3/abort.h"
 #include "ns3/reproduction.h"
 
 #include <algorithm>
@@ -84,13 +85,16 @@ ReadNetworks(const std::vector<PublishedCase>& cases)
         const std::string text = known.Fill(each.GetText("layers"));
         known.Set(each.GetText("name"), text);
         networks.push_back({each.GetText("name"), each.GetText("kind"), {}});
-        std::istringstream numbers(text);
-        SystolicLayer l;
-        while (numbers >> l.height >> l.width >> l.filterHeight >> l.filterWidth >> l.channels >>
-               l.filters >> l.stride)
+        std::istringstream rows(text);
+        for (std::string row; std::getline(rows, row, ',');)
         {
+            std::istringstream numbers(row);
+            SystolicLayer l;
+            numbers >> l.height >> l.width >> l.filterHeight >> l.filterWidth >> l.channels >>
+                l.filters >> l.stride;
+            NS_ABORT_MSG_UNLESS(numbers && (numbers >> std::ws).eof(),
+                                "published.toml: layer '" << row << "'");
             networks.back().layers.push_back(l);
-            numbers.ignore(); // the comma
         }
         if (networks.back().kind.empty())
         {

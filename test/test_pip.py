@@ -53,6 +53,7 @@ def make_native(folder):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("program")
         path.chmod(0o755)
+    (folder / "bin/published.toml").write_text("papers")
     for name in list_headers():
         path = folder / "include/ns3" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -117,6 +118,7 @@ def test_wheel_has_every_file_with_its_hash(tmp_path, backend, monkeypatch):
         expected |= {f"{package}/native/bin/{program}.describe.json" for program in list_programs()}
         expected |= {f"{package}/native/include/ns3/{header}" for header in list_headers()}
         expected |= {
+            f"{package}/native/bin/published.toml",
             f"{package}/native/build-info.json",
             f"{package}/native/lib/libns3.44-distributed-training.so",
         }
@@ -236,5 +238,10 @@ def test_install_from_the_build_of_ns3w(tmp_path):
     assert here.stdout == there.stdout
     # The programs find ns-3 by themselves.
     environment = {**os.environ, "LD_LIBRARY_PATH": ""}
-    words = [programs / "training-job", "--ranks=1"]
-    assert subprocess.run(words, env=environment, cwd=other, capture_output=True).returncode == 0
+    published = programs / "published.toml"
+    published.write_text(published.read_text().replace("of NTT", "as installed"))
+    for words in (["training-job", "--ranks=1"], ["fpga-ring", "--help"]):
+        words[0] = programs / words[0]
+        process = subprocess.run(words, env=environment, cwd=other, capture_output=True, text=True)
+        assert process.returncode == 0, process.stderr
+    assert "as installed" in process.stdout

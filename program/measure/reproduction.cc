@@ -24,14 +24,26 @@ namespace
 {
 
 /** @return published.toml: beside the program if it is installed, otherwise where it was built */
-std::string
-FindPublished()
+toml::table
+ReadPublished()
 {
     std::error_code error;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
     const auto beside = program.parent_path() / "published.toml";
-    return std::filesystem::exists(beside, error) ? beside.string()
-                                                  : DISTRIBUTED_TRAINING_PUBLISHED;
+    const std::string path = !program.empty() && std::filesystem::exists(beside, error)
+                                 ? beside.string()
+                                 : DISTRIBUTED_TRAINING_PUBLISHED;
+    try
+    {
+        return toml::parse_file(path);
+    }
+    catch (const toml::parse_error& wrong)
+    {
+        throw ConfigurationError(path + ":" + std::to_string(wrong.source().begin.line) + ": " +
+                                 std::string(wrong.description()) +
+                                 " (allowed: the file of this version, beside the program or where "
+                                 "it was built)");
+    }
 }
 
 /** @return the cases of a list */
@@ -43,11 +55,14 @@ ReadCases(const toml::table& table, const std::string& name, const PublishedCase
     std::vector<PublishedCase> cases;
     for (const toml::node& each : *list)
     {
+        NS_ABORT_MSG_UNLESS(each.is_table(), "published.toml: " << name << " has no tables");
         PublishedCase values = outer;
         std::string inner;
         for (const auto& [key, value] : *each.as_table())
         {
             const auto number = value.value<double>();
+            NS_ABORT_MSG_IF(value.is_array() && !inner.empty(),
+                            "published.toml: two lists in a case of " << name);
             inner = value.is_array() ? std::string(key) : inner;
             number ? values.Set(std::string(key), *number)
                    : values.Set(std::string(key), value.value_or(std::string()));
@@ -107,7 +122,10 @@ PublishedCase::Fill(std::string text) const
 std::vector<PublishedCase>
 GetPublishedCases(const std::string& program, const std::string& name)
 {
-    return ReadCases(*toml::parse_file(FindPublished())[program].as_table(), name);
+    const toml::table file = ReadPublished();
+    const toml::table* table = file[program].as_table();
+    NS_ABORT_MSG_UNLESS(table, "published.toml has no " << program);
+    return ReadCases(*table, name);
 }
 
 /** The table of a program in published.toml. */
@@ -140,7 +158,7 @@ struct Reproduction::Published
 Reproduction::Reproduction(const std::string& name, const std::string& rows)
     : m_name(name),
       m_rows(rows),
-      m_published(new Published{toml::parse_file(FindPublished()), name}),
+      m_published(new Published{ReadPublished(), name}),
       m_options(name, m_published->GetText("", "", "description"))
 {
     m_options.Group("Experiment");
@@ -187,11 +205,6 @@ Reproduction::Run(int argc,
     m_files.AddTo(m_options);
     ClusterCommandLine::ReserveAttributes(m_options);
     m_options.Parse(argc, argv);
-    if (prepare)
-    {
-        prepare();
-        m_options.Parse(argc, argv); // options of the user override the paper's attributes
-    }
     const auto width = m_published->Get("")["width"].value_or(int64_t{74});
     m_table = std::make_unique<PublishedTable>(
         std::vector<PublishedTable::Column>{{"figure", "", -static_cast<int>(width)},
@@ -203,6 +216,11 @@ Reproduction::Run(int argc,
                                             {"ours", "ours", 10, "%.5g"},
                                             {"error_percent", "error (%)", 10, "%+.1f"}},
         IsPrinting() ? PublishedTable::Printing::AT_ONCE : PublishedTable::Printing::NEVER);
+    if (prepare)
+    {
+        prepare();
+        m_options.Parse(argc, argv); // options of the user override the paper's attributes
+    }
     RunExperiment(
         m_options,
         m_json,

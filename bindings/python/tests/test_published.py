@@ -36,8 +36,19 @@ def test_programs_use_all_that_is_published(paper):
     for name, table in get_tables(paper).items():
         lists = [key for key, value in table.items() if isinstance(value, list)]
         for key in [name, *table.get("rows", {}), *lists]:
-            words = {"GetCases()"} if key == "cases" else {f'"{key}"', f'"{key.rpartition("-")[0]}-"'}
+            words = ["GetCases()"] if key == "cases" else [f'"{key}"']
+            if "-" in key:  # of names that a loop ends
+                words.append(f'"{key.rpartition("-")[0]}-"')
             assert not key or any(word in code for word in words), f"{name}.{key}"
+    rows = {row for table in get_tables(paper).values() for row in table.get("rows", {})}
+    assert set(re.findall(r'[Pp]aper\.Add\(\s*"([^"]*[^"-])"', code)) <= rows
+
+
+def get_case_names(value):
+    """Return the names of all values of the cases in a table, also of cases in cases."""
+    if isinstance(value, dict):
+        return set(value).union(*map(get_case_names, value.values()))
+    return set().union(*map(get_case_names, value)) if isinstance(value, list) else set()
 
 
 @pytest.mark.parametrize("paper", PUBLISHED)
@@ -48,6 +59,10 @@ def test_published_rows_name_their_source(paper):
             assert role in ("predicted", "calibration") or role.startswith("{"), f"{name}.{key}"
             if "published" in row:
                 assert row.get("source", table.get("source")), f"{name}.{key}"
+            if isinstance(row.get("published"), str):
+                code = read_sources(paper)
+                names = get_case_names(PUBLISHED[paper])
+                assert row["published"] in names or f'"{row["published"]}"' in code, f"{name}.{key}"
 
 
 @pytest.mark.parametrize("paper", [name for name in PUBLISHED if "description" in PUBLISHED[name]])
