@@ -172,12 +172,7 @@ MultitreeAllreduce::Run(int argc, char* argv[])
         {"any", "last"});
     options.AddRate("rate", "rate of a link for payload and head flits", m_rate);
     options.AddTime("delay", "propagation delay of every link", m_delay);
-    options.AddUnsigned("mtu",
-                        "payload of the simulation's packets; of no influence on the rate of "
-                        "payload",
-                        m_mtu,
-                        256,
-                        9000);
+    m_paper.AddMtu(m_mtu);
     options.AddBool(
         "full",
         "simulate all bytes; otherwise vectors above 2 MiB and 16 KiB for each node take "

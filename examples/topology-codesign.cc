@@ -207,12 +207,7 @@ TopologyCodesign::Run(int argc, char* argv[])
                         m_segments,
                         1,
                         64);
-    options.AddUnsigned("mtu",
-                        "payload of the simulation's packets; of no influence on the rate of "
-                        "payload",
-                        m_mtu,
-                        256,
-                        9000);
+    m_paper.AddMtu(m_mtu);
     m_paper.AddPart("tables", [&] { AddTables(); });
     m_paper.AddPart("operations", [&] {
         std::for_each(m_nodes.begin(), m_nodes.end(), [&](uint32_t nodes) {

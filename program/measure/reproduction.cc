@@ -25,7 +25,7 @@ namespace
 
 /** @return published.toml: beside the program if it is installed, otherwise where it was built */
 toml::table
-ReadPublished()
+ParsePublished()
 {
     std::error_code error;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -44,6 +44,19 @@ ReadPublished()
                                  " (allowed: the file of this version, beside the program or where "
                                  "it was built)");
     }
+}
+
+/** @return a table of a program, or in a part of it */
+const toml::table&
+FindTable(const std::string& program, const std::string& part = "", const std::string& row = "")
+{
+    static const toml::table file = ParsePublished();
+    auto place = file[program];
+    place = part.empty() ? place : place[part];
+    place = row.empty() ? place : place["rows"][row];
+    NS_ABORT_MSG_UNLESS(place.as_table(),
+                        "published.toml has no " << program << "." << part << " " << row);
+    return *place.as_table();
 }
 
 /** @return the cases of a list */
@@ -122,54 +135,48 @@ PublishedCase::Fill(std::string text) const
 std::vector<PublishedCase>
 GetPublishedCases(const std::string& program, const std::string& name)
 {
-    const toml::table file = ReadPublished();
-    const toml::table* table = file[program].as_table();
-    NS_ABORT_MSG_UNLESS(table, "published.toml has no " << program);
-    return ReadCases(*table, name);
+    return ReadCases(FindTable(program), name);
 }
-
-/** The table of a program in published.toml. */
-struct Reproduction::Published
-{
-    toml::table file;
-    std::string name;
-
-    /** @return a table of the program, or a table in it */
-    const toml::table& Get(const std::string& section, const std::string& rows = "") const
-    {
-        auto place = file[name];
-        place = section.empty() ? place : place[section];
-        place = rows.empty() ? place : place["rows"][rows];
-        NS_ABORT_MSG_UNLESS(place.as_table(),
-                            "published.toml has no " << name << "." << section << " " << rows);
-        return *place.as_table();
-    }
-
-    /** @return a text of a row, or else of its section */
-    std::string GetText(const std::string& section,
-                        const std::string& row,
-                        const std::string& key) const
-    {
-        const auto ofSection = Get(section)[key].value_or(std::string());
-        return row.empty() ? ofSection : Get(section, row)[key].value_or(ofSection);
-    }
-};
 
 Reproduction::Reproduction(const std::string& name, const std::string& rows)
     : m_name(name),
       m_rows(rows),
-      m_published(new Published{ReadPublished(), name}),
-      m_options(name, m_published->GetText("", "", "description"))
+      m_options(name, GetText("", "", "description"))
 {
     m_options.Group("Experiment");
 }
 
-Reproduction::~Reproduction() = default;
+/** @return a text of a row, or else of its section */
+std::string
+Reproduction::GetText(const std::string& section,
+                      const std::string& row,
+                      const std::string& key) const
+{
+    const auto ofSection = FindTable(m_name, section)[key].value_or(std::string());
+    return row.empty() ? ofSection : FindTable(m_name, section, row)[key].value_or(ofSection);
+}
+
+std::string
+Reproduction::MakeTitle(const std::string& text)
+{
+    return (std::exchange(m_hasBegun, true) ? "\n" : "") + text + "\n";
+}
 
 ProgramOptions&
 Reproduction::GetOptions()
 {
     return m_options;
+}
+
+void
+Reproduction::AddMtu(uint64_t& mtu)
+{
+    m_options.AddUnsigned(
+        "mtu",
+        "payload of the simulation's packets; of no influence on the rate of payload",
+        mtu,
+        ClusterOptions::MIN_MTU,
+        ClusterOptions::MAX_MTU);
 }
 
 void
@@ -198,14 +205,14 @@ Reproduction::Run(int argc,
     for (const auto& [name, run] : m_parts)
     {
         names.push_back(name);
-        help += (help.empty() ? "" : "; ") + name + ": " + m_published->GetText(name, "", "help");
+        help += (help.empty() ? "" : "; ") + name + ": " + GetText(name, "", "help");
     }
     m_options.AddChoice("part", help, m_part, names);
     m_options.AddJson(m_json);
     m_files.AddTo(m_options);
     ClusterCommandLine::ReserveAttributes(m_options);
     m_options.Parse(argc, argv);
-    const auto width = m_published->Get("")["width"].value_or(int64_t{74});
+    const auto width = FindTable(m_name)["width"].value_or(int64_t{74});
     m_table = std::make_unique<PublishedTable>(
         std::vector<PublishedTable::Column>{{"figure", "", -static_cast<int>(width)},
                                             {"unit", "unit", 0, "", "  ", true},
@@ -246,11 +253,10 @@ void
 Reproduction::Begin(const std::string& section)
 {
     m_section = section;
-    const std::string title = m_published->GetText(section, "", "title");
+    const std::string title = GetText(section, "", "title");
     if (!title.empty())
     {
-        m_table->PrintHeadings((m_hasBegun ? "\n" : "") + title + "\n");
-        m_hasBegun = true;
+        m_table->PrintHeadings(MakeTitle(title));
     }
 }
 
@@ -260,32 +266,30 @@ Reproduction::MakeTable(std::vector<PublishedTable::Column> columns, const Publi
     PublishedTable table(std::move(columns),
                          IsPrinting() ? PublishedTable::Printing::AT_ONCE
                                       : PublishedTable::Printing::NEVER);
-    const std::string title = values.Fill(m_published->GetText(m_section, "", "table"));
-    table.PrintHeadings((m_hasBegun ? "\n" : "") + title + "\n");
-    m_hasBegun = true;
+    table.PrintHeadings(MakeTitle(values.Fill(GetText(m_section, "", "table"))));
     return table;
 }
 
 std::vector<PublishedCase>
 Reproduction::GetCases(const std::string& name) const
 {
-    return ReadCases(m_published->Get(m_section), name);
+    return ReadCases(FindTable(m_name, m_section), name);
 }
 
 void
 Reproduction::Add(const std::string& row, double expected, double ours, const PublishedCase& values)
 {
-    const auto getText = [&](const std::string& key) {
-        return values.Fill(m_published->GetText(m_section, row, key));
+    const auto fill = [&](const std::string& key) {
+        return values.Fill(GetText(m_section, row, key));
     };
-    const std::string role = getText("role");
-    const auto node = m_published->Get(m_section, row)["published"];
+    const std::string role = fill("role");
+    const auto node = FindTable(m_name, m_section, row)["published"];
     const double published =
         node.is_string() ? values.Get(node.value_or(std::string())) : node.value_or(NONE);
-    m_table->AddRow({getText("figure"),
-                     getText("unit"),
+    m_table->AddRow({fill("figure"),
+                     fill("unit"),
                      role.empty() && !std::isnan(published) ? "predicted" : role,
-                     getText("source"),
+                     fill("source"),
                      published,
                      expected,
                      ours,

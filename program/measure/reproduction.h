@@ -111,12 +111,17 @@ class Reproduction
      * @param rows member of the JSON output that has the rows; empty: none
      */
     explicit Reproduction(const std::string& name, const std::string& rows = "rows");
-    ~Reproduction();
     Reproduction(const Reproduction&) = delete;
     Reproduction& operator=(const Reproduction&) = delete;
 
     /** @return the options; the program adds those of its own */
     ProgramOptions& GetOptions();
+
+    /**
+     * Adds the option --mtu of a program whose rates are those of payload.
+     * @param mtu receives the payload of a packet, bytes; its default
+     */
+    void AddMtu(uint64_t& mtu);
 
     /**
      * @param name for --part, and of its table in published.toml
@@ -209,11 +214,13 @@ class Reproduction
     TrainingRunResult Train(const TrainingRunOptions& options);
 
   private:
-    struct Published;
+    std::string GetText(const std::string& section,
+                        const std::string& row,
+                        const std::string& key) const;
+    std::string MakeTitle(const std::string& text);
 
     std::string m_name;
     std::string m_rows;
-    std::unique_ptr<Published> m_published; // in published.toml
     ProgramOptions m_options;
     ExperimentParts m_parts;
     std::function<void(JsonValue&)> m_finish{[](JsonValue&) {}};
