@@ -285,24 +285,22 @@ MultitreeAllreduce::Measure(Contender& contender,
     options.congestionControl = "none";
     options.algorithm = contender.algorithm;
 
-    const CollectiveRun run = RunCollectives(options, CollectiveOperation::ALL_REDUCE, sizes);
-    m_paper.AddCost(run.cost);
-    for (const CollectiveMeasurement& measurement : run.measurements)
-    {
-        contender.seconds.push_back(measurement.seconds);
-    }
-    {
-        const Cluster cluster(options);
-        const auto schedule =
-            cluster.GetPlanner().Get(CollectiveOperation::ALL_REDUCE, sizes[0], 0);
+    constexpr auto OPERATION = CollectiveOperation::ALL_REDUCE;
+    const auto readSchedule = [&](const Cluster& cluster) {
+        const auto schedule = cluster.GetPlanner().Get(OPERATION, sizes[0], 0);
         contender.steps = schedule->GetSteps();
         for (uint32_t rank = 0; rank < topology.hosts; rank++)
         {
             const ScheduleTable table(*schedule, rank, {}, nullptr);
             contender.entries = std::max(contender.entries, table.GetEntries());
         }
+    };
+    const CollectiveRun run = RunCollectives(options, OPERATION, sizes, false, readSchedule);
+    m_paper.AddCost(run.cost);
+    for (const CollectiveMeasurement& measurement : run.measurements)
+    {
+        contender.seconds.push_back(measurement.seconds);
     }
-    Simulator::Destroy();
 }
 
 Contenders

@@ -88,7 +88,8 @@ CollectiveRun
 RunCollectives(const ClusterOptions& options,
                CollectiveOperation operation,
                const std::vector<uint64_t>& sizes,
-               bool real)
+               bool real,
+               const std::function<void(const Cluster&)>& inspect)
 {
     CollectiveRun result;
     {
@@ -125,6 +126,10 @@ RunCollectives(const ClusterOptions& options,
         }
         recorded.Close();
         result.cost = GetRunCost(cluster.GetFabric());
+        if (inspect)
+        {
+            inspect(cluster);
+        }
     }
     Simulator::Destroy();
     return result;

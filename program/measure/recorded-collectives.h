@@ -77,13 +77,15 @@ struct CollectiveRun
  * @param operation collective operation
  * @param sizes of the whole vectors, bytes; with real payload multiples of 4
  * @param real whether the payload is real
+ * @param inspect reads the cluster when the collectives have ended; empty: nothing
  * @return the measurements and the cost
  * @throw SimulationStuck if one cannot complete
  */
 CollectiveRun RunCollectives(const ClusterOptions& options,
                              CollectiveOperation operation,
                              const std::vector<uint64_t>& sizes,
-                             bool real = false);
+                             bool real = false,
+                             const std::function<void(const Cluster&)>& inspect = {});
 
 } // namespace ns3::training
 
