@@ -498,7 +498,6 @@ BucketScheduler::GetEntries() const
     {
         all.insert(all.end(), bucket.begin(), bucket.end());
     }
-    Sort(all);
     return all;
 }
 

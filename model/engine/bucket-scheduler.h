@@ -67,7 +67,7 @@ class BucketScheduler : public Scheduler
         uint64_t order;
     };
 
-    /** @return all events, the earliest first */
+    /** @return all events, in any order */
     std::vector<Entry> GetEntries() const;
 
     /** @param entries events to sort, the earliest first */

@@ -134,9 +134,10 @@ SteadyState::ListEvents(uint64_t now) const
             events.ofNetwork.push_back(entry);
             events.hash += HashEvent(entry, now);
         }
-        else if (!entry.impl->IsCancelled() && !dynamic_cast<BystanderEvent*>(entry.impl))
+        else if (entry.time < events.nextOther && !entry.impl->IsCancelled() &&
+                 !dynamic_cast<BystanderEvent*>(entry.impl))
         {
-            events.nextOther = std::min(events.nextOther, entry.time);
+            events.nextOther = entry.time;
         }
     }
     return events;
@@ -152,7 +153,7 @@ SteadyState::Look()
     }
     WindowSimulatorImpl::Synchronize();
     const auto now = static_cast<uint64_t>(Simulator::Now().GetTimeStep());
-    const Events events = ListEvents(now);
+    Events events = ListEvents(now);
     // If not only the network has acted since, this is a period only if it was as those before.
     const bool isAlone = now < m_otherOfBefore;
     if (!isAlone && now - static_cast<uint64_t>(m_before.GetTime()) != m_period)
@@ -161,6 +162,7 @@ SteadyState::Look()
     }
     if (m_hashOfBefore == events.hash)
     {
+        BucketScheduler::Sort(events.ofNetwork);
         m_after.Restart(static_cast<int64_t>(now));
         Visit(m_after, events);
         if (Skip(events, !isAlone))
@@ -178,6 +180,7 @@ SteadyState::Look()
         m_hashOfBefore = events.hash;
         m_otherOfBefore = events.nextOther;
         m_period = 0;
+        BucketScheduler::Sort(events.ofNetwork);
         m_before.Restart(static_cast<int64_t>(now));
         Visit(m_before, events);
     }

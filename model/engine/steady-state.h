@@ -68,7 +68,7 @@ class SteadyState : public SteadyWatch
     /** The events of the network, and when others come. */
     struct Events
     {
-        std::vector<BucketScheduler::Entry> ofNetwork; // the earliest first
+        std::vector<BucketScheduler::Entry> ofNetwork; // when visited: the earliest first
         uint64_t nextOther{StateVisitor::NONE};        // time of the first other event, ps
         uint64_t hash{0};                              // of the events of the network
     };

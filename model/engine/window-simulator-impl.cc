@@ -534,7 +534,6 @@ WindowSimulatorImpl::GetEntries() const
     if (m_windows.GetSize() > 0)
     {
         m_windows.AddEntries(entries);
-        BucketScheduler::Sort(entries);
     }
     return entries;
 }

@@ -108,7 +108,7 @@ class WindowSimulatorImpl : public SimulatorImpl
 
     /**
      * The event list must be a BucketScheduler.
-     * @return all events, the earliest first
+     * @return all events, in any order
      */
     std::vector<BucketScheduler::Entry> GetEntries() const;
 

@@ -85,23 +85,20 @@ BusySpans::Add(Time from, Time to)
     while (!m_spans.empty() && m_spans.back().second >= from)
     {
         from = std::min(from, m_spans.back().first);
+        m_length -= m_spans.back().second - m_spans.back().first;
         m_spans.pop_back();
     }
     if (to > from)
     {
+        m_length += to - from;
         m_spans.emplace_back(from, to);
     }
 }
 
-Time
-BusySpans::GetLength() const
+void
+BusySpans::Settle()
 {
-    Time length;
-    for (const auto& [from, to] : m_spans)
-    {
-        length += to - from;
-    }
-    return length;
+    m_spans.clear();
 }
 
 Time
@@ -113,7 +110,7 @@ BusySpans::GetEnd() const
 BusySpans
 BusySpans::Join(const std::vector<TaskTrace::Pointer>& messages, Time begin) const
 {
-    auto all = m_spans;
+    std::vector<std::pair<Time, Time>> all(m_spans.begin(), m_spans.end());
     for (const TaskTrace::Pointer& message : messages)
     {
         all.emplace_back(std::max(message->ready, begin), message->end);

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -135,8 +136,14 @@ class BusySpans
      */
     void Add(Time from, Time to);
 
+    /** Drops the spans but not their length: none to come begins before their end. */
+    void Settle();
+
     /** @return the time in which at least one span lies */
-    Time GetLength() const;
+    Time GetLength() const
+    {
+        return m_length;
+    }
 
     /** @return end of the last one; 0: there is none */
     Time GetEnd() const;
@@ -149,7 +156,8 @@ class BusySpans
     BusySpans Join(const std::vector<TaskTrace::Pointer>& messages, Time begin) const;
 
   private:
-    std::vector<std::pair<Time, Time>> m_spans; // disjoint, in order
+    std::deque<std::pair<Time, Time>> m_spans; // disjoint, in order
+    Time m_length;                             // of these and of those that were dropped
 };
 
 /**

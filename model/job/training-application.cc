@@ -601,6 +601,7 @@ TrainingApplication::StopComputing(Time start)
     m_computed.Add(std::max(start, m_iterationStart), Simulator::Now());
     if (--m_computations == 0)
     {
+        m_computed.Settle();
         m_idleSince = Simulator::Now();
     }
 }
@@ -892,7 +893,7 @@ TrainingApplication::EndIteration()
         m_busy.Add(m_openStart, now);
     }
     measured.communicationTime = m_busy.GetLength();
-    m_unexplained.busy = m_busy;
+    m_unexplained.busy = std::move(m_busy);
     AddIdleTimes(m_idle, measured);
     m_iterationEndTrace(GetRank(), m_iteration, measured);
     m_iteration++;

@@ -447,7 +447,9 @@ JobRepetition::AddFrames(std::vector<uint64_t>& state) const
         state.push_back(now); // never the same
         return;
     }
-    for (const BucketScheduler::Entry& entry : BucketScheduler::GetCurrent()->GetEntries())
+    std::vector<BucketScheduler::Entry> entries = BucketScheduler::GetCurrent()->GetEntries();
+    BucketScheduler::Sort(entries);
+    for (const BucketScheduler::Entry& entry : entries)
     {
         if (typeid(*entry.impl) == typeid(Frame))
         {
