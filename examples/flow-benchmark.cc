@@ -241,7 +241,7 @@ Setting::Check(const ProgramOptions& options, const ClusterOptions& cluster) con
         throw ConfigurationError("--path=" + cluster.path +
                                  " (allowed: paths that are not pinned to a schedule)");
     }
-    if (end == "acknowledgement" && cluster.transport != "rdma")
+    if (end == "acknowledgement" && !cluster.GetTransport().hasQueuePairs)
     {
         throw ConfigurationError("--flow-end=acknowledgement with --transport=" +
                                  cluster.transport + " (allowed: with rdma)");
@@ -483,10 +483,11 @@ Measure(int argc, char* argv[])
     setting.AddTo(options);
     ClusterCommandLine commandLine(clusterOptions);
     commandLine.AddNetworkTo(options);
-    options.AddChoice("transport",
-                      "how flows travel",
-                      clusterOptions.transport,
-                      {"rdma", "tcp", "uec"});
+    options.AddKind("transport",
+                    "transport",
+                    "how flows travel",
+                    clusterOptions.transport,
+                    &DescribeAlternatives<TransportEntry>);
     commandLine.AddCongestionControlTo(options,
                                        "the TypeId of a TcpCongestionOps, such as ns3::TcpDctcp");
     options.Reserve("ns3::training::MultiPortTransport::QueuePairs");

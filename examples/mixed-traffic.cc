@@ -34,6 +34,7 @@
 #include "ns3/point-to-point-helper.h"
 #include "ns3/program-options.h"
 #include "ns3/published-table.h"
+#include "ns3/rdma-helper.h"
 #include "ns3/rdma-transport.h"
 #include "ns3/run-cost.h"
 #include "ns3/run-files.h"

@@ -31,6 +31,7 @@
 #include "ns3/point-to-point-net-device.h"
 #include "ns3/published-table.h"
 #include "ns3/string.h"
+#include "ns3/tcp-helper.h"
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/tcp-socket-base.h"
 #include "ns3/tcp-transport.h"

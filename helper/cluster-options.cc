@@ -11,6 +11,7 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-jitter.h"
 #include "ns3/training-quantity.h"
+#include "ns3/transport-entry.h"
 
 #include <cmath>
 
@@ -28,11 +29,8 @@ constexpr double MAX_HOST_LATENCY = 1;
 void
 ClusterOptions::Check() const
 {
-    if (!IsRdma() && !IsUec() && transport != "tcp")
-    {
-        throw ConfigurationError("transport", transport, " (allowed: rdma, tcp, uec)");
-    }
-    if (!IsRdma() && recovery != "auto")
+    const bool hasQueuePairs = GetTransport().hasQueuePairs;
+    if (!hasQueuePairs && recovery != "auto")
     {
         throw ConfigurationError("recovery",
                                  recovery,
@@ -57,7 +55,7 @@ ClusterOptions::Check() const
                                  " (allowed: 1 to " +
                                      std::to_string(MultiPortTransport::MAX_QUEUE_PAIRS) + ")");
     }
-    if (!IsRdma() && queuePairs > 1)
+    if (!hasQueuePairs && queuePairs > 1)
     {
         throw ConfigurationError("queue pairs",
                                  std::to_string(queuePairs),
@@ -102,21 +100,18 @@ ClusterOptions::Check() const
 const std::map<std::string, std::string>&
 ClusterOptions::GetOwnAttributes()
 {
-    static const std::map<std::string, std::string> own{
-        {"ns3::TcpL4Protocol::SocketType", "congestion control"},
-        {"ns3::training::CodecEngine::Codec", "nic"},
-        {"ns3::training::HostDevice::Mtu", "mtu"},
-        {"ns3::training::RdmaNic::BaseRoundTrip", ""},
-        {"ns3::training::RdmaNic::CongestionControl", "congestion control"},
-        {"ns3::training::RdmaNic::LossRecovery", "recovery"},
-        {"ns3::training::RdmaNic::Mtu", "mtu"},
-        {"ns3::training::RdmaNic::PathHops", ""},
-        {"ns3::training::SwitchDevice::Path", "path"},
-        {"ns3::training::UecNic::BaseRoundTrip", ""},
-        {"ns3::training::UecNic::CongestionControl", "congestion control"},
-        {"ns3::training::UecNic::Mtu", "mtu"},
-        {"ns3::training::UecNic::Trimming", ""},
-    };
+    static const std::map<std::string, std::string> own = [] {
+        std::map<std::string, std::string> all{
+            {"ns3::training::CodecEngine::Codec", "nic"},
+            {"ns3::training::HostDevice::Mtu", "mtu"},
+            {"ns3::training::SwitchDevice::Path", "path"},
+        };
+        for (const auto& [name, entry] : Registry<TransportEntry>::All())
+        {
+            all.insert(entry.ownAttributes.begin(), entry.ownAttributes.end());
+        }
+        return all;
+    }();
     return own;
 }
 
@@ -132,25 +127,24 @@ ClusterOptions::DescribeHosts() const
                : text + "; host latency " + FormatTime(hostLatency) + ", jitter " + hostJitter;
 }
 
-bool
-ClusterOptions::IsRdma() const
+const TransportEntry&
+ClusterOptions::GetTransport() const
 {
-    return transport == "rdma";
-}
-
-bool
-ClusterOptions::IsUec() const
-{
-    return transport == "uec";
+    const auto& all = Registry<TransportEntry>::All();
+    const auto found = all.find(transport);
+    if (found == all.end())
+    {
+        throw ConfigurationError("transport",
+                                 transport,
+                                 " (allowed: " + Registry<TransportEntry>::Names() + ")");
+    }
+    return found->second;
 }
 
 std::string
 ClusterOptions::GetCongestionControl() const
 {
-    return congestionControl != "auto" ? congestionControl
-           : IsRdma()                  ? "dcqcn"
-           : IsUec()                   ? "nscc"
-                                       : "ns3::TcpCubic";
+    return congestionControl != "auto" ? congestionControl : GetTransport().congestionControl;
 }
 
 std::string
@@ -164,7 +158,7 @@ ClusterOptions::GetRecovery() const
 uint32_t
 ClusterOptions::GetMtu() const
 {
-    return mtu != 0 ? static_cast<uint32_t>(mtu) : IsRdma() || IsUec() ? 4096 : 9000;
+    return mtu != 0 ? static_cast<uint32_t>(mtu) : GetTransport().mtu;
 }
 
 std::shared_ptr<const TopologyGraph>

@@ -21,6 +21,8 @@
 namespace ns3::training
 {
 
+struct TransportEntry;
+
 /**
  * @ingroup distributed-training-helper
  *
@@ -41,7 +43,7 @@ struct ClusterOptions
     std::string topology{"single-switch"}; ///< see BuildTopology()
     DataRate rate{100000000000};           ///< of each link, bit/s
     Time delay{NanoSeconds(500)};          ///< propagation delay of each link
-    uint64_t mtu{0};                       ///< payload or IP packet, bytes; 0: 4096 or 9000
+    uint64_t mtu{0};                       ///< payload or IP packet, bytes; 0: TransportEntry::mtu
     uint64_t buffer{0};                    ///< packet memory of each switch, bytes; 0: automatic
     double loss{0};                        ///< drop probability of each frame on each link
     std::vector<std::string> faults;       ///< see FaultPlan
@@ -50,10 +52,10 @@ struct ClusterOptions
     std::string steadyState{"skip"};       ///< skip or simulate; see SteadyState
     std::string pcap;                      ///< prefix of capture files; empty: no capture
     std::string portPairs{"turns"};        ///< use of port pairs: turns or stripe
-    std::string transport{"rdma"};         ///< rdma, tcp or uec
+    std::string transport{"rdma"};         ///< a TransportEntry
     uint64_t queuePairs{1};                ///< RDMA: queue pairs per port pair, 1 to 64
     bool split{false};                     ///< messages: split among queue pairs, or in turns
-    std::string congestionControl{"auto"}; ///< auto: dcqcn, ns3::TcpCubic or nscc
+    std::string congestionControl{"auto"}; ///< auto: that of the TransportEntry
     std::string nic{"none"};               ///< engine in NICs: a codec with keys; see NicHelper
     std::string codec{"none"};             ///< of the hosts, with keys; see CodecHelper
     std::string recovery{"auto"};          ///< RDMA: loss recovery; auto: see GetRecovery()
@@ -89,11 +91,11 @@ struct ClusterOptions
     /** @return what is assumed of hosts: their model, latency and jitter; part of a line */
     std::string DescribeHosts() const;
 
-    /** @return whether messages travel over RDMA */
-    bool IsRdma() const;
-
-    /** @return whether messages travel over Ultra Ethernet */
-    bool IsUec() const;
+    /**
+     * @return the transport
+     * @throw ConfigurationError if there is none of that name
+     */
+    const TransportEntry& GetTransport() const;
 
     /** @return the congestion control, with "auto" resolved */
     std::string GetCongestionControl() const;

@@ -13,6 +13,7 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
+#include "ns3/transport-entry.h"
 
 #include <algorithm>
 #include <memory>
@@ -67,7 +68,7 @@ void
 CheckOptions(const ClusterOptions& options)
 {
     const std::string with = " with " + options.algorithm + " (allowed: ";
-    if (options.transport == "tcp" && options.nic != CodecChoice::NONE)
+    if (options.GetTransport().isStream && options.nic != CodecChoice::NONE)
     {
         throw ConfigurationError("nic",
                                  options.nic,

@@ -13,11 +13,11 @@
 #include "ns3/host-model.h"
 #include "ns3/node.h"
 #include "ns3/string.h"
-#include "ns3/tcp-socket-base.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-key-values.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-registry.h"
+#include "ns3/transport-entry.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -99,7 +99,8 @@ NicHelper::CheckCluster(const ClusterOptions& options) const
         Refuse("(allowed: codecs of single packets, as " + name + " codes whole tensors)");
     }
     const uint32_t block = traits.elementwise ? FLOAT_BYTES : traits.block * FLOAT_BYTES;
-    const bool isCut = options.transport == "tcp" || options.portPairs == "stripe" || options.split;
+    const bool isCut =
+        options.GetTransport().isStream || options.portPairs == "stripe" || options.split;
     if (!traits.elementwise && isCut)
     {
         Refuse("with blocks of " + std::to_string(block) +
@@ -123,7 +124,7 @@ NicHelper::CheckCluster(const ClusterOptions& options) const
         Refuse("with host model " + options.hostModel +
                " (allowed: host models without flags between the numbers)");
     }
-    if (options.transport == "tcp" && Node::ChecksumEnabled())
+    if (options.GetTransport().isStream && Node::ChecksumEnabled())
     {
         Refuse("with checksums of TCP (allowed: --ChecksumEnabled=false, as numbers change on "
                "their way)");
@@ -158,10 +159,8 @@ NicHelper::Install(const Fabric& fabric, const TopologyGraph& topology)
 }
 
 void
-NicHelper::CheckSegments(const AttributeList& sockets) const
+NicHelper::CheckSegments(uint64_t segment) const
 {
-    const auto value = sockets.Get(TcpSocketBase::GetTypeId(), "SegmentSize");
-    const uint64_t segment = DynamicCast<const UintegerValue>(value)->Get();
     if (m_engine && segment % FLOAT_BYTES != 0)
     {
         throw ConfigurationError(

@@ -51,10 +51,10 @@ class NicHelper
     bool IsInstalled() const;
 
     /**
-     * @param sockets attributes of TCP sockets
-     * @throw ConfigurationError if their segments would split numbers
+     * @param segment bytes of a segment of sockets; 0: no sockets
+     * @throw ConfigurationError if segments would split numbers
      */
-    void CheckSegments(const AttributeList& sockets) const;
+    void CheckSegments(uint64_t segment) const;
 
     /**
      * Installs engines in the NICs: on the devices of hosts, except those on links of a scale-up

@@ -17,7 +17,6 @@
 #include "ns3/roce-wire-format.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/string.h"
-#include "ns3/tcp-socket-base.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
@@ -100,7 +99,7 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
     MakeTopology();
     FabricHelper::CheckSize(*m_topology);
     m_faults = MakeFaults(m_options, *m_topology);
-    const PacketSize packet = m_transports.GetPacketSize();
+    const PacketSize packet = m_transports.GetHosts().GetPacketSize();
     m_plan = std::make_unique<ClusterPlan>(m_options, *m_topology, packet, m_nicHelper);
     m_lowerBound = std::make_unique<LowerBound>(*m_topology, GetRanks(), packet.GetGoodput());
     if (m_nicHelper.IsInstalled())
@@ -113,10 +112,7 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
     InstallFabric();
     const double gain = m_nicHelper.GetGain(packet, m_longest.rate);
     m_transports.Install(m_longest, m_roundTrip, gain);
-    if (m_options.transport == "tcp")
-    {
-        m_nicHelper.CheckSegments(m_transports.GetSocketAttributes());
-    }
+    m_nicHelper.CheckSegments(m_transports.GetHosts().GetSegmentBytes());
     MakeCommunicators();
     const std::string marking = DescribeMarking();
     if (!marking.empty())
@@ -125,8 +121,8 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
     }
     if (m_nicHelper.IsInstalled())
     {
-        m_notes.push_back(
-            m_nicHelper.Describe(m_transports.GetPacketSize(), m_options.rate.GetBitRate()));
+        m_notes.push_back(m_nicHelper.Describe(m_transports.GetHosts().GetPacketSize(),
+                                               m_options.rate.GetBitRate()));
     }
     InstallInNetwork(largestJob);
     InstallNicEngines();
@@ -169,7 +165,7 @@ Cluster::MakeLowerBound(const std::vector<uint32_t>& group,
                         CollectiveOperation operation,
                         bool isJob) const
 {
-    const PacketSize packet = m_transports.GetPacketSize();
+    const PacketSize packet = m_transports.GetHosts().GetPacketSize();
     if (m_controller && isJob)
     {
         LowerBound bound(*m_topology, group, packet.GetGoodput());
@@ -244,7 +240,7 @@ Cluster::InstallFabric()
         helper.SetSwitchAttribute("BufferSize", UintegerValue(m_options.buffer));
     }
     helper.SetSwitchAttribute("Path", StringValue(m_options.path));
-    m_transports.SetUp(helper, m_roundTrip);
+    m_transports.GetHosts().SetUp(helper, m_roundTrip);
     SetMarking(helper);
     RaiseRecirculation(m_options.rate, m_attributes, helper);
     helper.SetAttributes(m_attributes);
@@ -272,7 +268,8 @@ Cluster::InstallFabric()
     {
         m_border = MakeBorder(m_fabric, m_roundTrip);
     }
-    else if (m_options.steadyState == "skip" && IsRdma() && BucketScheduler::GetCurrent())
+    else if (m_options.steadyState == "skip" && m_options.GetTransport().repeats &&
+             BucketScheduler::GetCurrent())
     {
         m_steadyState = std::make_unique<SteadyState>(m_fabric);
     }
@@ -281,7 +278,7 @@ Cluster::InstallFabric()
 void
 Cluster::SetMarking(FabricHelper& fabric) const
 {
-    double step = m_transports.GetEcnStep();
+    double step = m_transports.GetHosts().GetEcnStep();
     if (const InNetworkSystem* system = FindSystem(m_options); system && system->ecnStepPerGbps > 0)
     {
         step = system->ecnStepPerGbps;
@@ -305,7 +302,9 @@ Cluster::FindEcnUser() const
     {
         return KeyValues::Split(m_options.algorithm).GetName();
     }
-    return m_transports.UsesEcn() ? KeyValues::Split(m_options.congestionControl).GetName() : "";
+    return m_transports.GetHosts().UsesEcn()
+               ? KeyValues::Split(m_options.congestionControl).GetName()
+               : "";
 }
 
 std::string
@@ -371,7 +370,7 @@ Cluster::MakeCommunicators()
     const auto hostModel = MakeHostModel({});
     for (uint32_t rank = 0; rank < GetRanks(); rank++)
     {
-        const auto transport = m_transports.Make(rank, ClusterTransports::Use::RANKS);
+        const auto transport = m_transports.Make(rank, MessageUse::RANKS);
         auto communicator = m_attributes.Create<ScheduledCommunicator>();
         communicator->Setup(rank, GetRanks(), transport, m_planner);
         communicator->SetHostModel(hostModel);
@@ -451,13 +450,15 @@ Cluster::InstallNicEngines()
         m_fabric,
         m_communicators,
         m_planner,
-        m_transports.GetPacketSize(),
-        [this](uint64_t rate) { return m_nicHelper.GetGain(m_transports.GetPacketSize(), rate); },
+        m_transports.GetHosts().GetPacketSize(),
+        [this](uint64_t rate) {
+            return m_nicHelper.GetGain(m_transports.GetHosts().GetPacketSize(), rate);
+        },
         m_longest.rate,
         m_notes);
     AddToLists(m_fabric, m_nicCommunicators.ranks);
     const NicCommunicator& first = *m_nicCommunicators.ranks.front();
-    const PacketSize packet = m_transports.GetPacketSize();
+    const PacketSize packet = m_transports.GetHosts().GetPacketSize();
     if (first.GetFormattedBytes(sizeof(float)) < sizeof(float))
     {
         const double share =
@@ -555,7 +556,7 @@ Cluster::InstallStorage()
         auto communicator = m_attributes.Create<ScheduledCommunicator>();
         communicator->Setup(host,
                             hosts,
-                            m_transports.Make(host, ClusterTransports::Use::STORAGE),
+                            m_transports.Make(host, MessageUse::STORAGE),
                             nullptr, // messages only
                             STORAGE_COMMUNICATOR);
         m_storageCommunicators.push_back(communicator);
@@ -616,10 +617,8 @@ Cluster::InstallBackground()
                               : m_fabric.devicesOfSwitches[0]->GetPipelineDelay();
     m_background = m_backgroundHelper.Install(
         m_fabric,
-        std::make_unique<IdlePaths>(*m_topology, m_transports.GetPacketSize(), pipeline),
-        [this](uint32_t host) {
-            return m_transports.Make(host, ClusterTransports::Use::BACKGROUND);
-        });
+        std::make_unique<IdlePaths>(*m_topology, m_transports.GetHosts().GetPacketSize(), pipeline),
+        [this](uint32_t host) { return m_transports.Make(host, MessageUse::BACKGROUND); });
     m_background->Start();
     m_notes.push_back(m_backgroundHelper.Describe(*m_background));
 }
@@ -640,12 +639,6 @@ uint32_t
 Cluster::GetRanks() const
 {
     return static_cast<uint32_t>(m_options.ranks);
-}
-
-bool
-Cluster::IsRdma() const
-{
-    return m_options.IsRdma();
 }
 
 bool
@@ -682,18 +675,6 @@ Cluster::GetCommunicator(uint32_t rank) const
         return m_nicCommunicators.ranks.at(rank);
     }
     return m_communicators.at(rank);
-}
-
-const std::vector<Ptr<RdmaNic>>&
-Cluster::GetNics(uint32_t rank) const
-{
-    return m_transports.GetNics(rank);
-}
-
-const std::vector<Ptr<UecNic>>&
-Cluster::GetUecNics(uint32_t rank) const
-{
-    return m_transports.GetUecNics(rank);
 }
 
 PortPairTable&
@@ -818,14 +799,6 @@ const std::string&
 Cluster::GetCongestionControl() const
 {
     return m_options.congestionControl;
-}
-
-uint64_t
-Cluster::GetSendBuffer() const
-{
-    const auto size =
-        m_transports.GetSocketAttributes().Get(TcpSocketBase::GetTypeId(), "SndBufSize");
-    return DynamicCast<const UintegerValue>(size)->Get();
 }
 
 uint32_t

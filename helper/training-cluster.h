@@ -10,17 +10,18 @@
 #include "background-helper.h"
 #include "cluster-options.h"
 #include "cluster-plan.h"
-#include "cluster-transports.h"
 #include "codec-helper.h"
 #include "in-network-system.h"
 #include "nic-algorithm.h"
 #include "nic-helper.h"
 
+#include "ns3/cluster-transports.h"
 #include "ns3/fabric-pcap.h"
 #include "ns3/fault-plan.h"
 #include "ns3/link-outage.h"
 #include "ns3/lower-bound.h"
 #include "ns3/process-border.h"
+#include "ns3/rdma-nic.h"
 #include "ns3/scheduled-communicator.h"
 #include "ns3/steady-state.h"
 #include "ns3/training-fabric.h"
@@ -69,9 +70,6 @@ class Cluster
 
     /** @return number of ranks */
     uint32_t GetRanks() const;
-
-    /** @return whether messages travel over RDMA */
-    bool IsRdma() const;
 
     /** @return whether frames may be lost, delayed or duplicated at random, or links fail */
     bool HasFaults() const;
@@ -148,16 +146,35 @@ class Cluster
     Ptr<MessageTransport> GetTransport(uint32_t rank) const;
 
     /**
+     * @tparam NIC a type of NICs
      * @param rank 0 to GetRanks() - 1
-     * @return with RDMA, the NIC on each port of its host
+     * @return the NIC of this type on each port of its host; none: the transport has no such NICs
      */
-    const std::vector<Ptr<RdmaNic>>& GetNics(uint32_t rank) const;
+    template <class NIC = RdmaNic>
+    std::vector<Ptr<NIC>> GetNics(uint32_t rank) const
+    {
+        std::vector<Ptr<NIC>> nics;
+        for (const auto& device : m_fabric.rails.at(rank))
+        {
+            if (const auto nic = device->GetObject<NIC>())
+            {
+                nics.push_back(nic);
+            }
+        }
+        return nics;
+    }
 
-    /**
-     * @param rank 0 to GetRanks() - 1
-     * @return with Ultra Ethernet, the NIC on each port of its host
-     */
-    const std::vector<Ptr<UecNic>>& GetUecNics(uint32_t rank) const;
+    /** @return its messages and connections */
+    const ClusterTransports& GetTransports() const
+    {
+        return m_transports;
+    }
+
+    /** @return its messages and connections */
+    ClusterTransports& GetTransports()
+    {
+        return m_transports;
+    }
 
     /** @return the port pairs between its ranks */
     PortPairTable& GetPortPairs() const;
@@ -223,9 +240,6 @@ class Cluster
 
     /** @return the congestion control in use, with "auto" resolved */
     const std::string& GetCongestionControl() const;
-
-    /** @return with TCP, the size of a send buffer, bytes */
-    uint64_t GetSendBuffer() const;
 
     /** @return the MTU in use, with 0 resolved, bytes */
     uint32_t GetMtu() const;

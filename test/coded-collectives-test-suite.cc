@@ -375,7 +375,7 @@ struct TrimmedCodesTest
             uint64_t resent = 0;
             for (uint32_t rank = 0; rank < options.ranks; rank++)
             {
-                for (const auto& nic : cluster.GetUecNics(rank))
+                for (const auto& nic : cluster.GetNics<UecNic>(rank))
                 {
                     for (const auto& [number, connection] : nic->GetConnections())
                     {

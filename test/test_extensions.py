@@ -211,6 +211,39 @@ def test_topology(library):
     assert_refused(wrong, "switches", "1 to 256")
 
 
+def test_transport(library):
+    """Whatever runs over RDMA runs over an ideal pipe, with nothing edited."""
+    file = library("transport")
+    described = run("collective-benchmark", "--describe=json", libraries=[file]).stdout
+    described = json.loads(described)
+    options = {option["name"]: option for option in described["options"]}
+    operations = options["operation"]["words"]
+    ran = set()
+    for entry in described["kinds"]["collective"]:
+        for operation in operations:
+            command = ["collective-benchmark", "--ranks=16", "--topology=torus:4x4", "--bytes=64K"]
+            command += [f"--collective={entry['name']}", f"--operation={operation}"]
+            command += ["--payload=real"]
+            if run(*command).returncode == 0:
+                row = run_json(*command, "--transport=ideal-pipe", libraries=[file])["rows"][0]
+                assert row["verified"], (entry["name"], operation)
+                ran.add((entry["name"], operation))
+    assert {operation for name, operation in ran} == set(operations)
+    assert len({name for name, operation in ran}) >= 20
+    # A ring of 4 has 6 steps of a quarter each over two links.
+    ring = ["--ranks=4", "--bytes=64M", "--collective=ring", "--transport=ideal-pipe"]
+    row = run_json("collective-benchmark", *ring, libraries=[file])["rows"][0]
+    assert row["time_us"] == pytest.approx(6 * ((16 << 20) * 8 / 100e9 * 1e6 + 1), rel=1e-6)
+    job = ["--model=megatron-1.7b", "--tensor=2", "--pipeline=2", "--data=2", "--iterations=2"]
+    job += ["--transport=ideal-pipe"]
+    first, second = run_json("training-job", *job, libraries=[file])["iterations"][-2:]
+    assert first["iteration_time_s"] == pytest.approx(second["iteration_time_s"], rel=1e-9)
+    assert first["lower_bound_s"] < first["iteration_time_s"]
+    derived = run("training-job", *job, "--repeat=derive", libraries=[file])
+    assert_refused(derived, "--repeat=derive", "ideal-pipe")
+    assert_refused(run("training-job", *job), "--transport=ideal-pipe", "rdma")
+
+
 def test_workload(library):
     options = ["--workload=lenet5", "--batch=32", "--ranks=2", "--iterations=1"]
     document = run_json("training-job", *options, libraries=[library("workload")])

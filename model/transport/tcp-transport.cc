@@ -161,6 +161,13 @@ TcpTransport::SetSocketAttributes(const AttributeList& attributes)
     m_socketAttributes = attributes;
 }
 
+uint64_t
+TcpTransport::GetSendBuffer() const
+{
+    const auto bytes = m_socketAttributes.Get(TcpSocketBase::GetTypeId(), "SndBufSize");
+    return DynamicCast<const UintegerValue>(bytes)->Get();
+}
+
 Ptr<Socket>
 TcpTransport::CreateSocket() const
 {

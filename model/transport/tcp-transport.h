@@ -100,6 +100,9 @@ class TcpTransport : public MultiPortTransport
      */
     void SetSocketAttributes(const AttributeList& attributes);
 
+    /** @return size of the send buffer of a socket, bytes */
+    uint64_t GetSendBuffer() const;
+
     /**
      * @param node this rank's host, with an internet stack whose device i is rail i and whose
      *        routes use the right rail for each endpoint; listens from now on

@@ -7,10 +7,6 @@
 #include "run-warnings.h"
 
 #include "ns3/atp-communicator.h"
-#include "ns3/object-factory.h"
-#include "ns3/path-choice.h"
-#include "ns3/rdma-congestion-control.h"
-#include "ns3/rdma-loss-recovery.h"
 
 #include <algorithm>
 
@@ -20,8 +16,6 @@ namespace ns3::training
 namespace
 {
 
-/// Largest path MTU that the InfiniBand specification encodes, bytes.
-constexpr uint32_t MAX_ROCE_MTU = 4096;
 /// Ports named in warnings; the others are only counted.
 constexpr std::size_t MAX_NAMED_PORTS = 3;
 
@@ -137,36 +131,8 @@ GetWarnings(const Cluster& cluster)
                 ", in which the watchdog ignored its pauses"});
     AddInNetworkLimit(warnings, cluster);
     AddCollisions(warnings, cluster);
-    const ClusterOptions& options = cluster.GetOptions();
-    if (options.IsRdma() && cluster.GetMtu() > MAX_ROCE_MTU)
-    {
-        warnings.push_back("RoCE carries at most " + std::to_string(MAX_ROCE_MTU) +
-                           " bytes a packet, not " + std::to_string(cluster.GetMtu()) +
-                           " (see --mtu)");
-    }
-    if (options.transport == "tcp" && GetPathChoice(options.path).sprays)
-    {
-        warnings.push_back("path choice " + options.path +
-                           " reorders segments, which TCP takes for losses");
-    }
-    if (options.IsRdma() && GetPathChoice(options.path).sprays)
-    {
-        if (!GetLossRecovery(options.GetRecovery()).takesReordering)
-        {
-            warnings.push_back("path choice " + options.path +
-                               " reorders packets, which recovery " + options.GetRecovery() +
-                               " takes for losses: each is sent again (see --recovery)");
-        }
-        const std::string control = KeyValues::Split(options.GetCongestionControl()).GetName();
-        ObjectFactory controls;
-        controls.SetTypeId(Registry<CongestionControlEntry>::Find(control).getTypeId());
-        if (controls.Create<RdmaCongestionControl>()->GetNeeds().telemetry)
-        {
-            warnings.push_back("congestion control " + control +
-                               " compares telemetry of one path, but path choice " + options.path +
-                               " uses several");
-        }
-    }
+    const std::vector<std::string> ofTransport = cluster.GetTransports().GetHosts().GetWarnings();
+    warnings.insert(warnings.end(), ofTransport.begin(), ofTransport.end());
     return warnings;
 }
 

@@ -94,7 +94,7 @@ class Connections
         for (uint32_t i = 0; i < m_count; i++)
         {
             const PortPair& portPair = portPairs[i % portPairs.size()];
-            const auto& nic = m_cluster.GetNics(host)[portPair.rail];
+            const auto nic = m_cluster.GetNics(host)[portPair.rail];
             const uint32_t number = FIRST_QUEUE_PAIR + peer * m_count + i;
             const uint32_t remote = FIRST_QUEUE_PAIR + host * m_count + i;
             const auto found = nic->GetQueuePairs().find(number);

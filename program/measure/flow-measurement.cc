@@ -37,23 +37,18 @@ constexpr uint32_t SIZE_ROWS = 10;
 /// An acknowledgement on the line, without telemetry, bytes.
 constexpr uint32_t ACK_BYTES =
     ROCE_BYTES + AETH_BYTES + Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
-/// RoCE pads the payload of a packet to a multiple of it, bytes.
-constexpr uint32_t ROCE_MULTIPLE = 4;
 
 /** @return the paths of flows on an idle cluster */
 IdlePaths
 MakeIdlePaths(const Cluster& cluster)
 {
-    const ClusterOptions& options = cluster.GetOptions();
-    const uint32_t mtu = cluster.GetMtu();
-    const PacketSize packet = cluster.IsRdma()  ? PacketSize::OfRdma(mtu)
-                              : options.IsUec() ? PacketSize::OfUec(mtu)
-                                                : PacketSize::OfTcp(mtu);
-    const FlowHeaders headers =
-        cluster.IsRdma() ? FlowHeaders{RETH_BYTES, ROCE_MULTIPLE} : FlowHeaders{};
+    const HostTransport& transport = cluster.GetTransports().GetHosts();
     const auto& switches = cluster.GetFabric().devicesOfSwitches;
     const Time pipeline = switches.empty() ? Time(0) : switches[0]->GetPipelineDelay();
-    return IdlePaths(cluster.GetTopology(), packet, pipeline, headers);
+    return IdlePaths(cluster.GetTopology(),
+                     transport.GetPacketSize(),
+                     pipeline,
+                     transport.GetFlowHeaders());
 }
 
 /** @return rate of all ports of the host for which it is lowest, bit/s */
@@ -75,6 +70,7 @@ GetLowestRate(const Cluster& cluster)
 FlowMeasurement::FlowMeasurement(const Cluster& cluster, const FlowSettings& settings)
     : m_cluster(cluster),
       m_settings(settings),
+      m_hasQueuePairs(cluster.GetOptions().GetTransport().hasQueuePairs),
       m_idle(MakeIdlePaths(cluster)),
       m_run(cluster),
       m_handler([](const FlowRow&) {})
@@ -119,7 +115,7 @@ FlowMeasurement::FlowMeasurement(const Cluster& cluster, const FlowSettings& set
     m_expected =
         flows * (m_arrivals ? end.GetSeconds() / (end + m_settings.duration).GetSeconds() : 1);
     CheckMemory(flows * BYTES_PER_FLOW, what);
-    if (!m_cluster.IsRdma())
+    if (!m_hasQueuePairs)
     {
         ConnectTransports();
     }
@@ -129,7 +125,7 @@ void
 FlowMeasurement::CheckPriorities() const
 {
     const std::string name = "DataPriority";
-    if (m_cluster.IsRdma() && !IsDefaultUnchanged(RdmaNic::GetTypeId(), name))
+    if (m_hasQueuePairs && !IsDefaultUnchanged(RdmaNic::GetTypeId(), name))
     {
         throw ConfigurationError("--ns3::training::RdmaNic::" + name +
                                  " with a flow file (allowed: one of them, as the file has the "
@@ -138,7 +134,7 @@ FlowMeasurement::CheckPriorities() const
     const std::vector<ListedFlow>& listed = m_settings.listed;
     for (const ListedFlow& flow : listed)
     {
-        if (!m_cluster.IsRdma() && flow.priority != listed[0].priority)
+        if (!m_hasQueuePairs && flow.priority != listed[0].priority)
         {
             throw ConfigurationError("the flow file has priorities " +
                                      std::to_string(listed[0].priority) + " and " +
@@ -306,7 +302,7 @@ FlowMeasurement::Start(const HostPair& ends, uint64_t bytes, std::optional<uint8
     m_flows.push_back({row, now, bytes});
     m_startedBytes += bytes;
     m_measured += row.isMeasured ? 1 : 0;
-    if (m_cluster.IsRdma())
+    if (m_hasQueuePairs)
     {
         if (priority)
         {

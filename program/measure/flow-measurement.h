@@ -150,6 +150,7 @@ class FlowMeasurement
 
     const Cluster& m_cluster;
     FlowSettings m_settings;
+    const bool m_hasQueuePairs; // of which each flow gets one
     IdlePaths m_idle;
     GuardedRun m_run;
     std::function<void(const FlowRow&)> m_handler;

@@ -27,6 +27,7 @@
 #include "ns3/training-processes.h"
 #include "ns3/training-registry.h"
 #include "ns3/training-time-resolution.h"
+#include "ns3/transport-entry.h"
 #include "ns3/uec-congestion-control.h"
 
 #include <algorithm>
@@ -219,10 +220,11 @@ ClusterCommandLine::AddCongestionControlTo(ProgramOptions& options, const std::s
 void
 ClusterCommandLine::AddTransportTo(ProgramOptions& options)
 {
-    options.AddChoice("transport",
-                      "how messages travel",
-                      m_cluster.transport,
-                      {"rdma", "tcp", "uec"});
+    options.AddKind("transport",
+                    "transport",
+                    "how messages travel",
+                    m_cluster.transport,
+                    &DescribeAlternatives<TransportEntry>);
     AddCongestionControlTo(options, "the TypeId of a TcpCongestionOps, such as ns3::TcpDctcp");
     options.AddUnsigned("queue-pairs",
                         "RDMA: queue pairs between two ports, each with its own path by ecmp",

@@ -6,12 +6,8 @@
 
 #include "energy-figures.h"
 
-#include "uec-figures.h"
-
 #include "ns3/fabric-frame.h"
 #include "ns3/in-network-system.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/training-byte-archive.h"
 #include "ns3/training-processes.h"
 
@@ -154,41 +150,35 @@ GetActivity(const Cluster& cluster, const std::vector<IterationRecord>& iteratio
 std::optional<double>
 GetRetransmittedPart(const Cluster& cluster)
 {
+    if (IsInNetwork(cluster.GetOptions().algorithm))
+    {
+        return std::nullopt;
+    }
+    bool isCounted = true;
+    uint64_t mine = 0;
+    uint64_t mineRepeated = 0;
+    for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
+    {
+        for (const HostConnection& connection : cluster.GetTransports().ListConnections(rank))
+        {
+            isCounted = isCounted && connection.counters;
+            const auto counters = connection.counters.value_or(QueuePairCounters{});
+            mine += counters.sentPackets;
+            mineRepeated += counters.retransmittedPackets;
+        }
+    }
+    ByteWriter writer;
+    writer(isCounted, mine, mineRepeated);
     uint64_t sent = 0;
     uint64_t repeated = 0;
-    if (cluster.GetOptions().IsUec())
+    for (const std::string& bytes : Processes::Gather(writer.GetText()))
     {
-        const auto figures = Registry<FiguresEntry>::Find("uec").make({cluster});
-        const auto& uec = dynamic_cast<const UecFigures&>(*figures);
-        sent = uec.sentPackets;
-        repeated = uec.repeatedPackets;
+        ByteReader reader(bytes.data(), bytes.size());
+        isCounted = reader.Next<bool>() && isCounted;
+        sent += reader.Next<uint64_t>();
+        repeated += reader.Next<uint64_t>();
     }
-    else if (cluster.IsRdma() && !IsInNetwork(cluster.GetOptions().algorithm))
-    {
-        uint64_t mine = 0;
-        uint64_t mineRepeated = 0;
-        for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
-        {
-            for (const auto& nic : cluster.GetNics(rank))
-            {
-                for (const auto& [number, queuePair] : nic->GetQueuePairs())
-                {
-                    const QueuePairCounters& counters = queuePair->GetCounters();
-                    mine += counters.sentPackets;
-                    mineRepeated += counters.retransmittedPackets;
-                }
-            }
-        }
-        ByteWriter writer;
-        writer(mine, mineRepeated);
-        for (const std::string& bytes : Processes::Gather(writer.GetText()))
-        {
-            ByteReader reader(bytes.data(), bytes.size());
-            sent += reader.Next<uint64_t>();
-            repeated += reader.Next<uint64_t>();
-        }
-    }
-    else
+    if (!isCounted)
     {
         return std::nullopt;
     }

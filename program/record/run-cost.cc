@@ -8,6 +8,7 @@
 
 #include "ns3/simulator.h"
 #include "ns3/training-processes.h"
+#include "ns3/transport-entry.h"
 
 #include <algorithm>
 #include <cmath>
@@ -80,7 +81,6 @@ EstimateRunCost(double packetHops, uint64_t ranks, const std::string& transport,
     };
 
     constexpr Rate RATES[] = {{128, 8.3e6}, {1024, 5.4e6}, {8192, 3.0e6}, {65536, 2.0e6}};
-    constexpr double TCP_RATE = 0.53e6;
     constexpr double PER_TASK_S = 12e-6;
     constexpr double BASE = 18;          // MiB
     constexpr double PER_RANK = 0.06;    // MiB: host, NIC
@@ -95,10 +95,11 @@ EstimateRunCost(double packetHops, uint64_t ranks, const std::string& transport,
         hopsPerSecond *=
             std::pow(more.hopsPerSecond / less.hopsPerSecond, std::clamp(part, 0.0, 1.0));
     }
+    const double ofTransport = Registry<TransportEntry>::Find(transport).hopsPerSecond;
     RunCost cost;
     cost.packetHops = static_cast<uint64_t>(packetHops);
     cost.cpuSeconds =
-        packetHops / (transport == "tcp" ? TCP_RATE : hopsPerSecond) + PER_TASK_S * tasks;
+        packetHops / (ofTransport > 0 ? ofTransport : hopsPerSecond) + PER_TASK_S * tasks;
     cost.peakMemoryMebibytes = BASE + PER_RANK * count + PER_TASK * tasks;
     return cost;
 }

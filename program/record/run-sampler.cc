@@ -8,22 +8,11 @@
 
 #include "ns3/aggregation-program.h"
 #include "ns3/simulator.h"
-#include "ns3/tcp-transport.h"
 
-#include <limits>
 #include <string>
-#include <type_traits>
 
 namespace ns3::training
 {
-
-namespace
-{
-
-/// A congestion control without window reports more.
-constexpr uint64_t MAX_WINDOW = std::numeric_limits<int64_t>::max();
-
-} // namespace
 
 RunSampler::RunSampler(const Cluster& cluster,
                        Time interval,
@@ -31,6 +20,7 @@ RunSampler::RunSampler(const Cluster& cluster,
                        TimelineTrace* timeline)
     : RunSampler(cluster.GetFabric(), &cluster, interval, store, timeline)
 {
+    cluster.GetTransports().WatchConnections();
 }
 
 RunSampler::RunSampler(const Fabric& fabric,
@@ -64,13 +54,6 @@ RunSampler::RunSampler(const Fabric& fabric,
         row.port = fabric.channels[link]->GetPort(end).GetIndex();
         row.peer = fabric.GetEndName(link, 1 - end);
         m_indices.emplace(&fabric.channels[link]->GetPort(end), i);
-    }
-    for (uint32_t rank = 0; m_cluster && rank < m_cluster->GetRanks(); rank++)
-    {
-        if (const auto transport = DynamicCast<TcpTransport>(m_cluster->GetTransport(rank)))
-        {
-            transport->WatchWindows();
-        }
     }
     m_next = Simulator::Schedule(m_interval, &RunSampler::Sample, this);
 }
@@ -110,32 +93,9 @@ RunSampler::SampleConnections()
 {
     for (uint32_t rank = 0; rank < m_cluster->GetRanks(); rank++)
     {
-        if (m_cluster->IsRdma())
+        for (const HostConnection& connection : m_cluster->GetTransports().ListConnections(rank))
         {
-            SampleHost(
-                rank,
-                m_cluster->GetNics(rank),
-                [](const RdmaNic& nic) -> const auto& { return nic.GetQueuePairs(); });
-        }
-        else if (m_cluster->GetOptions().IsUec())
-        {
-            SampleHost(
-                rank,
-                m_cluster->GetUecNics(rank),
-                [](const UecNic& nic) -> const auto& { return nic.GetConnections(); });
-        }
-        else if (const auto transport = DynamicCast<TcpTransport>(m_cluster->GetTransport(rank)))
-        {
-            for (const TcpTransport::Window& window : transport->GetWindows())
-            {
-                const FabricPort& port = m_fabric.rails[rank][window.rail]->GetPort();
-                SampleRow row = m_ports[m_indices.at(&port)].row;
-                row.queuePair = window.number;
-                Report(row,
-                       "window_bytes",
-                       window.bytes,
-                       m_connections[{rank, window.rail, window.number}].window);
-            }
+            SampleConnection(rank, connection);
         }
     }
 }
@@ -163,33 +123,22 @@ RunSampler::SamplePort(const FabricPort& port, PortState& state)
     }
 }
 
-template <class Nics, class GetConnections>
 void
-RunSampler::SampleHost(uint32_t rank, const Nics& nics, const GetConnections& getConnections)
+RunSampler::SampleConnection(uint32_t rank, const HostConnection& connection)
 {
-    for (uint32_t rail = 0; rail < nics.size(); rail++)
+    const FabricPort& port = m_fabric.rails[rank][connection.rail]->GetPort();
+    SampleRow row = m_ports[m_indices.at(&port)].row;
+    row.queuePair = connection.number;
+    ConnectionState& state = m_connections[{rank, connection.rail, connection.number}];
+    if (connection.counters)
     {
-        const FabricPort& port = m_fabric.rails[rank][rail]->GetPort();
-        SampleRow row = m_ports[m_indices.at(&port)].row;
-        const auto& connections = getConnections(*nics[rail]);
-        using Connection = typename std::decay_t<decltype(connections)>::mapped_type;
-        std::map<uint32_t, Connection> sorted(connections.begin(), connections.end());
-        for (const auto& [number, connection] : sorted)
-        {
-            row.queuePair = number;
-            ConnectionState& state = m_connections[{rank, rail, number}];
-            const uint64_t packets = connection->GetCounters().sentPackets;
-            const double bits =
-                8.0 * m_cluster->GetMtu() * static_cast<double>(packets - state.packets);
-            state.packets = packets;
-            Report(row, "rate_bps", bits / (Simulator::Now() - m_last).GetSeconds(), state.rate);
-            const uint64_t window = connection->GetCongestionControl()->GetWindow();
-            Report(row,
-                   "window_bytes",
-                   window > MAX_WINDOW ? 0 : static_cast<double>(window),
-                   state.window);
-        }
+        const uint64_t packets = connection.counters->sentPackets;
+        const double bits =
+            8.0 * m_cluster->GetMtu() * static_cast<double>(packets - state.packets);
+        state.packets = packets;
+        Report(row, "rate_bps", bits / (Simulator::Now() - m_last).GetSeconds(), state.rate);
     }
+    Report(row, "window_bytes", static_cast<double>(connection.window.value_or(0)), state.window);
 }
 
 void

@@ -89,8 +89,7 @@ class RunSampler
     void Sample();
     void SampleConnections();
     void SamplePort(const FabricPort& port, PortState& state);
-    template <class Nics, class GetConnections>
-    void SampleHost(uint32_t rank, const Nics& nics, const GetConnections& getConnections);
+    void SampleConnection(uint32_t rank, const HostConnection& connection);
     void SampleSlots();
     void Report(const SampleRow& series, const char* quantity, double value, double& last);
 

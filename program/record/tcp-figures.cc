@@ -22,7 +22,8 @@ std::unique_ptr<Figures>
 MakeTcpFigures(const FiguresRequest& request)
 {
     const Cluster& cluster = request.cluster;
-    if (cluster.GetOptions().transport != "tcp")
+    const auto first = DynamicCast<TcpTransport>(cluster.GetTransport(0));
+    if (!first)
     {
         return nullptr;
     }
@@ -35,7 +36,7 @@ MakeTcpFigures(const FiguresRequest& request)
     }
     auto figures =
         std::make_unique<TcpFigures>(SumOverProcesses(TcpFigures::GetFields(), {mine}).front());
-    figures->sendBuffer = cluster.GetSendBuffer();
+    figures->sendBuffer = first->GetSendBuffer();
     return figures;
 }
 

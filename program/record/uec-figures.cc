@@ -21,14 +21,14 @@ std::unique_ptr<Figures>
 MakeUecFigures(const FiguresRequest& request)
 {
     const Cluster& cluster = request.cluster;
-    if (!cluster.GetOptions().IsUec())
+    if (cluster.GetNics<UecNic>(0).empty())
     {
         return nullptr;
     }
     UecFigures mine;
     for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
     {
-        for (const auto& nic : cluster.GetUecNics(rank))
+        for (const auto& nic : cluster.GetNics<UecNic>(rank))
         {
             for (const auto& [number, connection] : nic->GetConnections())
             {

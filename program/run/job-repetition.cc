@@ -179,10 +179,9 @@ JobRepetition::FindObstacle(const Cluster& cluster, const std::string& computeJi
     {
         return "other traffic uses the network";
     }
-    if (!cluster.IsRdma())
+    if (!options.GetTransport().repeats)
     {
-        return "only transport rdma repeats itself, as " + options.transport +
-               " chooses paths at random";
+        return "transport " + options.transport + " is not known to repeat itself";
     }
     if (options.path != usual.path && !GetPathChoice(options.path).isPinned)
     {

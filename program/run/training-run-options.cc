@@ -196,12 +196,13 @@ TrainingRunOptions::Check() const
                                  repeat,
                                  " with payload real (allowed: simulate, as numbers differ)");
     }
-    if (repeat == "derive" && !cluster.IsRdma() && !cluster.IsUec())
+    if (repeat == "derive" && !cluster.GetTransport().forgets)
     {
         throw ConfigurationError("repeat",
                                  repeat,
-                                 " with transport tcp (allowed: simulate, as windows go on growing "
-                                 "from collective to collective)");
+                                 " with transport " + cluster.transport +
+                                     " (allowed: simulate, as a collective may change later "
+                                     "ones, as the windows of TCP do)");
     }
     GetSlowdowns();
     if (!energy.model.empty())

@@ -103,7 +103,7 @@ CheckShared(const SharedRunOptions& options)
                                          ")");
             }
         }
-        if (job.priority && !cluster.IsRdma())
+        if (job.priority && !cluster.GetTransport().hasPriorities)
         {
             throw ConfigurationError(name + "priority with transport " + cluster.transport +
                                      " (allowed: with rdma)");

@@ -15,7 +15,6 @@
 #include "ns3/job-lower-bound.h"
 #include "ns3/path-figures.h"
 #include "ns3/progress-line.h"
-#include "ns3/rdma-transport.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/run-warnings.h"
 #include "ns3/simulator.h"
@@ -63,12 +62,6 @@ SharedSimulation::SharedSimulation(const SharedRunOptions& options)
     for (std::size_t i = 0; i < m_jobs.size(); i++)
     {
         Simulator::Schedule(options.jobs[i].arrival, &SharedSimulation::Arrive, this, i);
-    }
-    if (m_cluster.IsRdma())
-    {
-        UintegerValue priority;
-        m_cluster.GetNics(0)[0]->GetAttribute("DataPriority", priority);
-        m_usualPriority = priority.Get();
     }
     m_guard.SetComputing([this] { return IsComputing(); });
     m_guard.SetWaiting([this](uint32_t host) { return GetWaitingFor(host); });
@@ -268,7 +261,7 @@ SharedSimulation::Start(std::size_t index)
     const auto iterations = static_cast<uint32_t>(options.training.iterations);
     for (uint32_t host : job.result.hosts)
     {
-        SetPriority(host, options.priority);
+        m_cluster.GetTransports().SetPriority(host, options.priority);
     }
     TrainingJobHelper helper;
     helper.SetAttribute("Iterations", UintegerValue(iterations));
@@ -388,20 +381,6 @@ SharedSimulation::GetMismatch() const
         }
     }
     return "";
-}
-
-void
-SharedSimulation::SetPriority(uint32_t host, std::optional<uint32_t> priority) const
-{
-    if (m_cluster.IsRdma())
-    {
-        for (const auto& nic : m_cluster.GetNics(host))
-        {
-            nic->SetAttribute("DataPriority", UintegerValue(priority.value_or(m_usualPriority)));
-        }
-        // Those that an earlier job on two of these hosts has left.
-        DynamicCast<RdmaTransport>(m_cluster.GetTransport(host))->RenewPriorities();
-    }
 }
 
 bool

@@ -84,7 +84,6 @@ class SharedSimulation
     void Start(std::size_t index);
     void End(std::size_t index);
     void CleanUp(std::size_t index);
-    void SetPriority(uint32_t host, std::optional<uint32_t> priority) const;
     bool IsComputing() const;
     std::string GetWaitingFor(uint32_t host) const;
     std::string DescribeUnfinished() const;
@@ -101,7 +100,6 @@ class SharedSimulation
     InNetworkController* m_controller; // or null
     HostAllocator m_allocator;
     GuardedRun m_guard;
-    uint64_t m_usualPriority{0};
     std::deque<std::size_t> m_waiting; // jobs that have arrived and have no hosts
     std::size_t m_toCome;              // jobs that have not arrived
     std::size_t m_left;                // jobs that have not ended

@@ -405,7 +405,7 @@ def test_tcp_attributes_exist(program):
         for attribute in re.findall(r"``(.*?)``", row[0]):
             kind, name = attribute.rsplit("::", 1)
             assert f"--{attribute}=[" in program("training-job", f"--PrintAttributes={kind}").stdout
-    source = (REPOSITORY / "helper/tcp-helper.cc").read_text(encoding="utf-8")
+    source = (REPOSITORY / "helper/transport/tcp-helper.cc").read_text(encoding="utf-8")
     changed = re.findall(r'Tune\("(.*?)"', source) + [
         "ns3::TcpL4Protocol::SocketType",
         "ns3::training::HostDevice::IpQueueLimit",

@@ -7,9 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_RDMA_HELPER_H
 #define DISTRIBUTED_TRAINING_RDMA_HELPER_H
 
-#include "fabric-helper.h"
-
 #include "ns3/attribute.h"
+#include "ns3/fabric-helper.h"
 #include "ns3/nstime.h"
 #include "ns3/object-factory.h"
 #include "ns3/rdma-congestion-control.h"

@@ -7,8 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_UEC_HELPER_H
 #define DISTRIBUTED_TRAINING_UEC_HELPER_H
 
-#include "fabric-helper.h"
-
+#include "ns3/fabric-helper.h"
 #include "ns3/nstime.h"
 #include "ns3/training-attribute-list.h"
 #include "ns3/uec-congestion-control.h"

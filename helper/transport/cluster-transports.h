@@ -7,24 +7,12 @@
 #ifndef DISTRIBUTED_TRAINING_CLUSTER_TRANSPORTS_H
 #define DISTRIBUTED_TRAINING_CLUSTER_TRANSPORTS_H
 
-#include "cluster-options.h"
-#include "fabric-helper.h"
-#include "rdma-helper.h"
-#include "tcp-helper.h"
-#include "uec-helper.h"
-
-#include "ns3/fabric-port-pairs.h"
-#include "ns3/multi-port-transport.h"
-#include "ns3/packet-size.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/shortest-paths.h"
-#include "ns3/training-attribute-list.h"
-#include "ns3/training-fabric.h"
-#include "ns3/uec-nic.h"
+#include "host-transport.h"
 
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace ns3::training
@@ -33,45 +21,29 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * The transports of a cluster's hosts: RDMA, Ultra Ethernet or TCP, as ClusterOptions tell. It
- * installs NICs or an internet stack, and numbers the connections, so that those of ranks, storage
- * and background never meet.
+ * The messages of a cluster's hosts over the transport that ClusterOptions name. It numbers the
+ * connections, so that those of ranks, storage and background never meet.
  */
 class ClusterTransports
 {
   public:
-    /** What messages are for; each use has connections of its own. */
-    enum class Use
-    {
-        RANKS,
-        BACKGROUND,
-        STORAGE
-    };
-
     /**
      * @param options of the cluster, with the congestion control resolved; must outlive it
      * @param attributes of the cluster's objects; must outlive it
      */
     ClusterTransports(const ClusterOptions& options, const AttributeList& attributes);
 
-    /** @return size of a full packet */
-    PacketSize GetPacketSize() const;
+    /** @return the transport */
+    HostTransport& GetHosts()
+    {
+        return *m_transport;
+    }
 
-    /** @return whether the congestion control reacts to ECN marks of switches set up by a step */
-    bool UsesEcn() const;
-
-    /**
-     * @return queue length above which switches should ECN-mark every frame, and below which none,
-     *         bytes per Gbit/s of the port; 0: no recommendation
-     */
-    double GetEcnStep() const;
-
-    /**
-     * Chooses the congestion control, and sets attributes of hosts and switches for it.
-     * @param fabric creates hosts and switches
-     * @param roundTrip of a full packet between the farthest hosts on the idle network
-     */
-    void SetUp(FabricHelper& fabric, Time roundTrip);
+    /** @return the transport */
+    const HostTransport& GetHosts() const
+    {
+        return *m_transport;
+    }
 
     /**
      * Pairs the ports of hosts. Comes before Install().
@@ -82,7 +54,7 @@ class ClusterTransports
     void PairPorts(const Fabric& fabric, bool hasBackground, uint32_t hosts);
 
     /**
-     * Installs NICs or an internet stack on the hosts given to PairPorts().
+     * Installs the transport on the hosts given to PairPorts().
      * @param longest path between ranks, maximum of each property
      * @param roundTrip of a full packet between the farthest hosts on the idle network
      * @param gain data per byte on the line, with engines in NICs
@@ -96,7 +68,7 @@ class ClusterTransports
      * @param use RANKS or STORAGE, of which it keeps the transports; or BACKGROUND
      * @return the transport
      */
-    Ptr<MultiPortTransport> Make(uint32_t host, Use use);
+    Ptr<MultiPortTransport> Make(uint32_t host, MessageUse use);
 
     /**
      * @param host a host
@@ -115,39 +87,39 @@ class ClusterTransports
 
     /**
      * @param host a host
-     * @return with RDMA, the NIC on each of its ports
+     * @param priority traffic class of its messages between ranks; none: as without this call
      */
-    const std::vector<Ptr<RdmaNic>>& GetNics(uint32_t host) const;
+    void SetPriority(uint32_t host, std::optional<uint32_t> priority);
+
+    /** Lets ListConnections() know all connections that ranks open from now on. */
+    void WatchConnections() const;
 
     /**
      * @param host a host
-     * @return with Ultra Ethernet, the NIC on each of its ports
+     * @return its connections of all uses, of a rail by number
      */
-    const std::vector<Ptr<UecNic>>& GetUecNics(uint32_t host) const;
+    std::vector<HostConnection> ListConnections(uint32_t host) const;
 
-    /** @return with TCP, attributes of its sockets */
-    const AttributeList& GetSocketAttributes() const;
+    /**
+     * @param host a host
+     * @return the traffic of its messages between ranks
+     */
+    HostTraffic GetTraffic(uint32_t host) const;
 
   private:
     static constexpr std::size_t USES = 3;
 
     uint64_t GetConnections(uint64_t hosts) const;
-    uint64_t GetFirstNumber() const;
     uint64_t GetEndOfNumbers() const;
     uint64_t GetNumbersOfRun() const;
     void CheckQueuePairNumbers() const;
-    Ptr<MultiPortTransport> MakeConnections(uint32_t host, Use use) const;
+    uint32_t GetFirst(MessageUse use) const;
+    const std::shared_ptr<FabricPortPairs>& GetPortPairs(MessageUse use) const;
 
     const ClusterOptions& m_options;
-    const AttributeList& m_attributes;
-    RdmaHelper m_rdma;
-    TcpHelper m_tcp;
-    UecHelper m_uec;
+    std::unique_ptr<HostTransport> m_transport;
     const Fabric* m_fabric{nullptr};
     uint32_t m_hosts{0};
-    AttributeList m_socketAttributes;                               // with TCP
-    std::vector<std::vector<Ptr<RdmaNic>>> m_nics;                  // by host and rail
-    std::vector<std::vector<Ptr<UecNic>>> m_uecNics;                // by host and rail
     std::array<std::shared_ptr<FabricPortPairs>, USES> m_portPairs; // null: not used
     std::array<std::vector<Ptr<MultiPortTransport>>, USES> m_transports;
 };
