@@ -238,7 +238,7 @@ Run(const Arrivals& arrivals, const std::function<void(Measurement&)>& count)
 void
 SendMessage(Ptr<TcpTransport> transport, uint64_t bytes)
 {
-    transport->Send(1, 0, bytes, nullptr);
+    transport->Send(1, {0, bytes});
 }
 
 /**

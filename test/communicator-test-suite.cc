@@ -48,29 +48,24 @@ class RandomTransport : public MessageTransport
         SetRank(rank);
     }
 
-    void Send(uint32_t peer,
-              uint64_t tag,
-              uint64_t bytes,
-              Ptr<ByteBuffer> payload,
-              SentHandler sent,
-              uint8_t) override
+    void Send(uint32_t peer, Message message) override
     {
-        if (sent)
+        if (message.sent)
         {
             const Time time = NanoSeconds(1 + m_group.random() % 1000);
             m_group.sent = Simulator::Now() + time;
-            Simulator::Schedule(time, sent);
+            Simulator::Schedule(time, message.sent);
         }
-        m_group.bytes += bytes;
+        m_group.bytes += message.bytes;
         Time& free = m_free[peer];
         free = std::max(free, Simulator::Now()) + NanoSeconds(1 + m_group.random() % 1000);
         Simulator::Schedule(free - Simulator::Now(),
                             &RandomTransport::Arrive,
                             m_group.ranks[peer],
                             m_rank,
-                            tag,
-                            bytes,
-                            payload);
+                            message.tag,
+                            message.bytes,
+                            message.payload);
     }
 
   private:

@@ -61,19 +61,14 @@ class LineTransport : public MessageTransport
         SetRank(rank);
     }
 
-    void Send(uint32_t peer,
-              uint64_t tag,
-              uint64_t bytes,
-              Ptr<ByteBuffer> payload,
-              SentHandler sent,
-              uint8_t) override
+    void Send(uint32_t peer, Message message) override
     {
         Time& free = m_free[peer];
-        free = std::max(free, Simulator::Now()) + m_lines.GetTime(bytes);
+        free = std::max(free, Simulator::Now()) + m_lines.GetTime(message.bytes);
         const Time left = free - Simulator::Now();
-        if (sent)
+        if (message.sent)
         {
-            Simulator::Schedule(left, &LineTransport::Call, sent);
+            Simulator::Schedule(left, &LineTransport::Call, message.sent);
         }
         const Time more =
             m_lines.jitter > 0 ? NanoSeconds(m_lines.random() % m_lines.jitter) : Time(0);
@@ -81,9 +76,9 @@ class LineTransport : public MessageTransport
                             &LineTransport::Arrive,
                             DynamicCast<LineTransport>(m_lines.ranks[peer]),
                             m_rank,
-                            tag,
-                            bytes,
-                            payload);
+                            message.tag,
+                            message.bytes,
+                            message.payload);
     }
 
   private:

@@ -22,30 +22,20 @@ class NoteTransport : public MessageTransport
 {
   public:
     /** A message that was sent. */
-    struct Message
+    struct Note : public Message
     {
         uint32_t peer;
-        uint64_t tag;
-        uint64_t bytes;
-        Ptr<ByteBuffer> payload;
-        SentHandler sent;
-        uint8_t typeOfService;
     };
 
-    void Send(uint32_t peer,
-              uint64_t tag,
-              uint64_t bytes,
-              Ptr<ByteBuffer> payload,
-              SentHandler sent,
-              uint8_t typeOfService) override
+    void Send(uint32_t peer, Message message) override
     {
-        messages.push_back({peer, tag, bytes, std::move(payload), std::move(sent), typeOfService});
+        messages.push_back({std::move(message), peer});
     }
 
     using MessageTransport::Deliver;
     using MessageTransport::Fail;
 
-    std::vector<Message> messages; ///< in their order
+    std::vector<Note> messages; ///< in their order
 };
 
 } // namespace ns3::training::tests

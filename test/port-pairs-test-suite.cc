@@ -66,7 +66,7 @@ Exchange(const Cluster& cluster,
     }
     for (std::size_t i = 0; i < messages.size(); i++)
     {
-        transports[0]->Send(messages[i].first, i, bytes, messages[i].second);
+        transports[0]->Send(messages[i].first, {i, bytes, messages[i].second});
     }
     Simulator::Run();
     return arrivals;

@@ -83,15 +83,8 @@ TestDispatch()
     }
     const auto payload = Create<ByteBuffer>();
     uint32_t left = 0;
-    shared.Send(
-        255,
-        2,
-        77,
-        12,
-        payload,
-        [&left]() { left++; },
-        8);
-    shared.Send(0, 2, 78, 0, nullptr);
+    shared.Send(255, 2, {77, 12, payload, [&left]() { left++; }, 8});
+    shared.Send(0, 2, {78});
     NS_TEST_ASSERT_MSG_EQ(transport->messages.size(), 2, "sent");
     const auto& first = transport->messages[0];
     NS_TEST_EXPECT_MSG_EQ(first.peer, 7, "destination");

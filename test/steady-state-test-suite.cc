@@ -238,7 +238,7 @@ struct SteadyStateTestCase
 
     void Send(Ptr<MessageTransport> transport, uint32_t to, uint64_t bytes)
     {
-        transport->Send(to, 1, bytes, nullptr);
+        transport->Send(to, {1, bytes});
     }
 
     void Probe(Cluster* cluster)
@@ -508,7 +508,7 @@ TestLongMessage()
             [&arrival](uint32_t, uint64_t, uint64_t bytes, Ptr<ByteBuffer>) {
                 arrival = bytes == PACKETS * PAYLOAD ? Simulator::Now().GetTimeStep() : -1;
             });
-        cluster.GetTransport(0)->Send(1, 1, PACKETS * PAYLOAD, nullptr);
+        cluster.GetTransport(0)->Send(1, {1, PACKETS * PAYLOAD});
         Simulator::Stop(Seconds(10));
         Simulator::Run();
         skipped = cluster.GetFabric().skippedHops;

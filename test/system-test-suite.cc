@@ -358,7 +358,7 @@ struct SharedLinkTest
             transports.push_back(transport);
         }
         constexpr uint64_t BYTES = 64 << 20;
-        transports[0]->Send(1, 1, BYTES, nullptr);
+        transports[0]->Send(1, {1, BYTES});
         GuardedRun run(cluster);
         const auto tcp =
             MeasureCollective(cluster, run, CollectiveOperation::BROADCAST, BYTES, false, 1);

@@ -80,7 +80,7 @@ SendToFirst(const ClusterOptions& options, uint64_t bytes)
             });
         for (uint32_t rank = 1; rank <= last; rank++)
         {
-            cluster.GetTransport(rank)->Send(0, 1, bytes, nullptr);
+            cluster.GetTransport(rank)->Send(0, {1, bytes});
         }
         Simulator::Run();
         const auto& counters = fabric.devices[last]->GetPort().GetCounters();
@@ -201,7 +201,7 @@ CheckHost()
                         Simulator::Stop(2 * cluster.GetRoundTrip());
                     }
                 });
-            cluster.GetTransport(0)->Send(rank, 1, BYTES, nullptr);
+            cluster.GetTransport(0)->Send(rank, {1, BYTES});
         }
         Simulator::Run();
         const auto& port = cluster.GetFabric().devices[0]->GetPort();

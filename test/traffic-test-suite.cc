@@ -331,7 +331,7 @@ Test(const std::string& transport, uint64_t bytes, uint32_t peer)
                 arrival = Simulator::Now();
                 NS_TEST_EXPECT_MSG_EQ(size, bytes, "all bytes");
             });
-        cluster.GetTransport(0)->Send(peer, 0, bytes, nullptr);
+        cluster.GetTransport(0)->Send(peer, {0, bytes});
         Simulator::Run();
     }
     Simulator::Destroy();

@@ -96,7 +96,7 @@ struct TransportRestartTestCase
             {
                 if (peer != rank)
                 {
-                    cluster->GetTransport(rank)->Send(peer, TAG, bytes, nullptr);
+                    cluster->GetTransport(rank)->Send(peer, {TAG, bytes});
                 }
             }
         }

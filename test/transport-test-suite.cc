@@ -148,11 +148,8 @@ TestMessagesArrive(const std::string& kind, double loss)
                 if (from != to)
                 {
                     // Tags use all 64 bits; every other message is virtual.
-                    fixture.transports[from]->Send(to,
-                                                   0xfedcba9800000000 + i,
-                                                   sizes[i],
-                                                   i % 2 == 0 ? MakePayload(sizes[i], from)
-                                                              : nullptr);
+                    const auto payload = i % 2 == 0 ? MakePayload(sizes[i], from) : nullptr;
+                    fixture.transports[from]->Send(to, {0xfedcba9800000000 + i, sizes[i], payload});
                 }
             }
         }
@@ -192,8 +189,8 @@ TestHugeMessage(const std::string& kind, uint32_t lineBytes)
 {
     const uint64_t bytes = (uint64_t{4} << 30) + 5;
     TransportFixture fixture(kind, 2, 0);
-    fixture.transports[0]->Send(1, 1, bytes, nullptr);
-    fixture.transports[0]->Send(1, 2, 1, nullptr);
+    fixture.transports[0]->Send(1, {1, bytes});
+    fixture.transports[0]->Send(1, {2, 1});
     Simulator::Run();
     NS_TEST_ASSERT_MSG_EQ(fixture.received[1].size(), 2, "two messages");
     NS_TEST_EXPECT_MSG_EQ(fixture.received[1][0].bytes, bytes, "size");
@@ -213,7 +210,7 @@ void
 TestUnreachablePeer(const std::string& kind)
 {
     TransportFixture fixture(kind, 3, 1);
-    fixture.transports[0]->Send(2, 1, 1000, nullptr);
+    fixture.transports[0]->Send(2, {1, 1000});
     Simulator::Run();
     NS_TEST_ASSERT_MSG_EQ(fixture.errors.size(), 1, "one report");
     NS_TEST_EXPECT_MSG_EQ(std::get<0>(fixture.errors[0]), 0, "who");

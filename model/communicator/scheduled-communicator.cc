@@ -333,10 +333,10 @@ ScheduledCommunicator::SendTensor(const Tensor& tensor, uint32_t peer, uint64_t 
     const auto accepted = [done]() { PeerMessages::CompleteLater(done); };
     m_transport->Send(m_number,
                       peer,
-                      tag,
-                      tensor.bytes,
-                      PeerMessages::Copy(tensor),
-                      tensor.untilSent ? MessageTransport::SentHandler(accepted) : nullptr);
+                      {tag,
+                       tensor.bytes,
+                       PeerMessages::Copy(tensor),
+                       tensor.untilSent ? MessageTransport::SentHandler(accepted) : nullptr});
     if (!tensor.untilSent)
     {
         accepted();
@@ -504,7 +504,7 @@ ScheduledCommunicator::Announce(uint64_t collective)
     const uint64_t tag = MessageTag{m_number, collective, MessageTag::TURN, 0}.Pack();
     for (uint32_t peer = 1; peer < m_size; peer++)
     {
-        m_transport->Send(m_number, peer, tag, 0, nullptr);
+        m_transport->Send(m_number, peer, {tag});
     }
 }
 
@@ -602,7 +602,7 @@ ScheduledCommunicator::GrantStep(Active& active, uint32_t index)
             MessageTag{m_number, active.record.collective, action.step, action.message}.Pack();
         if (m_grants.Grant(action.peer, tag))
         {
-            m_transport->Send(m_number, action.peer, MessageGrants::GetGrantOf(tag), 0, nullptr);
+            m_transport->Send(m_number, action.peer, {MessageGrants::GetGrantOf(tag)});
         }
     }
 }
@@ -675,7 +675,7 @@ ScheduledCommunicator::Post(Active& active, uint32_t index, const MessageCoder::
     const uint8_t mark = GetTypeOfService(active.record.operation);
     if (!active.schedule->stepwise)
     {
-        m_transport->Send(m_number, action.peer, tag, bytes, payload, nullptr, mark);
+        m_transport->Send(m_number, action.peer, {tag, bytes, payload, nullptr, mark});
         progress.Complete(index);
         return;
     }
@@ -683,11 +683,11 @@ ScheduledCommunicator::Post(Active& active, uint32_t index, const MessageCoder::
     m_transport->Send(
         m_number,
         action.peer,
-        tag,
-        bytes,
-        payload,
-        [this, collective = active.record.collective, index]() { OnSent(collective, index); },
-        mark);
+        {tag,
+         bytes,
+         payload,
+         [this, collective = active.record.collective, index]() { OnSent(collective, index); },
+         mark});
 }
 
 void

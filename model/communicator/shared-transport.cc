@@ -64,20 +64,9 @@ SharedTransport::Detach(uint32_t number)
 }
 
 void
-SharedTransport::Send(uint32_t number,
-                      uint32_t peer,
-                      uint64_t tag,
-                      uint64_t bytes,
-                      Ptr<ByteBuffer> payload,
-                      MessageTransport::SentHandler sent,
-                      uint8_t typeOfService) const
+SharedTransport::Send(uint32_t number, uint32_t peer, Message message) const
 {
-    m_transport->Send(GetRank(number, peer),
-                      tag,
-                      bytes,
-                      std::move(payload),
-                      std::move(sent),
-                      typeOfService);
+    m_transport->Send(GetRank(number, peer), std::move(message));
 }
 
 uint32_t

@@ -56,19 +56,9 @@ class SharedTransport : public SimpleRefCount<SharedTransport>
      * Sends a message.
      * @param number of the communicator
      * @param peer rank in the communicator
-     * @param tag as MessageTransport::Send()
-     * @param bytes as MessageTransport::Send()
-     * @param payload as MessageTransport::Send()
-     * @param sent as MessageTransport::Send()
-     * @param typeOfService as MessageTransport::Send()
+     * @param message what it receives
      */
-    void Send(uint32_t number,
-              uint32_t peer,
-              uint64_t tag,
-              uint64_t bytes,
-              Ptr<ByteBuffer> payload,
-              MessageTransport::SentHandler sent = nullptr,
-              uint8_t typeOfService = 0) const;
+    void Send(uint32_t number, uint32_t peer, Message message) const;
 
     /**
      * @param number of a communicator

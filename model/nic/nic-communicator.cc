@@ -466,16 +466,15 @@ NicCommunicator::Transmit(uint32_t peer)
         Packet packet = std::move(outgoing.waiting.front());
         outgoing.waiting.pop_front();
         outgoing.leaving++;
-        m_transport->Send(
-            COMMUNICATOR,
-            peer,
-            packet.tag,
-            packet.bytes,
-            std::move(packet.payload),
-            [this, peer, number = packet.number, index = packet.index]() {
-                OnSent(peer, number, index);
-            },
-            packet.typeOfService);
+        m_transport->Send(COMMUNICATOR,
+                          peer,
+                          {packet.tag,
+                           packet.bytes,
+                           std::move(packet.payload),
+                           [this, peer, number = packet.number, index = packet.index]() {
+                               OnSent(peer, number, index);
+                           },
+                           packet.typeOfService});
     }
 }
 
@@ -519,7 +518,7 @@ void
 NicCommunicator::SendCredit(NicCollective& collective, const ScheduleAction& action)
 {
     const MessageTag tag{COMMUNICATOR, collective.record.collective, action.step, action.message};
-    m_transport->Send(COMMUNICATOR, action.peer, MessageGrants::GetGrantOf(tag.Pack()), 0, nullptr);
+    m_transport->Send(COMMUNICATOR, action.peer, {MessageGrants::GetGrantOf(tag.Pack())});
 }
 
 void

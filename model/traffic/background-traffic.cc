@@ -80,7 +80,7 @@ BackgroundTraffic::Begin(const HostPair& ends, uint64_t bytes)
     const uint64_t number = m_started++;
     m_startedBytes += bytes;
     m_open.emplace(number, Flow{ends, bytes, Simulator::Now()});
-    m_transports[ends.source]->Send(m_hosts[ends.destination], number, bytes, nullptr);
+    m_transports[ends.source]->Send(m_hosts[ends.destination], {number, bytes});
 }
 
 void

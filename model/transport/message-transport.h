@@ -19,6 +19,23 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-transport
+ * What a rank sends to another one.
+ */
+struct Message
+{
+    uint64_t tag{0};           ///< identifies the message at the receiver
+    uint64_t bytes{0};         ///< size, may be 0
+    Ptr<ByteBuffer> payload{}; ///< contents (`bytes` long), or null (virtual payload)
+    /// Called once, from an event, when the last byte has been passed to the network (RDMA: to the
+    /// line for the first time; TCP: to the socket); null: not called.
+    std::function<void()> sent{};
+    /// Of IPv4: marks its packets for an engine in the NIC; 0: not marked. TCP marks segments with
+    /// nothing but contents of such messages.
+    uint8_t typeOfService{0};
+};
+
+/**
+ * @ingroup distributed-training-transport
  *
  * Messages between the ranks of a group, seen from one rank: reliable, with boundaries, 64-bit
  * sizes, and completion at the receiver. Messages of a pair of ranks arrive in order unless they
@@ -54,20 +71,9 @@ class MessageTransport : public Object
     /**
      * Sends a message. The first message to a peer opens the connection.
      * @param peer destination rank, not this one
-     * @param tag identifies the message at the receiver
-     * @param bytes size, may be 0
-     * @param payload contents (`bytes` long), or null (virtual payload)
-     * @param sent called once, from an event, when the last byte has been passed to the network
-     *        (RDMA: to the line for the first time; TCP: to the socket); null: not called
-     * @param typeOfService of IPv4 that marks its packets for an engine in the NIC; 0: not marked.
-     *        TCP marks segments with nothing but contents of such messages
+     * @param message what it receives
      */
-    virtual void Send(uint32_t peer,
-                      uint64_t tag,
-                      uint64_t bytes,
-                      Ptr<ByteBuffer> payload,
-                      SentHandler sent = nullptr,
-                      uint8_t typeOfService = 0) = 0;
+    virtual void Send(uint32_t peer, Message message) = 0;
 
   protected:
     void DoDispose() override;

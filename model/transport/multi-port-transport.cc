@@ -156,24 +156,18 @@ MultiPortTransport::GetConnections(uint32_t peer)
 }
 
 void
-MultiPortTransport::Send(uint32_t peer,
-                         uint64_t tag,
-                         uint64_t bytes,
-                         Ptr<ByteBuffer> payload,
-                         SentHandler sent,
-                         uint8_t typeOfService)
+MultiPortTransport::Send(uint32_t peer, Message message)
 {
-    NS_LOG_FUNCTION(this << peer << tag << bytes);
-    Message message{peer, tag, bytes, std::move(payload), std::move(sent), typeOfService};
+    NS_LOG_FUNCTION(this << peer << message.tag << message.bytes);
     if (m_postLatency.IsZero())
     {
-        Post(std::move(message));
+        Post(peer, std::move(message));
         return;
     }
     const Time now = Simulator::Now();
     const double factor = m_jitter ? m_jitter->GetValue() : 1;
     m_lastPost = std::max(m_lastPost, now + Seconds(m_postLatency.GetSeconds() * factor));
-    Simulator::Schedule(m_lastPost - now, &MultiPortTransport::PostOf, this, m_life, message);
+    Simulator::Schedule(m_lastPost - now, &MultiPortTransport::PostOf, this, m_life, peer, message);
 }
 
 void
@@ -188,18 +182,17 @@ MultiPortTransport::Restart(uint32_t numbers)
 }
 
 void
-MultiPortTransport::PostOf(uint32_t life, const Message& message)
+MultiPortTransport::PostOf(uint32_t life, uint32_t peer, const Message& message)
 {
     if (life == m_life)
     {
-        Post(message);
+        Post(peer, message);
     }
 }
 
 void
-MultiPortTransport::Post(Message message)
+MultiPortTransport::Post(uint32_t peer, Message message)
 {
-    const uint32_t peer = message.peer;
     const uint64_t tag = message.tag;
     const uint64_t bytes = message.bytes;
     const Ptr<ByteBuffer>& payload = message.payload;

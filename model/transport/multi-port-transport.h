@@ -73,12 +73,7 @@ class MultiPortTransport : public MessageTransport
      */
     virtual void Restart(uint32_t numbers);
 
-    void Send(uint32_t peer,
-              uint64_t tag,
-              uint64_t bytes,
-              Ptr<ByteBuffer> payload,
-              SentHandler sent = nullptr,
-              uint8_t typeOfService = 0) override;
+    void Send(uint32_t peer, Message message) override;
 
     /// Maximum number of port pairs between two ranks.
     static constexpr uint32_t MAX_PORT_PAIRS = 64;
@@ -156,23 +151,12 @@ class MultiPortTransport : public MessageTransport
         std::vector<Ptr<ByteBuffer>> payloads; ///< by part
     };
 
-    /** Arguments of Send(). */
-    struct Message
-    {
-        uint32_t peer;
-        uint64_t tag;
-        uint64_t bytes;
-        Ptr<ByteBuffer> payload;
-        SentHandler sent;
-        uint8_t typeOfService;
-    };
-
     PeerConnections& GetPeerConnections(uint32_t peer);
     static uint32_t TakeIdle(PeerConnections& way, SentHandler& sent);
     void SetPostJitter(std::string jitter);
     std::string GetPostJitter() const;
-    void Post(Message message);
-    void PostOf(uint32_t life, const Message& message);
+    void Post(uint32_t peer, Message message);
+    void PostOf(uint32_t life, uint32_t peer, const Message& message);
 
     bool m_stripe; // attributes
     bool m_split;

@@ -311,7 +311,7 @@ FlowMeasurement::Start(const HostPair& ends, uint64_t bytes, std::optional<uint8
         Write(row.number);
         return;
     }
-    m_cluster.GetTransport(ends.source)->Send(ends.destination, row.number, bytes, nullptr);
+    m_cluster.GetTransport(ends.source)->Send(ends.destination, {row.number, bytes});
 }
 
 void
