@@ -6,6 +6,9 @@
 
 #include "cluster-options.h"
 
+#include "in-network-system.h"
+
+#include "ns3/host-model.h"
 #include "ns3/multi-port-transport.h"
 #include "ns3/path-choice.h"
 #include "ns3/training-configuration-error.h"
@@ -113,6 +116,34 @@ ClusterOptions::GetOwnAttributes()
         return all;
     }();
     return own;
+}
+
+std::string
+ClusterOptions::FindVariation() const
+{
+    if (hostJitter != "none")
+    {
+        return "times of hosts are drawn at random";
+    }
+    if (!Choose<HostModelEntry>(hostModel).entry->repeats)
+    {
+        return "host model " + hostModel + " is not known to repeat itself";
+    }
+    if (background != "none")
+    {
+        return "other traffic uses the network";
+    }
+    if (nic != "none" || codec != "none")
+    {
+        return "engines and codecs count what they do";
+    }
+    const auto& systems = Registry<InNetworkSystem>::All();
+    const auto system = systems.find(KeyValues::Split(algorithm).GetName());
+    if (system != systems.end() && !system->second.repeats)
+    {
+        return system->first + " is not known to repeat itself";
+    }
+    return pcap.empty() ? "" : "--pcap records all packets";
 }
 
 std::string

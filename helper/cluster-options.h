@@ -88,6 +88,12 @@ struct ClusterOptions
      */
     static const std::map<std::string, std::string>& GetOwnAttributes();
 
+    /**
+     * @return what makes equal collectives take other times, or counts more than times: one line;
+     *         empty: nothing. Faults, transports and paths are not considered
+     */
+    std::string FindVariation() const;
+
     /** @return what is assumed of hosts: their model, latency and jitter; part of a line */
     std::string DescribeHosts() const;
 

@@ -64,6 +64,8 @@ struct InNetworkSystem
     /// may use, and no communicators. Throws ConfigurationError if that is impossible; null: jobs
     /// cannot share the switches.
     std::unique_ptr<InNetworkController> (*control)(const InNetworkRequest& request){nullptr};
+    /// Whether equal collectives take the same time whenever they come.
+    bool repeats{false};
 };
 
 /** @return names of the systems whose switches several jobs can share, separated by commas */

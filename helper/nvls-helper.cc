@@ -130,13 +130,21 @@ const Registry<InNetworkSystem>::Entry g_nvls(
     "nvls",
     {"ranks on one switch read sums of all from it and write them to all (NVLink SHARP)",
      &InstallNvls,
-     &GetNvlsKeys});
+     &GetNvlsKeys,
+     "all-reduce",
+     0,
+     nullptr,
+     true});
 
 const Registry<InNetworkSystem>::Entry g_nvlsTree(
     "nvls-tree",
     {"NVLink SHARP in each server, and two binary trees between servers (NCCL's NVLSTree)",
      &InstallNvlsTree,
-     &GetNvlsTreeKeys});
+     &GetNvlsTreeKeys,
+     "all-reduce",
+     0,
+     nullptr,
+     true});
 
 /**
  * @return the link of a host to the first switch of its scale-up network, or the first link to

@@ -31,8 +31,7 @@ PrivateGroups::PrivateGroups(Place place,
       m_isAlone(graph.GetGroups().size())
 {
     const ClusterOptions& options = place.options;
-    if (place.hasFaults || options.background != "none" || options.hostJitter != "none" ||
-        options.nic != "none" || options.codec != "none" || !options.pcap.empty())
+    if (place.hasFaults || !options.FindVariation().empty())
     {
         return; // collectives need not repeat themselves
     }

@@ -43,7 +43,10 @@ const Registry<InNetworkSystem>::Entry g_sharp(
     {"a tree of switches adds, with reliable connections from node to node (SHARP)",
      &InstallSharp,
      &GetSharpKeys,
-     "all-reduce, reduce, broadcast and barrier"});
+     "all-reduce, reduce, broadcast and barrier",
+     0,
+     nullptr,
+     true});
 
 } // namespace
 

@@ -43,7 +43,11 @@ const Registry<InNetworkSystem>::Entry g_switchPs(
     "switch-ps",
     {"an FPGA switch adds float32 and can make the optimizer's step (Hashmi)",
      &InstallSwitchPs,
-     &GetSwitchPsKeys});
+     &GetSwitchPsKeys,
+     "all-reduce",
+     0,
+     nullptr,
+     true});
 
 /** @return value of an attribute */
 uint64_t

@@ -194,7 +194,8 @@ const Registry<InNetworkSystem>::Entry g_switchMl(
      &GetSwitchMlKeys,
      "all-reduce",
      0,
-     &ControlSwitchMl});
+     &ControlSwitchMl,
+     true});
 
 } // namespace
 

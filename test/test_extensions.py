@@ -182,6 +182,11 @@ def test_host_model(library):
     # A ring of 4 has 6 steps, one hop each; frames may wait for acknowledgements, or no longer.
     assert get_time("fixed-hop") == pytest.approx(get_time("none") + 6 * 2, abs=0.1)
     assert get_time("fixed-hop:latency=5us") == pytest.approx(get_time("none") + 6 * 5, abs=0.1)
+    # What does not say that it repeats itself is simulated.
+    job = ["--workload=alexnet", "--ranks=2", "--iterations=8", "--repeat=derive"]
+    repeated = run_json("training-job", *job, "--host-model=fixed-hop", libraries=[file])
+    assert "fixed-hop is not known to repeat" in json.dumps(repeated)
+    assert "known to repeat" not in json.dumps(run_json("training-job", *job))
     wrong = run("collective-benchmark", "--host-model=fixed-hop:latency=x", libraries=[file])
     assert_refused(wrong, "latency=x", "a time with a unit")
 

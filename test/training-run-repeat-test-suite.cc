@@ -291,7 +291,7 @@ struct NothingTestCase
         CheckAll("links fail", [](O o) { o.cluster.loss = 1e-3; });
         CheckAll("other traffic", [](O o) { o.cluster.background = "fixed:load=0.1"; });
         CheckAll("--pcap", [](O o) { o.cluster.pcap = MakePath("capture"); });
-        Check("only transport rdma", [](O o) { o.cluster.transport = "uec"; });
+        Check("transport uec is not known", [](O o) { o.cluster.transport = "uec"; });
         NS_TEST_EXPECT_MSG_EQ(hasDerivedCollectives, true, "about, as paths are drawn");
         Check("path choice spray", [](O o) { o.cluster.path = "spray"; });
         Check("atp", [](O o) { o.cluster.algorithm = "atp"; });

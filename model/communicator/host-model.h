@@ -146,6 +146,8 @@ struct HostModelEntry
     std::vector<Key> keys{}; ///< its keys
     /// Whether messages may carry flags besides the data, see HostCost::wireFactor.
     bool addsFlags{false};
+    /// Whether equal collectives cost the same time whenever they come.
+    bool repeats{false};
 };
 
 } // namespace ns3::training

@@ -258,6 +258,7 @@ const Registry<HostModelEntry>::Entry g_nccl(
       Key::Word("cpu", "intel", NcclTuning::GetCpus(), "vendor of the servers' CPUs"),
       Key::Count("channels", 16, 1, 64, "thread blocks of a GPU that copy at the same time"),
       ServerMap::GetKey()},
+     true,
      true});
 
 } // namespace

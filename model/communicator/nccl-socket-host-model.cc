@@ -145,6 +145,7 @@ const Registry<HostModelEntry>::Entry g_ncclSocket(
               "of the socket threads for each message of an exchange, which has a connection of "
               "its own"),
       ServerMap::GetKey()},
+     true,
      true});
 
 } // namespace

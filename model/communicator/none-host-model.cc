@@ -18,7 +18,8 @@ MakeNone(const HostModelRequest&)
     return nullptr;
 }
 
-const Registry<HostModelEntry>::Entry g_none("none", {"hosts take no time", &MakeNone});
+const Registry<HostModelEntry>::Entry g_none("none",
+                                             {"hosts take no time", &MakeNone, {}, false, true});
 
 } // namespace
 

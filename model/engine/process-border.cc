@@ -6,6 +6,7 @@
 
 #include "process-border.h"
 
+#include "ns3/abort.h"
 #include "ns3/assert.h"
 #include "ns3/frame-archive.h"
 #include "ns3/log.h"
@@ -141,7 +142,7 @@ ProcessBorder::Unpack(const uint8_t* data, std::size_t size)
         const Port& to = m_ports.at(port - 1);
         frame->port = to.port;
         frame->ingress = to.index;
-        NS_ASSERT_MSG(arrival > now, "a frame from another process comes too late");
+        NS_ABORT_MSG_UNLESS(arrival > now, "a frame from another process comes too late");
         frame->Ref(); // the simulator releases one reference after the event
         EventLoop::Schedule(to.node, now, arrival, frame);
     }

@@ -220,6 +220,7 @@ struct PathChoiceEntry
     std::unique_ptr<PathChoice> (*make)(const KeyValues& values, const PathContext& context);
     bool sprays{false};   ///< whether the frames of one flow are spread over all ports
     bool isPinned{false}; ///< whether it follows explicit paths, see PathContext::Pin()
+    bool repeats{false};  ///< whether the frames of a flow take the same path whenever they come
 };
 
 /**

@@ -41,9 +41,6 @@ NS_LOG_COMPONENT_DEFINE("TrainingJobRepetition");
 namespace
 {
 
-/// What a system with this name takes slots by: hashes of numbers that never come again.
-constexpr const char* HASHED_SLOTS = "atp";
-
 /// Iterations that are simulated before any is derived.
 constexpr std::size_t LEAST_SIMULATED = 3;
 
@@ -157,8 +154,6 @@ std::string
 JobRepetition::FindObstacle(const Cluster& cluster, const std::string& computeJitter)
 {
     const ClusterOptions& options = cluster.GetOptions();
-    const ClusterOptions usual;
-    const std::string algorithm = KeyValues::Split(options.algorithm).GetName();
     if (Processes::GetCount() > 1)
     {
         return "several processes: none sees the state of all";
@@ -167,37 +162,26 @@ JobRepetition::FindObstacle(const Cluster& cluster, const std::string& computeJi
     {
         return "compute times are drawn at random";
     }
-    if (options.hostJitter != usual.hostJitter)
-    {
-        return "times of hosts are drawn at random";
-    }
     if (cluster.HasFaults())
     {
         return "links fail, or lose or delay frames";
     }
-    if (options.background != usual.background)
+    const std::string variation = options.FindVariation();
+    if (!variation.empty())
     {
-        return "other traffic uses the network";
+        return variation;
     }
     if (!options.GetTransport().repeats)
     {
         return "transport " + options.transport + " is not known to repeat itself";
     }
-    if (options.path != usual.path && !GetPathChoice(options.path).isPinned)
+    if (!GetPathChoice(options.path).repeats)
     {
-        return "path choice " + options.path + " does not repeat itself";
+        return "path choice " + options.path + " is not known to repeat itself";
     }
-    if (options.nic != usual.nic || options.codec != usual.codec || IsInNic(options.algorithm))
+    if (IsInNic(options.algorithm))
     {
         return "engines and codecs count what they do";
-    }
-    if (algorithm == HASHED_SLOTS)
-    {
-        return algorithm + " finds slots by hashes of numbers that never come again";
-    }
-    if (!options.pcap.empty())
-    {
-        return "--pcap records all packets";
     }
     return "";
 }

@@ -41,8 +41,9 @@ MakeEcmpPath(const KeyValues&, const PathContext& context)
     return std::make_unique<EcmpPath>(context);
 }
 
-const Registry<PathChoiceEntry>::Entry g_ecmp("ecmp",
-                                              {"by the hash of the flow", {}, &MakeEcmpPath});
+const Registry<PathChoiceEntry>::Entry g_ecmp(
+    "ecmp",
+    {"by the hash of the flow", {}, &MakeEcmpPath, false, false, true});
 
 } // namespace
 

@@ -55,6 +55,7 @@ const Registry<PathChoiceEntry>::Entry g_schedule(
      {},
      &MakeSchedulePath,
      false,
+     true,
      true});
 
 } // namespace
