@@ -70,10 +70,11 @@ ClusterOptions::Check() const
                                  "true",
                                  " with one queue pair (allowed: with 2 queue pairs or more)");
     }
+    const auto all = GetOwnAttributes();
     for (const auto& [name, value] : attributes)
     {
-        const auto own = GetOwnAttributes().find(name);
-        if (own != GetOwnAttributes().end())
+        const auto own = all.find(name);
+        if (own != all.end())
         {
             throw ConfigurationError(
                 "attribute " + name + "=" + value + ": the cluster sets it (allowed: " +
@@ -100,21 +101,18 @@ ClusterOptions::Check() const
     }
 }
 
-const std::map<std::string, std::string>&
+std::map<std::string, std::string>
 ClusterOptions::GetOwnAttributes()
 {
-    static const std::map<std::string, std::string> own = [] {
-        std::map<std::string, std::string> all{
-            {"ns3::training::CodecEngine::Codec", "nic"},
-            {"ns3::training::HostDevice::Mtu", "mtu"},
-            {"ns3::training::SwitchDevice::Path", "path"},
-        };
-        for (const auto& [name, entry] : Registry<TransportEntry>::All())
-        {
-            all.insert(entry.ownAttributes.begin(), entry.ownAttributes.end());
-        }
-        return all;
-    }();
+    std::map<std::string, std::string> own{
+        {"ns3::training::CodecEngine::Codec", "nic"},
+        {"ns3::training::HostDevice::Mtu", "mtu"},
+        {"ns3::training::SwitchDevice::Path", "path"},
+    };
+    for (const auto& [name, entry] : Registry<TransportEntry>::All())
+    {
+        own.insert(entry.ownAttributes.begin(), entry.ownAttributes.end());
+    }
     return own;
 }
 

@@ -86,7 +86,7 @@ struct ClusterOptions
      * @return attributes that every cluster sets itself, by full name, and the field that
      *         determines each; empty: several fields
      */
-    static const std::map<std::string, std::string>& GetOwnAttributes();
+    static std::map<std::string, std::string> GetOwnAttributes();
 
     /**
      * @return what makes equal collectives take other times, or counts more than times: one line;

@@ -39,6 +39,10 @@ ClusterTransports::PairPorts(const Fabric& fabric, bool hasBackground, uint32_t 
 {
     m_fabric = &fabric;
     m_hosts = hosts;
+    for (const auto& rails : fabric.rails)
+    {
+        m_ports = std::max(m_ports, rails.size());
+    }
     const auto pair = [&](MessageUse use, uint64_t count) {
         m_portPairs[static_cast<std::size_t>(use)] =
             std::make_shared<FabricPortPairs>(fabric, static_cast<uint32_t>(count));
@@ -73,12 +77,7 @@ ClusterTransports::Install(const ShortestPaths::Path& longest, Time roundTrip, d
 uint64_t
 ClusterTransports::GetConnections(uint64_t hosts) const
 {
-    std::size_t ports = 1;
-    for (const auto& rails : m_fabric->rails)
-    {
-        ports = std::max(ports, rails.size());
-    }
-    return hosts * ports;
+    return hosts * m_ports;
 }
 
 uint64_t

@@ -120,6 +120,7 @@ class ClusterTransports
     std::unique_ptr<HostTransport> m_transport;
     const Fabric* m_fabric{nullptr};
     uint32_t m_hosts{0};
+    std::size_t m_ports{1};                                         // of the host with most
     std::array<std::shared_ptr<FabricPortPairs>, USES> m_portPairs; // null: not used
     std::array<std::vector<Ptr<MultiPortTransport>>, USES> m_transports;
 };
