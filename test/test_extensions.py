@@ -244,6 +244,9 @@ def test_transport(library):
     first, second = run_json("training-job", *job, libraries=[file])["iterations"][-2:]
     assert first["iteration_time_s"] == pytest.approx(second["iteration_time_s"], rel=1e-9)
     assert first["lower_bound_s"] < first["iteration_time_s"]
+    # The pipe lists no connections, so the packets that it repeats are not known, and not 0.
+    assert "(retransmissions" not in run("training-job", *job, "--energy=h100", libraries=[file]).stdout
+    assert "(retransmissions" in run("training-job", *job[:-1], "--energy=h100").stdout
     derived = run("training-job", *job, "--repeat=derive", libraries=[file])
     assert_refused(derived, "--repeat=derive", "ideal-pipe")
     assert_refused(run("training-job", *job), "--transport=ideal-pipe", "rdma")

@@ -188,6 +188,20 @@ class HostTransport
     const AttributeList& m_attributes; ///< of its objects
 };
 
+/**
+ * @ingroup distributed-training-helper
+ * @tparam T a HostTransport
+ * @param options of the cluster
+ * @param attributes of its objects
+ * @return its transport, for TransportEntry::make
+ */
+template <class T>
+std::unique_ptr<HostTransport>
+MakeHostTransport(const ClusterOptions& options, const AttributeList& attributes)
+{
+    return std::make_unique<T>(options, attributes);
+}
+
 } // namespace ns3::training
 
 #endif // DISTRIBUTED_TRAINING_HOST_TRANSPORT_H

@@ -139,19 +139,13 @@ class RdmaHostTransport : public HostTransport
     uint32_t m_usualPriority{0};
 };
 
-std::unique_ptr<HostTransport>
-MakeRdma(const ClusterOptions& options, const AttributeList& attributes)
-{
-    return std::make_unique<RdmaHostTransport>(options, attributes);
-}
-
 TransportEntry
 DescribeRdma()
 {
     TransportEntry entry;
     entry.help = "RDMA WRITEs of RoCE v2";
     entry.congestionControl = "dcqcn";
-    entry.make = &MakeRdma;
+    entry.make = &MakeHostTransport<RdmaHostTransport>;
     entry.ownAttributes = {{"ns3::training::RdmaNic::BaseRoundTrip", ""},
                            {"ns3::training::RdmaNic::CongestionControl", "congestion control"},
                            {"ns3::training::RdmaNic::LossRecovery", "recovery"},
@@ -161,6 +155,7 @@ DescribeRdma()
     entry.hasPriorities = true;
     entry.repeats = true;
     entry.forgets = true;
+    entry.countsPackets = true;
     return entry;
 }
 

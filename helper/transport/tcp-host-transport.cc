@@ -130,12 +130,6 @@ class TcpHostTransport : public HostTransport
     AttributeList m_socketAttributes;
 };
 
-std::unique_ptr<HostTransport>
-MakeTcp(const ClusterOptions& options, const AttributeList& attributes)
-{
-    return std::make_unique<TcpHostTransport>(options, attributes);
-}
-
 TransportEntry
 DescribeTcp()
 {
@@ -143,7 +137,7 @@ DescribeTcp()
     entry.help = "TCP sockets of ns-3";
     entry.congestionControl = "ns3::TcpCubic";
     entry.mtu = 9000;
-    entry.make = &MakeTcp;
+    entry.make = &MakeHostTransport<TcpHostTransport>;
     entry.ownAttributes = {{"ns3::TcpL4Protocol::SocketType", "congestion control"}};
     entry.isStream = true;
     entry.hopsPerSecond = 0.53e6;

@@ -43,7 +43,9 @@ struct TransportEntry
     /// All its state is visited (StateVisitor) and nothing in it is random: steady states,
     /// collectives and iterations repeat.
     bool repeats{false};
-    bool forgets{false};  ///< a collective leaves nothing behind that changes the next one
+    bool forgets{false}; ///< a collective leaves nothing behind that changes the next one
+    bool countsPackets{
+        false};           ///< HostTransport::ListConnections() counts packets sent and repeated
     bool isStream{false}; ///< segments do not end where messages end, so engines see parts of both
     double hopsPerSecond{0}; ///< packet-hops simulated in a second; 0: by the number of ranks
 };

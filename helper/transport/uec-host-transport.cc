@@ -59,24 +59,19 @@ class UecHostTransport : public HostTransport
     std::vector<std::vector<Ptr<UecNic>>> m_nics; // by host and rail
 };
 
-std::unique_ptr<HostTransport>
-MakeUec(const ClusterOptions& options, const AttributeList& attributes)
-{
-    return std::make_unique<UecHostTransport>(options, attributes);
-}
-
 TransportEntry
 DescribeUec()
 {
     TransportEntry entry;
     entry.help = "Ultra Ethernet";
     entry.congestionControl = "nscc";
-    entry.make = &MakeUec;
+    entry.make = &MakeHostTransport<UecHostTransport>;
     entry.ownAttributes = {{"ns3::training::UecNic::BaseRoundTrip", ""},
                            {"ns3::training::UecNic::CongestionControl", "congestion control"},
                            {"ns3::training::UecNic::Mtu", "mtu"},
                            {"ns3::training::UecNic::Trimming", ""}};
     entry.forgets = true;
+    entry.countsPackets = true;
     return entry;
 }
 

@@ -150,37 +150,30 @@ GetActivity(const Cluster& cluster, const std::vector<IterationRecord>& iteratio
 std::optional<double>
 GetRetransmittedPart(const Cluster& cluster)
 {
-    if (IsInNetwork(cluster.GetOptions().algorithm))
+    const ClusterOptions& options = cluster.GetOptions();
+    if (IsInNetwork(options.algorithm) || !options.GetTransport().countsPackets)
     {
         return std::nullopt;
     }
-    bool isCounted = true;
     uint64_t mine = 0;
     uint64_t mineRepeated = 0;
     for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
     {
         for (const HostConnection& connection : cluster.GetTransports().ListConnections(rank))
         {
-            isCounted = isCounted && connection.counters;
-            const auto counters = connection.counters.value_or(QueuePairCounters{});
-            mine += counters.sentPackets;
-            mineRepeated += counters.retransmittedPackets;
+            mine += connection.counters->sentPackets;
+            mineRepeated += connection.counters->retransmittedPackets;
         }
     }
     ByteWriter writer;
-    writer(isCounted, mine, mineRepeated);
+    writer(mine, mineRepeated);
     uint64_t sent = 0;
     uint64_t repeated = 0;
     for (const std::string& bytes : Processes::Gather(writer.GetText()))
     {
         ByteReader reader(bytes.data(), bytes.size());
-        isCounted = reader.Next<bool>() && isCounted;
         sent += reader.Next<uint64_t>();
         repeated += reader.Next<uint64_t>();
-    }
-    if (!isCounted)
-    {
-        return std::nullopt;
     }
     return sent > 0 ? static_cast<double>(repeated) / static_cast<double>(sent) : 0;
 }

@@ -116,13 +116,8 @@ struct PipeTransport : public HostTransport
     }
 };
 
-std::unique_ptr<HostTransport>
-MakePipe(const ClusterOptions& options, const AttributeList& attributes)
-{
-    return std::make_unique<PipeTransport>(options, attributes);
-}
-
-const Registry<TransportEntry>::Entry g_pipe("ideal-pipe",
-                                             {"messages without packets", "none", 4096, &MakePipe});
+const Registry<TransportEntry>::Entry g_pipe(
+    "ideal-pipe",
+    {"messages without packets", "none", 4096, &MakeHostTransport<PipeTransport>});
 
 } // namespace
