@@ -49,7 +49,7 @@ struct ClusterOptions
     std::vector<std::string> faults;       ///< see FaultPlan
     Time rerouteDelay{MilliSeconds(1)};    ///< from a link failure to new routes
     std::string path{"ecmp"};              ///< path choice of switches; see SwitchDevice
-    std::string steadyState{"skip"};       ///< skip or simulate; see SteadyState
+    std::string steadyState{"skip"};       ///< skip, verify or simulate; see SteadyState
     std::string pcap;                      ///< prefix of capture files; empty: no capture
     std::string portPairs{"turns"};        ///< use of port pairs: turns or stripe
     std::string transport{"rdma"};         ///< a TransportEntry

@@ -268,10 +268,10 @@ Cluster::InstallFabric()
     {
         m_border = MakeBorder(m_fabric, m_roundTrip);
     }
-    else if (m_options.steadyState == "skip" && m_options.GetTransport().repeats &&
+    else if (m_options.steadyState != "simulate" && m_options.GetTransport().repeats &&
              BucketScheduler::GetCurrent())
     {
-        m_steadyState = std::make_unique<SteadyState>(m_fabric);
+        m_steadyState = std::make_unique<SteadyState>(m_fabric, m_options.steadyState == "verify");
     }
 }
 

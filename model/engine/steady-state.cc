@@ -9,6 +9,7 @@
 #include "window-simulator-impl.h"
 
 #include "ns3/assert.h"
+#include "ns3/fatal-error.h"
 #include "ns3/host-device.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
@@ -39,6 +40,13 @@ IsOfNetwork(const EventImpl& event)
     return typeid(event) == typeid(Frame) || typeid(event) == typeid(FabricPort);
 }
 
+/** @return a number of the port in the network */
+uint64_t
+GetId(const FabricPort& port)
+{
+    return uint64_t{port.GetNodeId()} << 16 | port.GetIndex();
+}
+
 /** @return a hash of an event of the network, without its sequence number */
 uint64_t
 HashEvent(const BucketScheduler::Entry& entry, uint64_t now)
@@ -46,8 +54,7 @@ HashEvent(const BucketScheduler::Entry& entry, uint64_t now)
     uint64_t hash = MixBits(entry.time - now);
     if (typeid(*entry.impl) == typeid(FabricPort))
     {
-        const auto& port = static_cast<const FabricPort&>(*entry.impl);
-        return MixBits(hash ^ (uint64_t{port.GetNodeId()} << 16 | port.GetIndex()));
+        return MixBits(hash ^ GetId(static_cast<const FabricPort&>(*entry.impl)));
     }
     const auto& frame = static_cast<const Frame&>(*entry.impl);
     hash = MixBits(hash ^ entry.order ^ uint64_t{frame.bytes} << 32);
@@ -57,9 +64,15 @@ HashEvent(const BucketScheduler::Entry& entry, uint64_t now)
 
 } // namespace
 
-SteadyState::SteadyState(Fabric& fabric)
-    : m_fabric(fabric)
+SteadyState::SteadyState(Fabric& fabric, bool verifies)
+    : m_fabric(fabric),
+      m_verifies(verifies)
 {
+    if (m_verifies)
+    {
+        m_before.VisitIdle();
+        m_after.VisitIdle();
+    }
     for (const auto& device : m_fabric.devices)
     {
         device->GetPort().SetSteadyWatch(this);
@@ -105,6 +118,7 @@ SteadyState::WatchNext()
     }
     m_hashes.clear();
     m_hashOfBefore.reset();
+    m_isPredicted = false;
 }
 
 void
@@ -122,7 +136,7 @@ SteadyState::OnPeriod()
 }
 
 SteadyState::Events
-SteadyState::ListEvents(uint64_t now) const
+SteadyState::ListEvents(uint64_t now)
 {
     Events events;
     const WindowSimulatorImpl* loop = WindowSimulatorImpl::GetCurrent();
@@ -151,8 +165,12 @@ SteadyState::Look()
         WatchNext();
         return;
     }
-    WindowSimulatorImpl::Synchronize();
     const auto now = static_cast<uint64_t>(Simulator::Now().GetTimeStep());
+    if (m_isPredicted && now < static_cast<uint64_t>(m_predicted.GetTime()))
+    {
+        return;
+    }
+    WindowSimulatorImpl::Synchronize();
     Events events = ListEvents(now);
     // If not only the network has acted since, this is a period only if it was as those before.
     const bool isAlone = now < m_otherOfBefore;
@@ -160,17 +178,31 @@ SteadyState::Look()
     {
         m_hashOfBefore.reset();
     }
-    if (m_hashOfBefore == events.hash)
+    if (m_hashOfBefore == events.hash || m_isPredicted)
     {
         BucketScheduler::Sort(events.ofNetwork);
         m_after.Restart(static_cast<int64_t>(now));
-        Visit(m_after, events);
-        if (Skip(events, !isAlone))
+        Visit(m_fabric, m_after, events);
+        const bool isVerified = m_isPredicted;
+        if (isVerified)
         {
+            Verify(events);
+        }
+        const uint64_t periods = GetPeriods(events, !isAlone);
+        if (periods > 0)
+        {
+            if (m_verifies && !isVerified)
+            {
+                Predict();
+                m_otherOfBefore = events.nextOther;
+                return;
+            }
+            Skip(events, periods);
             m_failures = 0;
             m_hashes.clear();
             return;
         }
+        m_period = 0;
         std::swap(m_before, m_after);
         m_otherOfBefore = events.nextOther;
     }
@@ -182,7 +214,7 @@ SteadyState::Look()
         m_period = 0;
         BucketScheduler::Sort(events.ofNetwork);
         m_before.Restart(static_cast<int64_t>(now));
-        Visit(m_before, events);
+        Visit(m_fabric, m_before, events);
     }
     m_hashes.push_back(events.hash);
     if (m_hashes.size() == LOOKS)
@@ -194,35 +226,38 @@ SteadyState::Look()
 }
 
 void
-SteadyState::Visit(StateVisitor& visitor, const Events& events) const
+SteadyState::Record(const Fabric& fabric, StateVisitor& visitor)
+{
+    Events events = ListEvents(static_cast<uint64_t>(visitor.GetTime()));
+    BucketScheduler::Sort(events.ofNetwork);
+    Visit(fabric, visitor, events);
+}
+
+void
+SteadyState::Visit(const Fabric& fabric, StateVisitor& visitor, const Events& events)
 {
     const auto now = static_cast<uint64_t>(visitor.GetTime());
     for (const BucketScheduler::Entry& entry : events.ofNetwork)
     {
-        visitor.Same(entry.time - now);
-        if (typeid(*entry.impl) == typeid(FabricPort))
+        const auto* port = dynamic_cast<const FabricPort*>(entry.impl);
+        visitor.Same({entry.time - now, port ? GetId(*port) : entry.order});
+        if (!port)
         {
-            const auto& port = static_cast<const FabricPort&>(*entry.impl);
-            visitor.Same(uint64_t{port.GetNodeId()} << 16 | port.GetIndex());
-        }
-        else
-        {
-            visitor.Same(entry.order);
             static_cast<Frame*>(entry.impl)->Visit(visitor);
         }
     }
-    for (const auto& device : m_fabric.devices)
+    for (const auto& device : fabric.devices)
     {
         device->Visit(visitor);
     }
-    for (const auto& device : m_fabric.devicesOfSwitches)
+    for (const auto& device : fabric.devicesOfSwitches)
     {
         device->Visit(visitor);
     }
 }
 
-bool
-SteadyState::Skip(const Events& events, bool likeBefore)
+uint64_t
+SteadyState::GetPeriods(const Events& events, bool likeBefore) const
 {
     uint64_t periods = StateVisitor::GetPeriods(m_before, m_after, likeBefore);
     const auto period = static_cast<uint64_t>(m_after.GetTime() - m_before.GetTime());
@@ -239,23 +274,24 @@ SteadyState::Skip(const Events& events, bool likeBefore)
         const uint64_t free = nextOther > last ? nextOther - 1 - last : 0;
         periods = std::min(periods, free / period);
     }
-    if (periods == 0 || periods == StateVisitor::NONE)
-    {
-        m_period = 0;
-        return false;
-    }
-    m_period = period;
-    NS_LOG_LOGIC("skips " << periods << " periods of " << period << " ps");
+    return periods == StateVisitor::NONE ? 0 : periods;
+}
+
+void
+SteadyState::Skip(const Events& events, uint64_t periods)
+{
+    m_period = static_cast<uint64_t>(m_after.GetTime() - m_before.GetTime());
+    NS_LOG_LOGIC("skips " << periods << " periods of " << m_period << " ps");
     const uint64_t hops = m_fabric.GetPacketHops();
     StateVisitor later(m_before, m_after, periods);
-    Visit(later, events);
+    Visit(m_fabric, later, events);
     if (WindowSimulatorImpl* loop = WindowSimulatorImpl::GetCurrent())
     {
-        loop->Delay(&IsOfNetwork, periods * period);
+        loop->Delay(&IsOfNetwork, periods * m_period);
     }
     else
     {
-        BucketScheduler::GetCurrent()->Delay(&IsOfNetwork, periods * period);
+        BucketScheduler::GetCurrent()->Delay(&IsOfNetwork, periods * m_period);
     }
     m_fabric.skippedHops += m_fabric.GetPacketHops() - hops;
     m_skips++;
@@ -263,7 +299,47 @@ SteadyState::Skip(const Events& events, bool likeBefore)
     m_after.Advance(m_before, periods);
     std::swap(m_before, m_after);
     m_otherOfBefore = events.nextOther;
-    return true;
+}
+
+/** The next period is simulated and must end as the last one would be continued. */
+void
+SteadyState::Predict()
+{
+    m_predicted = m_after;
+    m_predicted.Advance(m_before, 1);
+    m_isPredicted = true;
+    std::swap(m_before, m_after);
+}
+
+void
+SteadyState::Verify(const Events& events)
+{
+    m_isPredicted = false;
+    if (m_after.GetTime() != m_predicted.GetTime())
+    {
+        NS_FATAL_ERROR("a steady state was predicted to be the same at "
+                       << m_predicted.GetTime() << " ps, but no acknowledgement came then");
+    }
+    const auto difference = StateVisitor::FindDifference(m_predicted, m_after);
+    if (!difference)
+    {
+        m_verified++;
+        return;
+    }
+    std::size_t number = 0;
+    const StateVisitor::Probe probe = [&](const char* file, int line) {
+        if (number++ == *difference)
+        {
+            NS_FATAL_ERROR("a steady state was predicted wrongly for "
+                           << m_after.GetTime() << " ps: value " << *difference << ", visited at "
+                           << file << ":" << line);
+        }
+        return true;
+    };
+    StateVisitor::SetProbe(&probe);
+    m_after.Restart(m_after.GetTime());
+    Visit(m_fabric, m_after, events);
+    NS_FATAL_ERROR("a steady state was predicted wrongly: values are missing at its end");
 }
 
 } // namespace ns3::training

@@ -46,8 +46,10 @@ class SteadyState : public SteadyWatch
      * Watches a network; its scheduler must be a BucketScheduler, and this process must simulate
      * all of it.
      * @param fabric the network; must outlive this
+     * @param verifies whether one more period is simulated before any is skipped; if its end is not
+     *        as predicted, the program ends and names the first value that differs
      */
-    explicit SteadyState(Fabric& fabric);
+    explicit SteadyState(Fabric& fabric, bool verifies = false);
     ~SteadyState() override;
     SteadyState(const SteadyState&) = delete;
     SteadyState& operator=(const SteadyState&) = delete;
@@ -56,6 +58,18 @@ class SteadyState : public SteadyWatch
     uint64_t GetSkips() const
     {
         return m_skips;
+    }
+
+    /**
+     * @param fabric a network
+     * @param visitor records its state at the visitor's time, which is now
+     */
+    static void Record(const Fabric& fabric, StateVisitor& visitor);
+
+    /** @return number of periods that ended as predicted, with `verifies` */
+    uint64_t GetVerifiedPeriods() const
+    {
+        return m_verified;
     }
 
     // SteadyWatch
@@ -76,11 +90,15 @@ class SteadyState : public SteadyWatch
     static bool IsLong(const Flow& flow);
     void WatchNext();
     void Look();
-    Events ListEvents(uint64_t now) const;
-    void Visit(StateVisitor& visitor, const Events& events) const;
-    bool Skip(const Events& events, bool likeBefore);
+    static Events ListEvents(uint64_t now);
+    static void Visit(const Fabric& fabric, StateVisitor& visitor, const Events& events);
+    uint64_t GetPeriods(const Events& events, bool likeBefore) const;
+    void Skip(const Events& events, uint64_t periods);
+    void Predict();
+    void Verify(const Events& events);
 
-    Fabric& m_fabric;         // counts the packet-hops that are skipped
+    Fabric& m_fabric; // counts the packet-hops that are skipped
+    const bool m_verifies;
     std::deque<Flow> m_flows; // with long messages, perhaps over; the last one is watched
     EventId m_look;
     uint64_t m_wait{0};                     // periods to let pass before the next look
@@ -92,6 +110,9 @@ class SteadyState : public SteadyWatch
     uint64_t m_otherOfBefore{0};            // Events::nextOther then
     uint64_t m_period{0};                   // whose growth m_before knows, ps; 0: none
     uint64_t m_skips{0};
+    StateVisitor m_predicted;
+    bool m_isPredicted{false}; // m_predicted will be compared when its time has come
+    uint64_t m_verified{0};
 };
 
 } // namespace ns3::training

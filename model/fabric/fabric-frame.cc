@@ -113,6 +113,8 @@ Frame::Allocate(FrameKind kind)
 void
 Frame::Visit(StateVisitor& visitor)
 {
+    static_assert(StateVisitor::IsSize(sizeof(Frame), 192),
+                  "a new member: visit it unless it stays, then correct the size");
     const bool repeats = (kind == FrameKind::ROCE_DATA || kind == FrameKind::ROCE_ACK) &&
                          !payload && !hasTelemetry && !isCopy;
     if (!repeats)
@@ -131,8 +133,7 @@ Frame::Visit(StateVisitor& visitor)
         std::memcpy(&word, reinterpret_cast<const char*>(&equal) + offset, WORD);
         visitor.Same(word);
     }
-    visitor.Same(ingress);
-    visitor.Same(ingressPriority);
+    visitor.Same({ingress, ingressPriority});
     visitor.Psn(psn);
     visitor.Time(timestamp);
 }

@@ -596,24 +596,20 @@ FabricPort::IsIdle(int64_t now) const
 void
 FabricPort::Visit(StateVisitor& visitor, bool repeats)
 {
-    const bool isIdle = IsIdle(visitor.GetTime());
-    visitor.Same(isIdle);
-    if (isIdle)
+    static_assert(StateVisitor::IsSize(sizeof(FabricPort), 320),
+                  "a new member: visit it unless it stays, then correct the size");
+    static_assert(StateVisitor::IsSize(sizeof(FrameQueue), 32),
+                  "a new member: visit it unless it stays, then correct the size");
+    if (visitor.PassesOver(IsIdle(visitor.GetTime())))
     {
-        visitor.Same(m_counters.transmittedFrames);
-        visitor.Same(m_counters.receivedFrames);
-        visitor.Same(m_paused);
+        visitor.Same({m_counters.transmittedFrames, m_counters.receivedFrames, m_paused});
         return;
     }
     repeats = repeats && !m_hasPauses && !m_paused && !m_down && !m_isHooked && !m_isImpaired &&
               !m_isAtBorder;
-    visitor.Same(repeats);
-    visitor.Same(m_waiting << 16 | m_current << 8 | m_paused);
-    visitor.Same(m_lineFreePending);
-    visitor.Same(m_queuedBytes);
+    visitor.Same({repeats, m_waiting, m_current, m_paused, m_lineFreePending, m_queuedBytes});
     visitor.Time(m_lineFree);
     m_counters.Visit(visitor, repeats);
-    visitor.Same(m_classes != nullptr);
     if (!m_classes)
     {
         return;

@@ -378,6 +378,8 @@ HostDevice::SetReceiveRate(DataRate rate)
 void
 HostDevice::Visit(StateVisitor& visitor)
 {
+    static_assert(StateVisitor::IsSize(sizeof(HostDevice) - sizeof(FabricNetDevice), 304),
+                  "a new member: visit it unless it stays, then correct the size");
     bool repeats = m_rdmaEngine && m_rdmaEngine->Visit(visitor, m_port->IsIdle(visitor.GetTime()));
     repeats = repeats && !m_program && m_receiving.rate.GetBitRate() == 0 &&
               TraceSinks::AreNone(m_queueLengthTrace);

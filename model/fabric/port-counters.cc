@@ -50,26 +50,27 @@ PortCounters::operator+=(const PortCounters& other)
 void
 PortTotals::Visit(StateVisitor& visitor, bool grows)
 {
+    static_assert(StateVisitor::IsSize(sizeof(PortTotals), 112),
+                  "a new member: visit it unless it stays, then correct the size");
     for (uint64_t* count : {&transmittedFrames, &transmittedBytes, &receivedFrames, &receivedBytes})
     {
         visitor.CountIf(grows, *count);
     }
-    for (uint64_t same : {lostFrames,
-                          droppedFrames,
-                          duplicatedFrames,
-                          markedFrames,
-                          trimmedFrames,
-                          pausesSent,
-                          pausesReceived,
-                          peakQueueBytes})
-    {
-        visitor.Same(same);
-    }
+    visitor.Same({lostFrames,
+                  droppedFrames,
+                  duplicatedFrames,
+                  markedFrames,
+                  trimmedFrames,
+                  pausesSent,
+                  pausesReceived,
+                  peakQueueBytes});
 }
 
 void
 PriorityCounters::Visit(StateVisitor& visitor, bool grows)
 {
+    static_assert(StateVisitor::IsSize(sizeof(PriorityCounters), 64),
+                  "a new member: visit it unless it stays, then correct the size");
     if (transmittedFrames > 0)
     {
         visitor.CountIf(grows, transmittedFrames);

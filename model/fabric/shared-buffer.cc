@@ -270,18 +270,17 @@ SharedBuffer::Discharge(uint64_t bytes, uint16_t port, uint8_t priority)
 void
 SharedBuffer::Visit(StateVisitor& visitor) const
 {
-    visitor.Same(m_poolUsed);
-    visitor.Same(m_used);
-    visitor.Same(m_peak);
+    static_assert(StateVisitor::IsSize(sizeof(SharedBuffer), 176),
+                  "a new member: visit it unless it stays, then correct the size");
+    static_assert(StateVisitor::IsSize(sizeof(Ingress), 24),
+                  "a new member: visit it unless it stays, then correct the size");
+    visitor.Same({m_poolUsed, m_used, m_peak});
     for (std::size_t i = 0; i < m_ingress.size(); i++)
     {
         const Ingress& ingress = m_ingress[i];
         if (ingress.total > 0 || ingress.pausing)
         {
-            visitor.Same(i);
-            visitor.Same(ingress.total);
-            visitor.Same(ingress.headroom);
-            visitor.Same(ingress.pausing);
+            visitor.Same({i, ingress.total, ingress.headroom, ingress.pausing});
         }
     }
 }

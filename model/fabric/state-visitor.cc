@@ -52,6 +52,7 @@ StateVisitor::Advance(const StateVisitor& before, uint64_t periods)
 
 StateVisitor::StateVisitor(const StateVisitor& before, const StateVisitor& after, uint64_t periods)
     : m_now(after.m_now),
+      m_visitsIdle(after.m_visitsIdle),
       m_before(&before),
       m_after(&after),
       m_periods(periods)
@@ -59,8 +60,12 @@ StateVisitor::StateVisitor(const StateVisitor& before, const StateVisitor& after
 }
 
 void
-StateVisitor::Time(int64_t& time, uint64_t timeout)
+StateVisitor::Time(int64_t& time, uint64_t timeout, const char* file, int line)
 {
+    if (IsLeftOut(file, line))
+    {
+        return;
+    }
     if (!m_before)
     {
         m_items.push_back({static_cast<uint64_t>(time), timeout, Kind::TIME, 0});
@@ -72,8 +77,12 @@ StateVisitor::Time(int64_t& time, uint64_t timeout)
 }
 
 void
-StateVisitor::Count(uint64_t& value, uint64_t end)
+StateVisitor::Count(uint64_t& value, uint64_t end, const char* file, int line)
 {
+    if (IsLeftOut(file, line))
+    {
+        return;
+    }
     if (!m_before)
     {
         m_items.push_back({value, end, Kind::COUNT, 0});
@@ -84,8 +93,12 @@ StateVisitor::Count(uint64_t& value, uint64_t end)
 }
 
 void
-StateVisitor::Psn(uint32_t& psn)
+StateVisitor::Psn(uint32_t& psn, const char* file, int line)
 {
+    if (IsLeftOut(file, line))
+    {
+        return;
+    }
     if (!m_before)
     {
         m_items.push_back({psn, NONE, Kind::PSN, 0});
@@ -161,6 +174,24 @@ StateVisitor::GetDeadline(const StateVisitor& before, const StateVisitor& after)
         }
     }
     return deadline;
+}
+
+std::optional<std::size_t>
+StateVisitor::FindDifference(const StateVisitor& predicted, const StateVisitor& simulated)
+{
+    const std::size_t size = std::min(predicted.m_items.size(), simulated.m_items.size());
+    for (std::size_t i = 0; i < size; i++)
+    {
+        if (predicted.m_items[i].value != simulated.m_items[i].value)
+        {
+            return i;
+        }
+    }
+    if (predicted.m_items.size() != simulated.m_items.size())
+    {
+        return size;
+    }
+    return {};
 }
 
 } // namespace ns3::training

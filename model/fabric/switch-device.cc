@@ -644,6 +644,8 @@ SwitchDevice::Restart()
 void
 SwitchDevice::Visit(StateVisitor& visitor)
 {
+    static_assert(StateVisitor::IsSize(sizeof(SwitchDevice) - sizeof(Object), 1312),
+                  "a new member: visit it unless it stays, then correct the size");
     const bool repeats =
         m_pipeline.IsEmpty() && m_paths.IsByHash() && TraceSinks::AreNone(m_queueLengthTrace);
     visitor.Same(m_randomChoices);

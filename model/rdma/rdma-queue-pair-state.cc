@@ -34,13 +34,13 @@ GetBits(double number)
 void
 RdmaQueuePair::Visit(StateVisitor& visitor)
 {
+    static_assert(StateVisitor::IsSize(sizeof(RdmaQueuePair), 832),
+                  "a new member: visit it unless it stays, then correct the size");
     const bool isIdle =
         m_window.unackedPsn == m_doorbellPsn && !m_receiver.IsReceiving() && !m_resends;
-    visitor.Same(isIdle);
-    if (isIdle)
+    if (visitor.PassesOver(isIdle))
     {
-        visitor.Same(m_postedPsn);
-        visitor.Same(m_receiver.GetExpectedPsn());
+        visitor.Same({GetNumber(), m_postedPsn, m_receiver.GetExpectedPsn()});
         return;
     }
     VisitTurn(visitor);
@@ -48,63 +48,57 @@ RdmaQueuePair::Visit(StateVisitor& visitor)
     visitor.Time(m_holdUntil);
     const bool isTimed = m_ackRequestedPsn > m_window.unackedPsn;
     visitor.Time(m_progress, isTimed ? static_cast<uint64_t>(GetTimeout()) : StateVisitor::NONE);
-    visitor.Same(static_cast<uint64_t>(m_rateEnd));
     // What hears of every acknowledgement or byte has a state of its own, which is not visited.
     const bool repeats = !m_needs.acks && !m_needs.sentBytes && !m_needs.telemetry &&
                          m_rateEnd == FOREVER && m_byteGrant == FOREVER && !m_resends &&
                          !m_recovering && !m_failed;
-    visitor.Same(repeats);
+    visitor.Same({GetNumber(), repeats, static_cast<uint64_t>(m_rateEnd)});
     // Inside a message, and a message whose contents are not copied: each packet is as the last.
     const uint64_t next = m_window.nextPsn;
     const uint64_t end = std::min(m_requestEnd, m_doorbellPsn);
-    if (repeats && IsInside(next) && next + 1 < end)
-    {
-        visitor.Count(m_window.nextPsn, end - 1);
-    }
-    else
-    {
-        visitor.Same(next);
-    }
-    visitor.Same(m_window.highestPsn - next);
-    visitor.Same(next - m_window.unackedPsn);
-    visitor.Same(next - m_ackRequestedPsn);
-    visitor.Same(next % m_port.GetSettings().ackInterval);
+    const bool isLong = repeats && IsInside(next) && next + 1 < end;
+    visitor.Count(m_window.nextPsn, isLong ? end - 1 : next + 1);
+    visitor.Same({m_window.highestPsn - next,
+                  next - m_window.unackedPsn,
+                  next - m_ackRequestedPsn,
+                  next % m_port.GetSettings().ackInterval});
     visitor.Count(m_window.highestPsn);
     visitor.Count(m_ackRequestedPsn);
     visitor.Count(m_window.unackedPsn,
                   m_requests && !m_requests->empty() ? m_oldestEnd : StateVisitor::NONE);
     visitor.CountIf(repeats, m_ackedBytes);
     visitor.CountIf(repeats, m_receivedAcks);
-    visitor.Same(m_requests ? m_requests->size() : 0);
-    for (uint64_t same : {m_requestFirst, m_requestEnd, m_doorbellPsn, m_postedPsn, m_oldestEnd})
-    {
-        visitor.Same(same);
-    }
-    visitor.Same(uint64_t{m_limit} << 32 | m_lastBytes);
-    visitor.Same(uint64_t{m_mostInFlight} << 32 | m_linePayload);
-    visitor.Same(uint64_t{m_refusals} << 32 | m_expiries);
-    visitor.Same(GetBits(m_rate));
-    visitor.Same(static_cast<uint64_t>(m_roundTrip));
-    visitor.Same(static_cast<uint64_t>(m_variation));
+    visitor.Same({m_requests ? m_requests->size() : 0,
+                  m_requestFirst,
+                  m_requestEnd,
+                  m_doorbellPsn,
+                  m_postedPsn,
+                  m_oldestEnd});
+    visitor.Same({m_limit,
+                  m_lastBytes,
+                  m_mostInFlight,
+                  m_linePayload,
+                  m_refusals,
+                  m_expiries,
+                  GetBits(m_rate),
+                  static_cast<uint64_t>(m_roundTrip),
+                  static_cast<uint64_t>(m_variation)});
     auto quota = static_cast<uint64_t>(m_byteQuota);
     visitor.CountIf(m_byteGrant == FOREVER, quota);
     m_byteQuota = static_cast<int64_t>(quota);
-    for (uint64_t same : {m_counters.postedMessages,
-                          m_counters.completedMessages,
-                          m_counters.receivedMessages,
-                          m_counters.retransmittedPackets,
-                          m_counters.duplicatePackets,
-                          m_counters.outOfOrderPackets,
-                          m_counters.refusedPackets,
-                          m_counters.sentNaks,
-                          m_counters.receivedNaks,
-                          m_counters.receivedRefusals,
-                          m_counters.sentCnps,
-                          m_counters.receivedCnps,
-                          m_counters.timeouts})
-    {
-        visitor.Same(same);
-    }
+    visitor.Same({m_counters.postedMessages,
+                  m_counters.completedMessages,
+                  m_counters.receivedMessages,
+                  m_counters.retransmittedPackets,
+                  m_counters.duplicatePackets,
+                  m_counters.outOfOrderPackets,
+                  m_counters.refusedPackets,
+                  m_counters.sentNaks,
+                  m_counters.receivedNaks,
+                  m_counters.receivedRefusals,
+                  m_counters.sentCnps,
+                  m_counters.receivedCnps,
+                  m_counters.timeouts});
     m_receiver.Visit(visitor);
 }
 

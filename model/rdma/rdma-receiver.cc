@@ -304,15 +304,17 @@ RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint64_t arriv
 void
 RdmaReceiver::Visit(StateVisitor& visitor)
 {
+    static_assert(StateVisitor::IsSize(sizeof(RdmaReceiver), 192),
+                  "a new member: visit it unless it stays, then correct the size");
     visitor.Count(m_expectedPsn);
     visitor.Count(m_offset);
     visitor.Count(m_sentAcks);
-    visitor.Same(m_kept);
-    visitor.Same(m_acceptedMessages);
-    visitor.Same(m_countsReceives);
-    visitor.Same(m_receives);
-    visitor.Same(static_cast<uint64_t>(m_complaint));
-    visitor.Same(m_marked);
+    visitor.Same({m_kept,
+                  m_acceptedMessages,
+                  m_countsReceives,
+                  m_receives,
+                  static_cast<uint64_t>(m_complaint),
+                  m_marked});
 }
 
 void

@@ -35,19 +35,18 @@ PrefetchLines(const RdmaSendQueue* queue)
 void
 RdmaSendQueue::VisitTurn(StateVisitor& visitor)
 {
+    static_assert(StateVisitor::IsSize(sizeof(RdmaSendQueue), 48),
+                  "a new member: visit it unless it stays, then correct the size");
     visitor.Same(static_cast<uint64_t>(m_state));
     visitor.Time(m_nextSendTime);
-    if (m_state == State::PACED)
-    {
-        visitor.Time(m_wakeTime);
-    }
 }
 
 bool
 RdmaSendScheduler::Visit(StateVisitor& visitor)
 {
-    visitor.Same(m_ready);
-    visitor.Same(m_last ? m_last->GetNumber() : 0);
+    static_assert(StateVisitor::IsSize(sizeof(RdmaSendScheduler), 240),
+                  "a new member: visit it unless it stays, then correct the size");
+    visitor.Same({m_ready, m_last ? m_last->GetNumber() : 0});
     visitor.Time(m_nextInjection);
     for (const Turns& turns : m_turns)
     {
@@ -56,7 +55,7 @@ RdmaSendScheduler::Visit(StateVisitor& visitor)
             visitor.Same(queue->GetNumber());
         }
     }
-    return m_paced.empty();
+    return m_paced.empty(); // so wake times are not visited
 }
 
 void

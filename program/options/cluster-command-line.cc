@@ -160,11 +160,12 @@ ClusterCommandLine::AddNetworkTo(ProgramOptions& options)
     options.AddTime("reroute-delay",
                     "from the death or return of a link to new routes",
                     m_cluster.rerouteDelay);
-    options.AddChoice("steady-state",
-                      "periods in which nothing but the same repeats: skipped, with equal results, "
-                      "or simulated",
-                      m_cluster.steadyState,
-                      {"skip", "simulate"});
+    options.AddChoice(
+        "steady-state",
+        "periods in which nothing but the same repeats: skipped, with equal results, "
+        "or simulated; verify: one more is simulated and compared before any is skipped",
+        m_cluster.steadyState,
+        {"skip", "simulate", "verify"});
     options.AddString("pcap",
                       "prefix of capture files, one a port: PREFIX-host3-0.pcap",
                       m_cluster.pcap);

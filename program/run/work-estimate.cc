@@ -226,7 +226,7 @@ WorkEstimate::WorkEstimate(double work,
                              cluster.ranks,
                              cluster.transport,
                              volume.tasks)),
-      m_skips(cluster.steadyState == "skip"),
+      m_skips(cluster.steadyState != "simulate"),
       m_codes(cluster.codec != ClusterOptions().codec),
       m_what(what)
 {
