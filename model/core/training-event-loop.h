@@ -65,11 +65,23 @@ class EventLoop
         }
     }
 
+    /** Somebody begins to observe a node, whose events must be executed in order from now on. */
+    static void OnSink()
+    {
+        if (m_time)
+        {
+            m_onSink(m_loop);
+        }
+    }
+
     /** Schedules an event. (event loop, node, time in time steps, event) */
     using Scheduling = void (*)(void* loop, uint32_t context, uint64_t time, EventImpl* event);
 
     /** Executes events of a node before the current one. (event loop, node) */
     using CatchingUp = void (*)(void* loop, uint32_t node);
+
+    /** Chooses anew which nodes may be behind. (event loop) */
+    using Choosing = void (*)(void* loop);
 
     /**
      * Called by an event loop before it runs.
@@ -77,13 +89,19 @@ class EventLoop
      * @param loop the event loop
      * @param schedule schedules an event there
      * @param catchUp executes earlier events of a node that is behind
+     * @param onSink is called when a sink has been connected
      */
-    static void Set(const uint64_t* time, void* loop, Scheduling schedule, CatchingUp catchUp)
+    static void Set(const uint64_t* time,
+                    void* loop,
+                    Scheduling schedule,
+                    CatchingUp catchUp,
+                    Choosing onSink)
     {
         m_time = time;
         m_loop = loop;
         m_schedule = schedule;
         m_catchUp = catchUp;
+        m_onSink = onSink;
     }
 
     /** @param isBehind whether nodes may have events before the current one from now on */
@@ -110,6 +128,7 @@ class EventLoop
     static inline void* m_loop{nullptr};
     static inline Scheduling m_schedule{nullptr};
     static inline CatchingUp m_catchUp{nullptr};
+    static inline Choosing m_onSink{nullptr};
     static inline bool m_isBehind{false};
 };
 

@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_FIELD_ACCESSOR_H
 #define DISTRIBUTED_TRAINING_FIELD_ACCESSOR_H
 
+#include "training-network-part.h"
+
 #include "ns3/attribute.h"
 #include "ns3/object-base.h"
 #include "ns3/ptr.h"
@@ -78,7 +80,7 @@ MakeFieldAccessor(STRUCT OWNER::*member, FIELD STRUCT::*field)
         FIELD STRUCT::*m_field;
     };
 
-    return Create<Accessor>(member, field);
+    return InOrder(Ptr<const AttributeAccessor>(Create<Accessor>(member, field)));
 }
 
 } // namespace ns3::training

@@ -127,11 +127,9 @@ void
 EventWindows::Order(uint32_t context, uint64_t time, uint64_t order)
 {
     const uint32_t index = m_indices[context];
-    if (index >= m_switches)
-    {
-        const uint64_t ofNode = order & NO_FRAME ? order & ORDER : (order & ORDER) << INGRESS_SHIFT;
-        OrderFrom(index, (time - (m_end - m_length)) << OFFSET_SHIFT | ofNode);
-    }
+    const uint64_t ofNode = order & NO_FRAME ? order & ORDER : (order & ORDER) << INGRESS_SHIFT;
+    const uint64_t key = (time - (m_end - m_length)) << OFFSET_SHIFT | ofNode;
+    index < m_switches ? ExecuteUpTo(index, key) : OrderFrom(index, key);
 }
 
 void

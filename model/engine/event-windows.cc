@@ -131,6 +131,10 @@ EventWindows::SetNodes(std::vector<WindowNode> nodes, uint64_t length, uint64_t 
 inline bool
 EventWindows::Keeps(uint64_t time, uint32_t index, const EventImpl& impl) const
 {
+    if (index < m_switches)
+    {
+        return index == m_executing || MayBeQuiet(impl, m_who[index].id);
+    }
     if (time < m_end && (index == m_executing || IsOrdered(index)))
     {
         return index == m_executing; // what a quiet event schedules is quiet
@@ -143,12 +147,13 @@ EventWindows::Insert(uint64_t time, uint32_t context, uint32_t uid, EventImpl* i
 {
     const uint32_t index = m_indices[context];
     const bool isHost = index >= m_switches;
-    if (isHost && !Keeps(time, index, *impl))
+    const bool isFrame = &typeid(*impl) == &typeid(Frame); // same library: addresses are enough
+    if ((isHost || !isFrame) && !Keeps(time, index, *impl))
     {
         return false;
     }
     m_size++;
-    if (&typeid(*impl) == &typeid(Frame)) // same library, so comparing addresses is enough
+    if (isFrame)
     {
         auto& frame = static_cast<Frame&>(*impl);
         frame.sequence = uid;

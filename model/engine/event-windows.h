@@ -174,8 +174,8 @@ class EventWindows
     void Screen();
 
     /**
-     * Executes the events of a host before another event, and passes on its other events of the
-     * current window. Does nothing if this has happened already.
+     * Executes the events of a node before another event, and passes on the other events of a host
+     * in the current window. Does nothing if this has happened already.
      * @param context a node; Has() must be true
      * @param time time of the other event, time steps
      * @param order sort key of the other event, see BucketScheduler::Entry

@@ -273,6 +273,7 @@ WindowSimulatorImpl::DrainWindows()
 void
 WindowSimulatorImpl::ChooseNodes()
 {
+    m_choosesAgain = false;
     const bool allows = m_usesWindows && m_buckets && m_lookAhead >= SHORTEST;
     std::vector<WindowNode> nodes;
     uint64_t length = std::min(EventWindows::MAX_LENGTH, m_lookAhead);
@@ -392,7 +393,7 @@ WindowSimulatorImpl::RunInOrder()
 void
 WindowSimulatorImpl::ExecuteOthers()
 {
-    while (!m_stop && GetNNodes() > 0) // an event may call SetScheduler()
+    while (!m_stop && !m_choosesAgain && GetNNodes() > 0) // an event may call SetScheduler()
     {
         auto next = m_buckets->PeekBefore(m_windows.GetEnd());
         if (!next)
@@ -438,6 +439,11 @@ WindowSimulatorImpl::RunInWindows()
             return;
         }
         EventLoop::SetBehind(false);
+        if (m_choosesAgain)
+        {
+            ChooseNodes();
+            continue;
+        }
         const CurrentEvent others = m_current;
         m_windows.ExecuteAll();
         // As after the latest event, which may be that of a switch or of another node.
@@ -460,7 +466,8 @@ WindowSimulatorImpl::Run()
     EventLoop::Set(&m_current.time,
                    this,
                    &WindowSimulatorImpl::ScheduleFor,
-                   &WindowSimulatorImpl::CatchUp);
+                   &WindowSimulatorImpl::CatchUp,
+                   &WindowSimulatorImpl::OnSink);
     const auto end = [this] {
         EventLoop::Reset();
         m_windows.Recover();
@@ -519,6 +526,14 @@ WindowSimulatorImpl::CatchUp(void* self, uint32_t node)
     {
         loop.CatchUpNow(node);
     }
+}
+
+void
+WindowSimulatorImpl::OnSink(void* self)
+{
+    auto& loop = *static_cast<WindowSimulatorImpl*>(self);
+    loop.SynchronizeNow();
+    loop.m_choosesAgain = true;
 }
 
 WindowSimulatorImpl*

@@ -50,10 +50,11 @@ namespace ns3::training
  * capture, whose node has no net devices or applications; a host all of whose net devices are
  * HostDevices with such an RdmaNic, without program, capture and trace sinks apart from Completion
  * and Pause. It must have no link with a delay below 100 ns, as so short a window is not worth it.
- * This is found out when Run() is called. A trace sink that is connected later, or to a congestion
- * control, sees the events of one window in another order than that of their times. Switches
- * schedule only frames at other nodes; a switch that schedules other events there, for the very
- * time of an event that the other node has scheduled itself, finds no fixed order of the two. What
+ * This is found out when Run() is called, and again when a trace sink is connected. What a program
+ * schedules at a switch itself is executed in the order of time, like the events of hosts that are
+ * not quiet. Switches schedule only frames at other nodes; a switch that schedules other events
+ * there, for the very time of an event that the other node has scheduled itself, finds no fixed
+ * order of the two. What
  * a quiet event schedules at its own node within the window is taken to be quiet, too.
  *
  * A simulation that is shared among processes advances in rounds (SetRounds()), in which each
@@ -162,6 +163,7 @@ class WindowSimulatorImpl : public SimulatorImpl
     void InsertInOrder(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl);
     uint32_t InsertNew(uint64_t time, uint32_t context, EventImpl* impl);
     static void CatchUp(void* self, uint32_t node);
+    static void OnSink(void* self);
     static void ScheduleFor(void* self, uint32_t context, uint64_t time, EventImpl* impl);
     Scheduler::Event TakeNext();
     void DrainWindows();
@@ -179,6 +181,7 @@ class WindowSimulatorImpl : public SimulatorImpl
 
     bool m_usesWindows{true};
     bool m_stop{false};
+    bool m_choosesAgain{false}; // which nodes execute events in windows: a sink was connected
     CurrentEvent m_current;
     uint32_t m_uid; // of the next event
     uint64_t m_executed{0};

@@ -199,6 +199,7 @@ void
 FabricPort::SetTap(Tap tap)
 {
     EventLoop::CatchUp(m_nodeId);
+    EventLoop::OnSink();
     m_tap = tap ? std::make_unique<Tap>(std::move(tap)) : nullptr;
     m_isHooked = true;
 }

@@ -21,7 +21,6 @@
 #include "ns3/training-event-loop.h"
 #include "ns3/training-field-accessor.h"
 #include "ns3/training-prefetch.h"
-#include "ns3/training-trace-sinks.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -67,17 +66,17 @@ HostDevice::GetTypeId()
             .AddAttribute("Mtu",
                           "Largest IP packet, bytes",
                           UintegerValue(9000),
-                          MakeUintegerAccessor(&HostDevice::SetMtu, &HostDevice::GetMtu),
+                          InOrder(MakeUintegerAccessor(&HostDevice::SetMtu, &HostDevice::GetMtu)),
                           MakeUintegerChecker<uint16_t>(68))
             .AddAttribute("IpPriority",
                           "Traffic class of packets of the IP stack; a lossy one",
                           UintegerValue(0),
-                          MakeUintegerAccessor(&HostDevice::m_ipPriority),
+                          InOrder(MakeUintegerAccessor(&HostDevice::m_ipPriority)),
                           MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
             .AddAttribute("IpQueueLimit",
                           "Size of the IP transmit queue, bytes; packets beyond it are dropped",
                           UintegerValue(64 << 20),
-                          MakeUintegerAccessor(&HostDevice::m_ipQueueLimit),
+                          InOrder(MakeUintegerAccessor(&HostDevice::m_ipQueueLimit)),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute(
                 "StrictPriorities",
@@ -86,12 +85,13 @@ HostDevice::GetTypeId()
                 MakeFieldAccessor<UintegerValue>(&HostDevice::m_scheduling,
                                                  &PortScheduling::strict),
                 MakeUintegerChecker<uint8_t>())
-            .AddAttribute("Weights",
-                          "Deficit round-robin weights of the non-strict priorities 0 to 7: eight "
-                          "numbers from 1 to 1000",
-                          StringValue("1 1 1 1 1 1 1 1"),
-                          MakeStringAccessor(&HostDevice::SetWeights, &HostDevice::GetWeights),
-                          MakeStringChecker())
+            .AddAttribute(
+                "Weights",
+                "Deficit round-robin weights of the non-strict priorities 0 to 7: eight "
+                "numbers from 1 to 1000",
+                StringValue("1 1 1 1 1 1 1 1"),
+                InOrder(MakeStringAccessor(&HostDevice::SetWeights, &HostDevice::GetWeights)),
+                MakeStringChecker())
             .AddAttribute("ReceiveRate",
                           "Rate at which the host processes received frames; 0: unlimited",
                           DataRateValue(DataRate(0)),
@@ -116,17 +116,17 @@ HostDevice::GetTypeId()
                           "Time from the arrival of a pause until the port obeys it; negative: the "
                           "maximum of IEEE 802.3, 31B.3.7",
                           TimeValue(NanoSeconds(-1)),
-                          MakeTimeAccessor(&HostDevice::m_pauseResponse),
+                          InOrder(MakeTimeAccessor(&HostDevice::m_pauseResponse)),
                           MakeTimeChecker())
             .AddAttribute("Program",
                           "The program of the NIC, or null",
                           TypeId::ATTR_GET,
                           PointerValue(),
-                          MakePointerAccessor(&HostDevice::m_program),
+                          InOrder(MakePointerAccessor(&HostDevice::m_program)),
                           MakePointerChecker<NicProgram>())
             .AddTraceSource("QueueLength",
                             "The length of a queue has changed",
-                            MakeTraceSourceAccessor(&HostDevice::m_queueLengthTrace),
+                            InOrder(MakeTraceSourceAccessor(&HostDevice::m_queueLengthTrace)),
                             "ns3::training::FabricPortOwner::QueueLengthTracedCallback")
             .AddTraceSource("Pause",
                             "The switch has paused or resumed a priority, or its pause has expired",
@@ -134,7 +134,7 @@ HostDevice::GetTypeId()
                             "ns3::training::FabricPortOwner::PauseTracedCallback")
             .AddTraceSource("Drop",
                             "A frame has been dropped, or lost on the link, for a reason",
-                            MakeTraceSourceAccessor(&HostDevice::m_dropTrace),
+                            InOrder(MakeTraceSourceAccessor(&HostDevice::m_dropTrace)),
                             "ns3::training::FabricPortOwner::DropTracedCallback")
             .AddTraceSource("MacTx",
                             "A packet of the IP stack has arrived for transmission",
@@ -235,11 +235,20 @@ HostDevice::SetRdmaReceiver(std::function<void(Frame*)> receiver)
     m_rdmaEngine = m_rdmaReceiver.get();
 }
 
+void
+HostDevice::CatchUp() const
+{
+    if (const Ptr<Node> node = GetNode())
+    {
+        EventLoop::CatchUp(node->GetId());
+    }
+}
+
 bool
 HostDevice::IsUnobserved() const
 {
     return m_rdmaEngine && !m_rdmaEngine->IsObserved() && !m_program && !m_port->HasTap() &&
-           TraceSinks::AreNone(m_queueLengthTrace) && TraceSinks::AreNone(m_dropTrace);
+           !HasSinks();
 }
 
 bool
@@ -349,7 +358,7 @@ HostDevice::GetHeldBytes(uint16_t, uint8_t priority) const
 void
 HostDevice::SetProgram(Ptr<NicProgram> program)
 {
-    EventLoop::CatchUp(GetNode()->GetId());
+    CatchUp();
     NS_LOG_INFO("endpoint " << m_endpoint << " loads a NIC program");
     NS_ABORT_MSG_IF(m_program, "a NIC runs one program");
     m_program = program;
@@ -366,7 +375,7 @@ HostDevice::GetProgram() const
 void
 HostDevice::SetReceiveRate(DataRate rate)
 {
-    EventLoop::CatchUp(GetNode()->GetId());
+    CatchUp();
     NS_LOG_INFO("endpoint " << m_endpoint << " processes received frames at " << rate);
     m_receiving.rate = rate;
     if (rate.GetBitRate() == 0 && m_receiveBuffer)
@@ -378,11 +387,10 @@ HostDevice::SetReceiveRate(DataRate rate)
 void
 HostDevice::Visit(StateVisitor& visitor)
 {
-    static_assert(StateVisitor::IsSize(sizeof(HostDevice) - sizeof(FabricNetDevice), 304),
+    static_assert(StateVisitor::IsSize(sizeof(HostDevice) - sizeof(FabricNetDevice), 320),
                   "a new member: visit it unless it stays, then correct the size");
     bool repeats = m_rdmaEngine && m_rdmaEngine->Visit(visitor, m_port->IsIdle(visitor.GetTime()));
-    repeats = repeats && !m_program && m_receiving.rate.GetBitRate() == 0 &&
-              TraceSinks::AreNone(m_queueLengthTrace);
+    repeats = repeats && !m_program && m_receiving.rate.GetBitRate() == 0 && !HasSinks();
     m_port->Visit(visitor, repeats);
 }
 

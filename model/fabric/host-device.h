@@ -17,6 +17,7 @@
 #include "ns3/data-rate.h"
 #include "ns3/ipv4-address.h"
 #include "ns3/traced-callback.h"
+#include "ns3/training-network-part.h"
 
 #include <functional>
 #include <map>
@@ -40,7 +41,7 @@ namespace ns3::training
  *
  * HostReceiveBuffer models a host that processes received frames slowly (attribute ReceiveRate).
  */
-class HostDevice : public FabricNetDevice, public FabricPortOwner
+class HostDevice : public FabricNetDevice, public FabricPortOwner, public NetworkPart
 {
   public:
     /** @return the type */
@@ -93,6 +94,9 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner
 
     /** @return whether no trace sink, tap or program learns of quiet events, see RdmaEngine */
     bool IsUnobserved() const;
+
+    // NetworkPart
+    void CatchUp() const override;
 
     /**
      * @param duration time from now on, ps

@@ -18,7 +18,6 @@
 #include "ns3/string.h"
 #include "ns3/training-event-loop.h"
 #include "ns3/training-field-accessor.h"
-#include "ns3/training-trace-sinks.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -128,7 +127,7 @@ SwitchDevice::GetTypeId()
             .AddAttribute("EcnLastHop",
                           "Whether frames are ECN-marked on links to hosts too",
                           BooleanValue(true),
-                          MakeBooleanAccessor(&SwitchDevice::m_marksLastHop),
+                          InOrder(MakeBooleanAccessor(&SwitchDevice::m_marksLastHop)),
                           MakeBooleanChecker())
             .AddAttribute(
                 "TrimClasses",
@@ -176,23 +175,25 @@ SwitchDevice::GetTypeId()
                 MakeFieldAccessor<UintegerValue>(&SwitchDevice::m_scheduling,
                                                  &PortScheduling::strict),
                 MakeUintegerChecker<uint8_t>())
-            .AddAttribute("Weights",
-                          "Deficit round-robin weights of the non-strict priorities 0 to 7: eight "
-                          "numbers from 1 to 1000",
-                          StringValue("1 1 1 1 1 1 1 1"),
-                          MakeStringAccessor(&SwitchDevice::SetWeights, &SwitchDevice::GetWeights),
-                          MakeStringChecker())
-            .AddAttribute("Path",
-                          "Load balancing among equal-cost ports: NAME or NAME:key=value,... of a "
-                          "PathChoiceEntry",
-                          StringValue("ecmp"),
-                          MakeStringAccessor(&SwitchDevice::SetPath, &SwitchDevice::GetPath),
-                          MakeStringChecker())
+            .AddAttribute(
+                "Weights",
+                "Deficit round-robin weights of the non-strict priorities 0 to 7: eight "
+                "numbers from 1 to 1000",
+                StringValue("1 1 1 1 1 1 1 1"),
+                InOrder(MakeStringAccessor(&SwitchDevice::SetWeights, &SwitchDevice::GetWeights)),
+                MakeStringChecker())
+            .AddAttribute(
+                "Path",
+                "Load balancing among equal-cost ports: NAME or NAME:key=value,... of a "
+                "PathChoiceEntry",
+                StringValue("ecmp"),
+                InOrder(MakeStringAccessor(&SwitchDevice::SetPath, &SwitchDevice::GetPath)),
+                MakeStringChecker())
             .AddAttribute("CutThrough",
                           "Cut-through: forward a frame once its headers have arrived; frames from "
                           "ports below the highest port rate are stored and forwarded",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&SwitchDevice::m_cutThrough),
+                          InOrder(MakeBooleanAccessor(&SwitchDevice::m_cutThrough)),
                           MakeBooleanChecker())
             .AddAttribute("Stages",
                           "Match-action stages available to programs (Tofino: 12)",
@@ -239,21 +240,21 @@ SwitchDevice::GetTypeId()
             .AddAttribute("PipelineDelay",
                           "Delay from the arrival of a frame to its earliest departure",
                           TimeValue(TimeStep(0)),
-                          MakeTimeAccessor(&SwitchDevice::m_pipelineDelay),
+                          InOrder(MakeTimeAccessor(&SwitchDevice::m_pipelineDelay)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("PauseResponse",
                           "Time from the arrival of a pause until a port obeys it, for which the "
                           "headroom of its peer provides; negative: the maximum of IEEE 802.3, "
                           "31B.3.7",
                           TimeValue(NanoSeconds(-1)),
-                          MakeTimeAccessor(&SwitchDevice::m_pauseResponse),
+                          InOrder(MakeTimeAccessor(&SwitchDevice::m_pauseResponse)),
                           MakeTimeChecker())
             .AddAttribute("FlowControl",
                           "How lossless classes are kept from overrunning a buffer: pfc, credit, "
                           "none, or auto: credit for NVSwitches, otherwise pfc",
                           StringValue("auto"),
-                          MakeStringAccessor(&SwitchDevice::SetFlowControl,
-                                             &SwitchDevice::GetFlowControlName),
+                          InOrder(MakeStringAccessor(&SwitchDevice::SetFlowControl,
+                                                     &SwitchDevice::GetFlowControlName)),
                           MakeStringChecker())
             .AddAttribute(
                 "CreditBuffer",
@@ -290,35 +291,35 @@ SwitchDevice::GetTypeId()
             .AddAttribute("WatchdogAction",
                           "What happens to frames of a class in a pause storm: drop or forward",
                           StringValue("drop"),
-                          MakeStringAccessor(&SwitchDevice::SetWatchdogAction,
-                                             &SwitchDevice::GetWatchdogAction),
+                          InOrder(MakeStringAccessor(&SwitchDevice::SetWatchdogAction,
+                                                     &SwitchDevice::GetWatchdogAction)),
                           MakeStringChecker())
-            .AddAttribute(
-                "Programs",
-                "The programs of the switch, in loading order",
-                TypeId::ATTR_GET,
-                ObjectVectorValue(),
-                MakeObjectVectorAccessor(&SwitchDevice::GetProgram, &SwitchDevice::GetNPrograms),
-                MakeObjectVectorChecker<SwitchProgram>())
+            .AddAttribute("Programs",
+                          "The programs of the switch, in loading order",
+                          TypeId::ATTR_GET,
+                          ObjectVectorValue(),
+                          InOrder(MakeObjectVectorAccessor(&SwitchDevice::GetProgram,
+                                                           &SwitchDevice::GetNPrograms)),
+                          MakeObjectVectorChecker<SwitchProgram>())
             .AddTraceSource("QueueLength",
                             "The length of a queue has changed",
-                            MakeTraceSourceAccessor(&SwitchDevice::m_queueLengthTrace),
+                            InOrder(MakeTraceSourceAccessor(&SwitchDevice::m_queueLengthTrace)),
                             "ns3::training::FabricPortOwner::QueueLengthTracedCallback")
             .AddTraceSource("Pause",
                             "A peer has paused or resumed a priority, or its pause has expired",
-                            MakeTraceSourceAccessor(&SwitchDevice::m_pauseTrace),
+                            InOrder(MakeTraceSourceAccessor(&SwitchDevice::m_pauseTrace)),
                             "ns3::training::FabricPortOwner::PauseTracedCallback")
             .AddTraceSource("Mark",
                             "A frame has been marked congestion experienced",
-                            MakeTraceSourceAccessor(&SwitchDevice::m_markTrace),
+                            InOrder(MakeTraceSourceAccessor(&SwitchDevice::m_markTrace)),
                             "ns3::training::SwitchDevice::MarkTracedCallback")
             .AddTraceSource("Trim",
                             "A frame has been cut to its header",
-                            MakeTraceSourceAccessor(&SwitchDevice::m_trimTrace),
+                            InOrder(MakeTraceSourceAccessor(&SwitchDevice::m_trimTrace)),
                             "ns3::training::SwitchDevice::TrimTracedCallback")
             .AddTraceSource("Drop",
                             "A frame has been dropped, or lost on a link, for a reason",
-                            MakeTraceSourceAccessor(&SwitchDevice::m_dropTrace),
+                            InOrder(MakeTraceSourceAccessor(&SwitchDevice::m_dropTrace)),
                             "ns3::training::FabricPortOwner::DropTracedCallback");
     return tid;
 }
@@ -499,7 +500,8 @@ SwitchDevice::Configure()
     }
     if (m_flowControl.ConfigurePorts(GetLosslessClasses(), IsLastHop))
     {
-        m_queueLengthTrace.ConnectWithoutContext(
+        TraceConnectWithoutContext(
+            "QueueLength",
             MakeCallback(&SwitchFlowControl::NotifyQueueLength, &m_flowControl));
     }
     m_flowControl.ConfigureMemory(GetLosslessClasses(), m_buffer);
@@ -598,9 +600,7 @@ SwitchDevice::EndRecirculation(Frame* frame)
 bool
 SwitchDevice::IsUnobserved() const
 {
-    return m_pipeline.IsEmpty() && TraceSinks::AreNone(m_queueLengthTrace) &&
-           TraceSinks::AreNone(m_pauseTrace) && TraceSinks::AreNone(m_dropTrace) &&
-           TraceSinks::AreNone(m_markTrace) && TraceSinks::AreNone(m_trimTrace) &&
+    return m_pipeline.IsEmpty() && !HasSinks() &&
            std::none_of(m_ports.begin(), m_ports.end(), [](const auto& port) {
                return port->HasTap();
            });
@@ -644,10 +644,9 @@ SwitchDevice::Restart()
 void
 SwitchDevice::Visit(StateVisitor& visitor)
 {
-    static_assert(StateVisitor::IsSize(sizeof(SwitchDevice) - sizeof(Object), 1312),
+    static_assert(StateVisitor::IsSize(sizeof(SwitchDevice) - sizeof(Object), 1328),
                   "a new member: visit it unless it stays, then correct the size");
-    const bool repeats =
-        m_pipeline.IsEmpty() && m_paths.IsByHash() && TraceSinks::AreNone(m_queueLengthTrace);
+    const bool repeats = m_pipeline.IsEmpty() && m_paths.IsByHash() && !HasSinks();
     visitor.Same(m_randomChoices);
     m_buffer.Visit(visitor);
     for (const PauseSender& pauses : m_pauses)

@@ -23,6 +23,7 @@
 #include "ns3/object.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/traced-callback.h"
+#include "ns3/training-network-part.h"
 
 #include <deque>
 #include <string>
@@ -42,7 +43,7 @@ namespace ns3::training
  * classes from overrunning it by pauses (PauseSender) or credits (LinkCredits), see
  * SwitchFlowControl.
  */
-class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
+class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost, public NetworkPart
 {
   public:
     /** @return the type */
@@ -139,6 +140,12 @@ class SwitchDevice : public Object, public FabricPortOwner, public ProgramHost
      *         trace sinks nor taps
      */
     bool IsUnobserved() const;
+
+    // NetworkPart
+    void CatchUp() const override
+    {
+        EventLoop::CatchUp(m_nodeId);
+    }
 
     /** @return recirculated bytes */
     uint64_t GetRecirculatedBytes() const;

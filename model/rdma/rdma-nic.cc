@@ -18,7 +18,6 @@
 #include "ns3/string.h"
 #include "ns3/training-field-accessor.h"
 #include "ns3/training-prefetch.h"
-#include "ns3/training-trace-sinks.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -93,7 +92,7 @@ RdmaNic::GetTypeId()
                           "Recovery from losses: NAME or NAME:key=value,... of a "
                           "LossRecoveryEntry",
                           StringValue("go-back-n"),
-                          MakeStringAccessor(&RdmaNic::m_recoveryName),
+                          InOrder(MakeStringAccessor(&RdmaNic::m_recoveryName)),
                           MakeStringChecker())
             .AddAttribute(
                 "TimeoutLow",
@@ -135,13 +134,13 @@ RdmaNic::GetTypeId()
                           "Whether a queue pair sends at most at the rate of the slowest link on "
                           "its path; a real NIC knows the rate of its port only",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&RdmaNic::m_pathRateCap),
+                          InOrder(MakeBooleanAccessor(&RdmaNic::m_pathRateCap)),
                           MakeBooleanChecker())
             .AddAttribute("InjectionRate",
                           "Rate of all data of the NIC together, if below the line rate; 0: no "
                           "limit",
                           DataRateValue(DataRate(0)),
-                          MakeDataRateAccessor(&RdmaNic::m_injectionRate),
+                          InOrder(MakeDataRateAccessor(&RdmaNic::m_injectionRate)),
                           MakeDataRateChecker())
             .AddAttribute(
                 "DoorbellLatency",
@@ -207,16 +206,16 @@ RdmaNic::GetTypeId()
             .AddAttribute("CongestionControl",
                           "Class that decides the rate of each queue pair",
                           TypeIdValue(RdmaDcqcn::GetTypeId()),
-                          MakeTypeIdAccessor(&RdmaNic::m_congestionControlType),
+                          InOrder(MakeTypeIdAccessor(&RdmaNic::m_congestionControlType)),
                           MakeTypeIdChecker())
             .AddTraceSource("Rate",
                             "The congestion control has changed the rate of a queue pair; noticed "
                             "at its next packet, acknowledgement or CNP",
-                            MakeTraceSourceAccessor(&RdmaNic::m_rateTrace),
+                            InOrder(MakeTraceSourceAccessor(&RdmaNic::m_rateTrace)),
                             "ns3::training::RdmaPort::RateTracedCallback")
             .AddTraceSource("Retransmission",
                             "A packet is retransmitted",
-                            MakeTraceSourceAccessor(&RdmaNic::m_retransmissionTrace),
+                            InOrder(MakeTraceSourceAccessor(&RdmaNic::m_retransmissionTrace)),
                             "ns3::training::RdmaPort::RetransmissionTracedCallback")
             .AddTraceSource("Completion",
                             "A work request is complete at its sender",
@@ -376,7 +375,7 @@ RdmaNic::ReportPeriods(uint32_t flow, bool reports)
 bool
 RdmaNic::Visit(StateVisitor& visitor, bool isIdle)
 {
-    static_assert(StateVisitor::IsSize(sizeof(RdmaNic) - sizeof(Object), 1016),
+    static_assert(StateVisitor::IsSize(sizeof(RdmaNic) - sizeof(Object), 1032),
                   "a new member: visit it unless it stays, then correct the size");
     visitor.Same({m_started, m_completed});
     if (visitor.PassesOver(isIdle && m_started == m_completed))
@@ -390,10 +389,19 @@ RdmaNic::Visit(StateVisitor& visitor, bool isIdle)
     return m_scheduler.Visit(visitor) && m_datagramQueuePairs.empty();
 }
 
+void
+RdmaNic::CatchUp() const
+{
+    if (m_line)
+    {
+        RdmaPort::CatchUp();
+    }
+}
+
 bool
 RdmaNic::IsObserved() const
 {
-    return !TraceSinks::AreNone(m_rateTrace) || !TraceSinks::AreNone(m_retransmissionTrace);
+    return HasSinks();
 }
 
 bool

@@ -32,7 +32,7 @@ namespace ns3::training
  * The RDMA engine of one host device: creates queue pairs, holds their settings as attributes, and
  * delivers each frame to its destination queue pair.
  */
-class RdmaNic : public Object, public RdmaPort, public RdmaEngine
+class RdmaNic : public Object, public RdmaPort, public RdmaEngine, public NetworkPart
 {
   public:
     /** @return the type */
@@ -98,6 +98,9 @@ class RdmaNic : public Object, public RdmaPort, public RdmaEngine
     // LongMessageSource
     bool IsLong(uint32_t flow) const override;
     void ReportPeriods(uint32_t flow, bool reports) override;
+
+    // NetworkPart
+    void CatchUp() const override;
 
     // RdmaEngine
     void Receive(Frame* frame) override;

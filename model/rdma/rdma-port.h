@@ -79,12 +79,18 @@ class RdmaPort : public LongMessageSource
         m_reports += count;
     }
 
+    /** @return id of its node */
+    uint32_t GetNodeId() const
+    {
+        return m_line->GetNodeId();
+    }
+
     /** Makes sure that the NIC's state is that of the current time; what looks at it calls this. */
     void CatchUp() const
     {
         if (EventLoop::IsBehind()) // only in a simulation, so that the line exists
         {
-            EventLoop::CatchUp(m_line->GetNodeId());
+            EventLoop::CatchUp(GetNodeId());
         }
     }
 

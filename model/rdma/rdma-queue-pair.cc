@@ -58,6 +58,7 @@ RdmaQueuePair::RdmaQueuePair(RdmaPort& port,
     NS_ASSERT_MSG(reinterpret_cast<const char*>(&m_oldestEnd) ==
                       reinterpret_cast<const char*>(this) + SEND_LINES * 64,
                   "what sending a packet needs has outgrown the lines that are prefetched");
+    m_congestionControl->SetNodeId(port.GetNodeId());
     m_congestionControl->Initialize(path);
     m_needs = m_congestionControl->GetNeeds();
     m_rate = m_congestionControl->GetRate(EventLoop::Now());

@@ -10,7 +10,10 @@
 #include "ns3/data-rate.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/object.h"
+#include "ns3/simulator.h"
+#include "ns3/training-event-loop.h"
 #include "ns3/training-key-values.h"
+#include "ns3/training-network-part.h"
 #include "ns3/type-id.h"
 
 #include <algorithm>
@@ -33,7 +36,7 @@ namespace ns3::training
  * Timers should be lazy: the algorithm replays expired timers when GetRate() is called, so a queue
  * pair costs no events.
  */
-class RdmaCongestionControl : public Object
+class RdmaCongestionControl : public Object, public NetworkPart
 {
   public:
     /** @return the type */
@@ -69,6 +72,18 @@ class RdmaCongestionControl : public Object
         bool ecnEcho; ///< an ECN mark on the acknowledged packet, or on one since the last ACK
         const TelemetryStack* telemetry; ///< telemetry of the acknowledged packet, or null
     };
+
+    /** @param node id of the node whose queue pair it serves */
+    void SetNodeId(uint32_t node)
+    {
+        m_nodeId = node;
+    }
+
+    // NetworkPart
+    void CatchUp() const override
+    {
+        EventLoop::CatchUp(m_nodeId);
+    }
 
     /** @return the required signals; the same for all queue pairs with the same attributes */
     virtual Needs GetNeeds() const
@@ -152,6 +167,9 @@ class RdmaCongestionControl : public Object
     virtual void OnTimeout([[maybe_unused]] int64_t now)
     {
     }
+
+  private:
+    uint32_t m_nodeId{Simulator::NO_CONTEXT};
 };
 
 /** Detects the end of a round trip: the ACK of a packet sent after the round trip began. */

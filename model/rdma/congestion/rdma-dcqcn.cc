@@ -64,68 +64,68 @@ RdmaDcqcn::GetTypeId()
             .AddAttribute("G",
                           "Weight g of a new observation in alpha",
                           DoubleValue(1.0 / 256),
-                          MakeDoubleAccessor(&RdmaDcqcn::m_gain),
+                          InOrder(MakeDoubleAccessor(&RdmaDcqcn::m_gain)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("LargestCut",
                           "Maximum fraction of the rate removed by one cut",
                           DoubleValue(0.5),
-                          MakeDoubleAccessor(&RdmaDcqcn::m_largestCut),
+                          InOrder(MakeDoubleAccessor(&RdmaDcqcn::m_largestCut)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute(
                 "FastRecoveryStages",
                 "Increase steps that halve the distance to the target before it is raised",
                 UintegerValue(1),
-                MakeUintegerAccessor(&RdmaDcqcn::m_fastRecoveryStages),
+                InOrder(MakeUintegerAccessor(&RdmaDcqcn::m_fastRecoveryStages)),
                 MakeUintegerChecker<uint32_t>())
             .AddAttribute("ClampTarget",
                           "Whether every cut sets the target to the current rate, and not only one "
                           "after an increase",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&RdmaDcqcn::m_clampTarget),
+                          InOrder(MakeBooleanAccessor(&RdmaDcqcn::m_clampTarget)),
                           MakeBooleanChecker())
             .AddAttribute("MinimumRate",
                           "Minimum rate after a cut (HPCC's run.py)",
                           DataRateValue(DataRate("1Gbps")),
-                          MakeDataRateAccessor(&RdmaDcqcn::m_minimumRate),
+                          InOrder(MakeDataRateAccessor(&RdmaDcqcn::m_minimumRate)),
                           MakeDataRateChecker())
             .AddAttribute("AdditiveIncrease",
                           "Raise of the target in the additive stage, part of the line rate "
                           "(HPCC's run.py: 5 Mbit/s at 25 Gbit/s)",
                           DoubleValue(0.0002),
-                          MakeDoubleAccessor(&RdmaDcqcn::m_additiveFraction),
+                          InOrder(MakeDoubleAccessor(&RdmaDcqcn::m_additiveFraction)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("HyperIncrease",
                           "Raise of the target in the hyper stage, part of the line rate "
                           "(HPCC's run.py: 50 Mbit/s at 25 Gbit/s)",
                           DoubleValue(0.002),
-                          MakeDoubleAccessor(&RdmaDcqcn::m_hyperFraction),
+                          InOrder(MakeDoubleAccessor(&RdmaDcqcn::m_hyperFraction)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("AlphaPeriod",
                           "Period of the update of alpha",
                           TimeValue(MicroSeconds(1)),
-                          MakeTimeAccessor(&RdmaDcqcn::m_alphaPeriod),
+                          InOrder(MakeTimeAccessor(&RdmaDcqcn::m_alphaPeriod)),
                           MakeTimeChecker(TimeStep(1)))
             .AddAttribute("DecreasePeriod",
                           "Shortest time between two cuts",
                           TimeValue(MicroSeconds(4)),
-                          MakeTimeAccessor(&RdmaDcqcn::m_decreasePeriod),
+                          InOrder(MakeTimeAccessor(&RdmaDcqcn::m_decreasePeriod)),
                           MakeTimeChecker(TimeStep(1)))
             .AddAttribute("IncreasePeriod",
                           "Time from a cut or increase to the next increase",
                           TimeValue(MicroSeconds(300)),
-                          MakeTimeAccessor(&RdmaDcqcn::m_increasePeriod),
+                          InOrder(MakeTimeAccessor(&RdmaDcqcn::m_increasePeriod)),
                           MakeTimeChecker(TimeStep(1)))
             .AddAttribute("ByteCounter",
                           "Bytes sent from a cut or such an increase to the next increase; 0: the "
                           "timer alone increases",
                           UintegerValue(0),
-                          MakeUintegerAccessor(&RdmaDcqcn::m_byteCounter),
+                          InOrder(MakeUintegerAccessor(&RdmaDcqcn::m_byteCounter)),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute("Window",
                           "Whether no more may be unacknowledged than the rate sends in a round "
                           "trip of the idle network (DCQCN+w of HPCC's evaluation)",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&RdmaDcqcn::m_hasWindow),
+                          InOrder(MakeBooleanAccessor(&RdmaDcqcn::m_hasWindow)),
                           MakeBooleanChecker());
     return tid;
 }

@@ -41,18 +41,18 @@ RdmaDctcp::GetTypeId()
             .AddAttribute("G",
                           "Weight g of a new observation in alpha (RFC 8257: 1/16)",
                           DoubleValue(1.0 / 16),
-                          MakeDoubleAccessor(&RdmaDctcp::m_gain),
+                          InOrder(MakeDoubleAccessor(&RdmaDctcp::m_gain)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("AdditiveIncrease",
                           "Raise of the window in a round trip without a cut, packets (HPCC's "
                           "run.py: 615 Mbit/s, 1000 bytes in 13 us)",
                           DoubleValue(1),
-                          MakeDoubleAccessor(&RdmaDctcp::m_increasePackets),
+                          InOrder(MakeDoubleAccessor(&RdmaDctcp::m_increasePackets)),
                           MakeDoubleChecker<double>(0))
             .AddAttribute("MinimumRate",
                           "Minimum rate, as a lower bound of the window",
                           DataRateValue(DataRate("100Mbps")),
-                          MakeDataRateAccessor(&RdmaDctcp::m_minimumRate),
+                          InOrder(MakeDataRateAccessor(&RdmaDctcp::m_minimumRate)),
                           MakeDataRateChecker());
     return tid;
 }

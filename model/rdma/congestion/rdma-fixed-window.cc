@@ -37,7 +37,7 @@ RdmaFixedWindow::GetTypeId()
                           "Limit of unacknowledged payload, bytes; 0: the bytes of the line in a "
                           "round trip of the idle network",
                           UintegerValue(0),
-                          MakeUintegerAccessor(&RdmaFixedWindow::m_window),
+                          InOrder(MakeUintegerAccessor(&RdmaFixedWindow::m_window)),
                           MakeUintegerChecker<uint64_t>());
     return tid;
 }

@@ -49,25 +49,25 @@ RdmaHpcc::GetTypeId()
             .AddAttribute("Eta",
                           "Part of the line rate that is aimed at (HPCC: 95 %)",
                           DoubleValue(0.95),
-                          MakeDoubleAccessor(&RdmaHpcc::m_eta),
+                          InOrder(MakeDoubleAccessor(&RdmaHpcc::m_eta)),
                           MakeDoubleChecker<double>(0.01, 1))
             .AddAttribute("MaxStage",
                           "Additive-increase stages, a round trip each, before a multiplicative "
                           "update (HPCC: 5 in the text, 0 in its simulations)",
                           UintegerValue(5),
-                          MakeUintegerAccessor(&RdmaHpcc::m_maxStage),
+                          InOrder(MakeUintegerAccessor(&RdmaHpcc::m_maxStage)),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute(
                 "AdditiveIncrease",
                 "W_AI, part of the first window; the rule is (1 - eta) / N for N flows "
                 "on a link (HPCC: 80 bytes at 100 Gbit/s and 13 us, N = 100; here N = 16)",
                 DoubleValue(0.003),
-                MakeDoubleAccessor(&RdmaHpcc::m_increaseFraction),
+                InOrder(MakeDoubleAccessor(&RdmaHpcc::m_increaseFraction)),
                 MakeDoubleChecker<double>(0, 1))
             .AddAttribute("MinimumRate",
                           "Minimum rate, as a lower bound of the window",
                           DataRateValue(DataRate("100Mbps")),
-                          MakeDataRateAccessor(&RdmaHpcc::m_minimumRate),
+                          InOrder(MakeDataRateAccessor(&RdmaHpcc::m_minimumRate)),
                           MakeDataRateChecker());
     return tid;
 }

@@ -65,22 +65,22 @@ RdmaPowerTcp::GetTypeId()
             .AddAttribute("Eta",
                           "Power that is aimed at (ns3-datacenter: 0.95)",
                           DoubleValue(0.95),
-                          MakeDoubleAccessor(&RdmaPowerTcp::m_eta),
+                          InOrder(MakeDoubleAccessor(&RdmaPowerTcp::m_eta)),
                           MakeDoubleChecker<double>(0.01, 1))
             .AddAttribute("Gamma",
                           "Part of the new rate in the rate (ns3-datacenter: 0.9)",
                           DoubleValue(0.9),
-                          MakeDoubleAccessor(&RdmaPowerTcp::m_gamma),
+                          InOrder(MakeDoubleAccessor(&RdmaPowerTcp::m_gamma)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("AdditiveIncrease",
                           "Beta, part of the line rate (ns3-datacenter: 150 Mbit/s at 25 Gbit/s)",
                           DoubleValue(0.006),
-                          MakeDoubleAccessor(&RdmaPowerTcp::m_increaseFraction),
+                          InOrder(MakeDoubleAccessor(&RdmaPowerTcp::m_increaseFraction)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("MinimumRate",
                           "Minimum rate",
                           DataRateValue(DataRate("100Mbps")),
-                          MakeDataRateAccessor(&RdmaPowerTcp::m_minimumRate),
+                          InOrder(MakeDataRateAccessor(&RdmaPowerTcp::m_minimumRate)),
                           MakeDataRateChecker());
     return tid;
 }

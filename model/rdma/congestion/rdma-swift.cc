@@ -44,55 +44,55 @@ RdmaSwift::GetTypeId()
             .AddAttribute("BaseTarget",
                           "Target delay of a path without hops and a large window (htsim: 20 us)",
                           TimeValue(MicroSeconds(20)),
-                          MakeTimeAccessor(&RdmaSwift::m_baseTarget),
+                          InOrder(MakeTimeAccessor(&RdmaSwift::m_baseTarget)),
                           MakeTimeChecker(TimeStep(1), Seconds(MAX_TARGET)))
             .AddAttribute("HopTarget",
                           "Target delay added for each link of the longest path (htsim: 20 us / "
                           "6.55)",
                           TimeValue(NanoSeconds(3053)),
-                          MakeTimeAccessor(&RdmaSwift::m_hopTarget),
+                          InOrder(MakeTimeAccessor(&RdmaSwift::m_hopTarget)),
                           MakeTimeChecker(Time(0), Seconds(MAX_TARGET)))
             .AddAttribute("ScalingRange",
                           "Target delay added for the smallest windows (htsim: 5 * 20 us)",
                           TimeValue(MicroSeconds(100)),
-                          MakeTimeAccessor(&RdmaSwift::m_scalingRange),
+                          InOrder(MakeTimeAccessor(&RdmaSwift::m_scalingRange)),
                           MakeTimeChecker(Time(0), Seconds(MAX_TARGET)))
             .AddAttribute("ScalingFrom",
                           "Window up to which all of the range is added, packets (htsim: 0.1)",
                           DoubleValue(0.1),
-                          MakeDoubleAccessor(&RdmaSwift::m_scalingFrom),
+                          InOrder(MakeDoubleAccessor(&RdmaSwift::m_scalingFrom)),
                           MakeDoubleChecker<double>(1e-6))
             .AddAttribute("ScalingTo",
                           "Window from which nothing is added, packets, above ScalingFrom (htsim: "
                           "100)",
                           DoubleValue(100),
-                          MakeDoubleAccessor(&RdmaSwift::m_scalingTo),
+                          InOrder(MakeDoubleAccessor(&RdmaSwift::m_scalingTo)),
                           MakeDoubleChecker<double>(1e-6))
             .AddAttribute("AdditiveIncrease",
                           "Raise of the window in a round trip below the target, packets (htsim: "
                           "1)",
                           DoubleValue(1),
-                          MakeDoubleAccessor(&RdmaSwift::m_increase),
+                          InOrder(MakeDoubleAccessor(&RdmaSwift::m_increase)),
                           MakeDoubleChecker<double>(0))
             .AddAttribute("Beta",
                           "Factor of a cut (htsim: 0.8)",
                           DoubleValue(0.8),
-                          MakeDoubleAccessor(&RdmaSwift::m_beta),
+                          InOrder(MakeDoubleAccessor(&RdmaSwift::m_beta)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("LargestCut",
                           "Maximum fraction of the window removed by one cut (htsim: 0.5)",
                           DoubleValue(0.5),
-                          MakeDoubleAccessor(&RdmaSwift::m_largestCut),
+                          InOrder(MakeDoubleAccessor(&RdmaSwift::m_largestCut)),
                           MakeDoubleChecker<double>(0, 0.99))
             .AddAttribute("MinimumWindow",
                           "Smallest window, packets (htsim: 10 bytes)",
                           DoubleValue(0.01),
-                          MakeDoubleAccessor(&RdmaSwift::m_smallest),
+                          InOrder(MakeDoubleAccessor(&RdmaSwift::m_smallest)),
                           MakeDoubleChecker<double>(1e-6))
             .AddAttribute("ResetTimeouts",
                           "Timeouts in a row that leave the smallest window (htsim: 5)",
                           UintegerValue(5),
-                          MakeUintegerAccessor(&RdmaSwift::m_resetTimeouts),
+                          InOrder(MakeUintegerAccessor(&RdmaSwift::m_resetTimeouts)),
                           MakeUintegerChecker<uint32_t>(1));
     return tid;
 }

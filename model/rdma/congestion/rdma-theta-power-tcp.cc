@@ -40,19 +40,19 @@ RdmaThetaPowerTcp::GetTypeId()
             .AddAttribute("Gamma",
                           "Part of the new rate in the rate (ns3-datacenter: 0.7)",
                           DoubleValue(0.7),
-                          MakeDoubleAccessor(&RdmaThetaPowerTcp::m_gamma),
+                          InOrder(MakeDoubleAccessor(&RdmaThetaPowerTcp::m_gamma)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute(
                 "AdditiveIncrease",
                 "Beta, part of the line rate (ns3-datacenter: 0.006, which leaves part of "
                 "the line idle where a round trip holds few packets)",
                 DoubleValue(0.012),
-                MakeDoubleAccessor(&RdmaThetaPowerTcp::m_increaseFraction),
+                InOrder(MakeDoubleAccessor(&RdmaThetaPowerTcp::m_increaseFraction)),
                 MakeDoubleChecker<double>(0, 1))
             .AddAttribute("MinimumRate",
                           "Minimum rate",
                           DataRateValue(DataRate("100Mbps")),
-                          MakeDataRateAccessor(&RdmaThetaPowerTcp::m_minimumRate),
+                          InOrder(MakeDataRateAccessor(&RdmaThetaPowerTcp::m_minimumRate)),
                           MakeDataRateChecker());
     return tid;
 }

@@ -45,54 +45,54 @@ RdmaTimely::GetTypeId()
             .AddAttribute("Weight",
                           "Weight alpha of a new difference of round trips (TIMELY: 0.875)",
                           DoubleValue(0.875),
-                          MakeDoubleAccessor(&RdmaTimely::m_weight),
+                          InOrder(MakeDoubleAccessor(&RdmaTimely::m_weight)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("Beta",
                           "Factor of a cut (TIMELY: 0.8)",
                           DoubleValue(0.8),
-                          MakeDoubleAccessor(&RdmaTimely::m_beta),
+                          InOrder(MakeDoubleAccessor(&RdmaTimely::m_beta)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("LowThreshold",
                           "Round trip below which the rate is always raised (TIMELY: 50 us)",
                           TimeValue(MicroSeconds(50)),
-                          MakeTimeAccessor(&RdmaTimely::m_low),
+                          InOrder(MakeTimeAccessor(&RdmaTimely::m_low)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("HighThreshold",
                           "Round trip above which the rate is always cut (TIMELY: 500 us)",
                           TimeValue(MicroSeconds(500)),
-                          MakeTimeAccessor(&RdmaTimely::m_high),
+                          InOrder(MakeTimeAccessor(&RdmaTimely::m_high)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("MinimumRoundTrip",
                           "Round trip that a difference is divided by (TIMELY: 20 us)",
                           TimeValue(MicroSeconds(20)),
-                          MakeTimeAccessor(&RdmaTimely::m_minimumRoundTrip),
+                          InOrder(MakeTimeAccessor(&RdmaTimely::m_minimumRoundTrip)),
                           MakeTimeChecker(TimeStep(1)))
             .AddAttribute("AdditiveIncrease",
                           "Raise, part of the line rate (TIMELY: 10 Mbit/s at 10 Gbit/s)",
                           DoubleValue(0.001),
-                          MakeDoubleAccessor(&RdmaTimely::m_additiveFraction),
+                          InOrder(MakeDoubleAccessor(&RdmaTimely::m_additiveFraction)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("HyperIncrease",
                           "Raise after several in a row, part of the line rate (HPCC's run.py: 50 "
                           "Mbit/s at 10 Gbit/s)",
                           DoubleValue(0.005),
-                          MakeDoubleAccessor(&RdmaTimely::m_hyperFraction),
+                          InOrder(MakeDoubleAccessor(&RdmaTimely::m_hyperFraction)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("HyperStages",
                           "Raises in a row before they become larger (TIMELY: 5)",
                           UintegerValue(5),
-                          MakeUintegerAccessor(&RdmaTimely::m_hyperStages),
+                          InOrder(MakeUintegerAccessor(&RdmaTimely::m_hyperStages)),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute("MinimumRate",
                           "Minimum rate after a cut (HPCC's run.py)",
                           DataRateValue(DataRate("1Gbps")),
-                          MakeDataRateAccessor(&RdmaTimely::m_minimumRate),
+                          InOrder(MakeDataRateAccessor(&RdmaTimely::m_minimumRate)),
                           MakeDataRateChecker())
             .AddAttribute("Window",
                           "Whether no more may be unacknowledged than the rate sends in a round "
                           "trip of the idle network (TIMELY+w of HPCC's evaluation)",
                           BooleanValue(true),
-                          MakeBooleanAccessor(&RdmaTimely::m_hasWindow),
+                          InOrder(MakeBooleanAccessor(&RdmaTimely::m_hasWindow)),
                           MakeBooleanChecker());
     return tid;
 }
