@@ -11,6 +11,7 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-memory.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-random-streams.h"
 #include "ns3/training-time-resolution.h"
 
 #include <algorithm>
@@ -247,7 +248,6 @@ FabricHelper::InstallOn(const NodeContainer& hosts,
     fabric.topology = topology;
     fabric.hosts = hosts;
     fabric.switches = switches;
-    int64_t stream = FIRST_STREAM;
     for (uint32_t i = 0; i < topology.switches; i++)
     {
         auto device = m_switch.Create<SwitchDevice>();
@@ -257,7 +257,7 @@ FabricHelper::InstallOn(const NodeContainer& hosts,
             device->SetScaleUp();
         }
         fabric.switches.Get(i)->AggregateObject(device);
-        stream += device->AssignStreams(stream);
+        device->AssignStreams(GetRandomStream(RandomUse::SWITCHES, i));
         fabric.devicesOfSwitches.push_back(device);
     }
     AddRails(fabric);

@@ -85,9 +85,6 @@ class FabricHelper
                    const NodeContainer& switches,
                    const TopologyGraph& topology) const;
 
-    /// First random stream of a fabric; each switch uses one.
-    static constexpr int64_t FIRST_STREAM = 1000;
-
   private:
     void CheckNodes(const NodeContainer& hosts,
                     const NodeContainer& switches,

@@ -14,6 +14,7 @@
 #include "ns3/string.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
+#include "ns3/training-random-streams.h"
 
 #include <numeric>
 #include <utility>
@@ -180,7 +181,7 @@ Ptr<TrainingApplication>
 TrainingJobHelper::Make(const Cluster& cluster, uint32_t place, uint32_t rank) const
 {
     auto application = m_application.Create<TrainingApplication>();
-    application->AssignStreams(FIRST_STREAM + place);
+    application->AssignStreams(GetRandomStream(RandomUse::JOBS, place));
     const auto slow = m_slowdowns.find(rank);
     if (slow != m_slowdowns.end())
     {

@@ -83,9 +83,6 @@ class TrainingJobHelper
                                  const std::string& exchangeAlgorithm = "",
                                  const std::vector<uint32_t>& places = {}) const;
 
-    /// First random stream of a job; each rank uses one.
-    static constexpr int64_t FIRST_STREAM = 1LL << 32;
-
   private:
     using Handles = std::vector<Ptr<Communicator>>; // by rank of the job
 

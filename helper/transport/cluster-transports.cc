@@ -10,6 +10,7 @@
 #include "ns3/boolean.h"
 #include "ns3/string.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-random-streams.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -17,16 +18,6 @@
 
 namespace ns3::training
 {
-
-namespace
-{
-
-/// First random stream of hosts; each rank uses one.
-constexpr int64_t FIRST_STREAM = 1LL << 33;
-/// First random stream of the messages from and to storage hosts; each host uses one.
-constexpr int64_t FIRST_STORAGE_STREAM = FIRST_STREAM + (1LL << 32);
-
-} // namespace
 
 ClusterTransports::ClusterTransports(const ClusterOptions& options, const AttributeList& attributes)
     : m_options(options),
@@ -147,8 +138,9 @@ ClusterTransports::Make(uint32_t host, MessageUse use)
         transport->SetAttribute("PostLatency", TimeValue(m_options.hostLatency));
         transport->SetAttribute("PostJitter", StringValue(m_options.hostJitter));
     }
-    transport->AssignStreams((use == MessageUse::STORAGE ? FIRST_STORAGE_STREAM : FIRST_STREAM) +
-                             host);
+    transport->AssignStreams(
+        GetRandomStream(use == MessageUse::STORAGE ? RandomUse::STORAGE : RandomUse::TRANSPORTS,
+                        host));
     if (m_options.queuePairs > 1)
     {
         transport->SetAttribute("QueuePairs", UintegerValue(m_options.queuePairs));

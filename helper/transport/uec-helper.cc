@@ -10,6 +10,7 @@
 #include "ns3/double.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-key-values.h"
+#include "ns3/training-random-streams.h"
 #include "ns3/training-registry.h"
 #include "ns3/uinteger.h"
 
@@ -25,9 +26,6 @@ namespace
 // Marking thresholds, as fractions of a queue.
 constexpr double KMIN = 0.2;
 constexpr double KMAX = 0.8;
-
-/// First random number stream of the NICs; those of faults are below.
-constexpr int64_t FIRST_NIC_STREAM = 1 << 25;
 
 /** @return the value that an attribute of new objects has */
 template <class VALUE>
@@ -124,7 +122,7 @@ UecHelper::Install(const Fabric& fabric, uint32_t hosts) const
     congestionControls.SetTypeId(m_congestionControl->getTypeId());
     m_keys.ApplyTo(congestionControls);
     m_attributes.ApplyTo(congestionControls);
-    int64_t stream = FIRST_NIC_STREAM;
+    uint64_t number = 0;
     std::vector<std::vector<Ptr<UecNic>>> installed(hosts);
     for (uint32_t host = 0; host < hosts; host++)
     {
@@ -132,7 +130,7 @@ UecHelper::Install(const Fabric& fabric, uint32_t hosts) const
         {
             auto nic = nics.Create<UecNic>();
             nic->SetCongestionControl(congestionControls);
-            stream += nic->AssignStreams(stream);
+            nic->AssignStreams(GetRandomStream(RandomUse::UEC_NICS, number++));
             nic->Attach(device);
             installed[host].push_back(nic);
             device->AggregateObject(nic);

@@ -10,6 +10,7 @@
 #include "ns3/simulator.h"
 #include "ns3/training-input-file.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-random-streams.h"
 
 #include <algorithm>
 #include <boost/algorithm/string/split.hpp>
@@ -305,7 +306,7 @@ FaultPlan::Apply(Fabric& fabric, Time rerouteDelay)
 {
     m_fabric = &fabric;
     m_rerouteDelay = rerouteDelay;
-    int64_t stream = FIRST_STREAM;
+    uint64_t index = 0; // of a random stream
     for (Fault& fault : m_faults)
     {
         FindTarget(fault);
@@ -320,13 +321,16 @@ FaultPlan::Apply(Fabric& fabric, Time rerouteDelay)
         {
             for (uint32_t link : fault.links)
             {
-                const int64_t first = stream + 2 * int64_t{link};
-                fault.impairments.push_back(
-                    {std::make_shared<LinkImpairment>(fault.impairment, first),
-                     std::make_shared<LinkImpairment>(fault.impairment, first + 1)});
+                const auto make = [&](uint64_t end) {
+                    const uint64_t number = index + 2 * uint64_t{link} + end;
+                    return std::make_shared<LinkImpairment>(
+                        fault.impairment,
+                        GetRandomStream(RandomUse::FAULTS, number));
+                };
+                fault.impairments.push_back({make(0), make(1)});
             }
         }
-        stream += 2 * static_cast<int64_t>(fabric.topology.links.size());
+        index += 2 * fabric.topology.links.size();
     }
     for (std::size_t i = 0; i < m_faults.size(); i++)
     {

@@ -109,9 +109,6 @@ class FaultPlan
     void SetReceiveRate(const Fault& changed);
     void ScheduleRoutes();
 
-    /// First random number stream; there are two streams per link and fault.
-    static constexpr int64_t FIRST_STREAM = 1 << 24;
-
     std::vector<Fault> m_faults;
     Fabric* m_fabric{nullptr};
     Time m_rerouteDelay;

@@ -12,6 +12,7 @@
 #include "ns3/training-input-file.h"
 #include "ns3/training-jitter.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-random-streams.h"
 
 #include <algorithm>
 #include <array>
@@ -27,8 +28,6 @@ namespace ns3::training
 namespace
 {
 
-/// First random stream of requests.
-constexpr int64_t FIRST_STREAM = 3LL << 32;
 /// Maximum time of an arrival, s.
 constexpr double MAX_ARRIVAL_S = 1e6;
 /// Columns of a file.
@@ -123,11 +122,11 @@ MakeRequests(const ServingLoad& load)
 {
     const auto gap = CreateObject<ExponentialRandomVariable>();
     gap->SetAttribute("Mean", DoubleValue(1 / load.rate));
-    gap->SetStream(FIRST_STREAM);
+    gap->SetStream(GetRandomStream(RandomUse::REQUESTS));
     const auto factor = MakeJitter(load.jitter);
     if (factor)
     {
-        factor->SetStream(FIRST_STREAM + 1);
+        factor->SetStream(GetRandomStream(RandomUse::REQUESTS, 1));
     }
     std::vector<ServingRequest> requests;
     double now = 0;

@@ -7,20 +7,13 @@
 #include "background-traffic.h"
 
 #include "ns3/simulator.h"
+#include "ns3/training-random-streams.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace ns3::training
 {
-
-namespace
-{
-
-/// First random stream of background traffic; those of jobs and hosts are below.
-constexpr int64_t FIRST_STREAM = 1LL << 34;
-
-} // namespace
 
 BackgroundTraffic::BackgroundTraffic(const BackgroundSettings& settings,
                                      std::vector<uint32_t> hosts,
@@ -34,7 +27,7 @@ BackgroundTraffic::BackgroundTraffic(const BackgroundSettings& settings,
       m_rate(rate)
 {
     auto random = CreateObject<UniformRandomVariable>();
-    random->SetStream(FIRST_STREAM + PoissonFlows::STREAMS);
+    random->SetStream(GetRandomStream(RandomUse::BACKGROUND, PoissonFlows::STREAMS));
     auto pattern = m_settings.pattern.entry->make(m_settings.pattern.values,
                                                   static_cast<uint32_t>(m_hosts.size()),
                                                   *random);
@@ -45,7 +38,7 @@ BackgroundTraffic::BackgroundTraffic(const BackgroundSettings& settings,
         m_settings.sizes,
         std::move(pattern),
         gap,
-        FIRST_STREAM,
+        GetRandomStream(RandomUse::BACKGROUND),
         [this](const HostPair& ends, uint64_t bytes) { Begin(ends, bytes); });
     for (const auto& transport : m_transports)
     {

@@ -13,6 +13,7 @@
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-random-streams.h"
 #include "ns3/training-registry.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
@@ -28,8 +29,6 @@ namespace
 
 /// Size of background frames: datagrams of the maximum MTU.
 constexpr uint32_t BACKGROUND_FRAME_BYTES = 1518;
-/// First random stream of the frame losses.
-constexpr int64_t LOSS_STREAM = 7000;
 
 /** A job that runs one all-reduce after the other. */
 class Job
@@ -137,7 +136,7 @@ MeasureAtpJobs(const AtpScenario& scenario)
     {
         LinkImpairment::Configuration configuration;
         configuration.loss = scenario.loss;
-        int64_t stream = LOSS_STREAM;
+        int64_t stream = GetRandomStream(RandomUse::LOSSES);
         for (const auto& channel : fabric.channels)
         {
             channel->AddImpairments({std::make_shared<LinkImpairment>(configuration, stream),

@@ -17,6 +17,7 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-random-streams.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -246,7 +247,7 @@ FabricTraffic::MakeMessages(const std::string& pattern, uint32_t hosts)
         if (pattern == "permutation")
         {
             auto random = CreateObject<UniformRandomVariable>();
-            random->SetStream(1);
+            random->SetStream(GetRandomStream(RandomUse::FLOWS));
             for (uint32_t i = hosts; i-- > 1;)
             {
                 std::swap(order[i], order[random->GetInteger(0, i)]);

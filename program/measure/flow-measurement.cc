@@ -14,6 +14,7 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-memory.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-random-streams.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -26,8 +27,6 @@ namespace ns3::training
 namespace
 {
 
-/// First random stream of the flows.
-constexpr int64_t FIRST_FLOW_STREAM = 1;
 /// Memory of a flow with RDMA, two queue pairs, bytes.
 constexpr double BYTES_PER_FLOW = 4000;
 /// Numbers of connections of a port.
@@ -88,7 +87,7 @@ FlowMeasurement::FlowMeasurement(const Cluster& cluster, const FlowSettings& set
     else
     {
         auto random = CreateObject<UniformRandomVariable>();
-        random->SetStream(FIRST_FLOW_STREAM + PoissonFlows::STREAMS);
+        random->SetStream(GetRandomStream(RandomUse::FLOWS, PoissonFlows::STREAMS));
         auto pattern = m_settings.pattern.entry->make(m_settings.pattern.values,
                                                       m_cluster.GetRanks(),
                                                       *random);
@@ -102,7 +101,7 @@ FlowMeasurement::FlowMeasurement(const Cluster& cluster, const FlowSettings& set
             m_settings.sizes,
             std::move(pattern),
             gap,
-            FIRST_FLOW_STREAM,
+            GetRandomStream(RandomUse::FLOWS),
             [this](const HostPair& ends, uint64_t bytes) { Start(ends, bytes, std::nullopt); });
     }
     if (flows > MAX_FLOWS)

@@ -10,6 +10,7 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-key-values.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-random-streams.h"
 
 #include <algorithm>
 #include <map>
@@ -20,9 +21,6 @@ namespace ns3::training
 
 namespace
 {
-
-/// First random stream of failures.
-constexpr int64_t FIRST_FAILURE_STREAM = 1LL << 36;
 
 /** @return the number behind a prefix, below a limit */
 std::optional<uint32_t>
@@ -57,7 +55,9 @@ FailurePlan::FailurePlan(const LifeOptions& options, const TopologyGraph& topolo
     if (!options.failures.empty())
     {
         m_model = MakeFailureModel(options.failures);
-        m_sequence = std::make_unique<FailureSequence>(*m_model, GetNodes(), FIRST_FAILURE_STREAM);
+        m_sequence = std::make_unique<FailureSequence>(*m_model,
+                                                       GetNodes(),
+                                                       GetRandomStream(RandomUse::FAILURES));
         m_drawn = Draw();
     }
 }

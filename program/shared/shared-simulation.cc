@@ -21,6 +21,7 @@
 #include "ns3/string.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-job-helper.h"
+#include "ns3/training-random-streams.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -32,14 +33,6 @@
 namespace ns3::training
 {
 
-namespace
-{
-
-/// Random stream of random placements; those of background traffic are below.
-constexpr int64_t PLACEMENT_STREAM = 1LL << 35;
-
-} // namespace
-
 SharedSimulation::SimulationScope::~SimulationScope()
 {
     Simulator::Destroy();
@@ -50,7 +43,9 @@ SharedSimulation::SharedSimulation(const SharedRunOptions& options)
       m_jobs(MakePlans()),
       m_cluster(options.cluster, GetLargest()),
       m_controller(m_cluster.GetController()),
-      m_allocator(m_cluster.GetFabric().topology, m_cluster.GetRanks(), PLACEMENT_STREAM),
+      m_allocator(m_cluster.GetFabric().topology,
+                  m_cluster.GetRanks(),
+                  GetRandomStream(RandomUse::PLACEMENTS)),
       m_guard(m_cluster),
       m_toCome(options.jobs.size()),
       m_left(options.jobs.size())
