@@ -22,6 +22,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <regex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -223,7 +224,21 @@ struct EqualFilesTestCase
             NS_TEST_EXPECT_MSG_EQ(expected.empty(), false, what << ", " << table);
             NS_TEST_EXPECT_MSG_EQ(ReadTable(some, columns, table), expected, what << ", " << table);
         }
-        NS_TEST_EXPECT_MSG_EQ(ReadFile(someTrace), ReadFile(allTrace), what);
+        const auto marks = [](const std::string& path, const std::string& table) {
+            return ResultStore::Query(path, "SELECT count(*) FROM " + table + " WHERE derived")
+                .at(0)
+                .at(0);
+        };
+        for (const std::string table : {"collective", "message", "compute_phase"})
+        {
+            NS_TEST_EXPECT_MSG_EQ(marks(all, table), "0", what << ", " << table);
+            NS_TEST_EXPECT_MSG_NE(marks(some, table), "0", what << ", " << table);
+        }
+        const std::string marked = ReadFile(someTrace);
+        const std::string plain =
+            std::regex_replace(marked, std::regex("\"derived\":true"), "\"derived\":false");
+        NS_TEST_EXPECT_MSG_NE(plain, marked, what << ": the timeline tells what is derived");
+        NS_TEST_EXPECT_MSG_EQ(plain, ReadFile(allTrace), what);
     }
 
     void Run()

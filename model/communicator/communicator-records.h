@@ -42,7 +42,8 @@ struct CollectiveRecord
     uint32_t bucket{0};                                             ///< see Tensor
     Time issued;                                                    ///< time of issue
     Time started;                                                   ///< time of its turn
-    Time finished; ///< time of completion at this rank
+    Time finished;       ///< time of completion at this rank
+    bool derived{false}; ///< took the time of an earlier one, without packets
 };
 
 } // namespace ns3::training

@@ -894,7 +894,7 @@ ScheduledCommunicator::Finish(Active& active)
     NS_LOG_INFO("rank " << m_rank << " finishes collective " << active.record.collective);
     if (active.isDerived)
     {
-        active.record.algorithm += " (repeated)";
+        active.record.derived = true;
     }
     else if (active.isReplayed)
     {

@@ -68,7 +68,8 @@ CollectiveRow::GetFields()
             {"end_s", "s", "simulated time when it was complete at this rank", &Row::endS},
             {"communicator", "", "number of its communicator", &Row::communicator},
             {"turn_s", "s", "simulated time of its turn at this rank", &Row::turnS},
-            {"layers", "", "layers of the model that it belongs to", &Row::layers}};
+            {"layers", "", "layers of the model that it belongs to", &Row::layers},
+            {"derived", "", "follows from others, and was not simulated", &Row::derived}};
 }
 
 std::vector<RecordField<MessageRow>>
@@ -84,7 +85,8 @@ MessageRow::GetFields()
             {"communicator", "", "number of the communicator", &Row::communicator},
             {"collective", "", "number in the communicator", &Row::collective},
             {"step", "", "step of the algorithm", &Row::step},
-            {"message", "", "number in the step to the same rank", &Row::message}};
+            {"message", "", "number in the step to the same rank", &Row::message},
+            {"derived", "", "follows from others, and was not simulated", &Row::derived}};
 }
 
 std::vector<RecordField<LinkCounterRow>>
@@ -165,7 +167,8 @@ ComputePhaseRow::GetFields()
             {"iteration", "", "iteration of the job", &Row::iteration},
             {"phase", "", "such as forward", &Row::phase},
             {"start_s", "s", "simulated time of its start", &Row::startS},
-            {"end_s", "s", "simulated time of its end", &Row::endS}};
+            {"end_s", "s", "simulated time of its end", &Row::endS},
+            {"derived", "", "follows from others, and was not simulated", &Row::derived}};
 }
 
 std::vector<RecordField<CriticalPathRow>>

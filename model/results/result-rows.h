@@ -47,6 +47,7 @@ struct CollectiveRow
     uint32_t communicator{0}; ///< number of its communicator
     double turnS{0};          ///< simulated time of its turn at this rank
     std::string layers{};     ///< of the model, whose gradients or activations it has; or empty
+    bool derived{false};      ///< follows from what was simulated, and was not itself
 
     /** @return the columns */
     static std::vector<RecordField<CollectiveRow>> GetFields();
@@ -69,6 +70,7 @@ struct MessageRow
     uint64_t collective{0};   ///< see MessageTag
     uint32_t step{0};         ///< see MessageTag
     uint32_t message{0};      ///< see MessageTag
+    bool derived{false};      ///< follows from what was simulated, and was not itself
 
     /** @return the columns */
     static std::vector<RecordField<MessageRow>> GetFields();
@@ -175,6 +177,7 @@ struct ComputePhaseRow
     std::string phase;     ///< "forward", "backward", "update", ...
     double startS{0};      ///< simulated time of its start
     double endS{0};        ///< simulated time of its end
+    bool derived{false};   ///< follows from what was simulated, and was not itself
 
     /** @return the columns */
     static std::vector<RecordField<ComputePhaseRow>> GetFields();

@@ -185,6 +185,7 @@ RunRecorder::WriteCollective(const CollectiveRecord& record)
         row.communicator = record.communicator;
         row.turnS = record.started.GetSeconds();
         row.layers = layers;
+        row.derived = record.derived || m_cycles > 0;
         m_store->Add(row);
     }
     if (IsDrawn(record.rank))
@@ -201,6 +202,7 @@ RunRecorder::WriteCollective(const CollectiveRecord& record)
                 .Set("layers", layers)
                 .Set("bytes", record.bytes)
                 .Set("algorithm", record.algorithm)
+                .Set("derived", record.derived || m_cycles > 0)
                 .Set("waited_us", (record.started - record.issued).GetSeconds() * 1e6));
         const auto messages = m_drawn.extract(
             {record.rank, record.communicator, record.collective % COLLECTIVES_OF_TAGS});
@@ -255,6 +257,7 @@ RunRecorder::WriteMessage(const MessageRecord& record)
         row.collective = tag.collective;
         row.step = tag.step;
         row.message = tag.message;
+        row.derived = m_cycles > 0;
         m_store->Add(row);
     }
     if (IsDrawn(record.source) || IsDrawn(record.destination))
@@ -334,8 +337,12 @@ RunRecorder::WriteComputePhase(uint32_t rank,
     const uint32_t place = GetProcess(rank);
     if (m_store)
     {
-        m_store->Add(
-            ComputePhaseRow{place, iteration, phase, start.GetSeconds(), end.GetSeconds()});
+        m_store->Add(ComputePhaseRow{place,
+                                     iteration,
+                                     phase,
+                                     start.GetSeconds(),
+                                     end.GetSeconds(),
+                                     m_cycles > 0});
     }
     if (!IsDrawn(place))
     {

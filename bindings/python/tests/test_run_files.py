@@ -164,6 +164,12 @@ def test_what_was_not_simulated_is_recorded(program, tmp_path):
         assert row["derived_collectives"] == document.get("collectives_derived", 0)
         rows = dt.read_results(tmp_path / "r", run_id=number)
         assert row["derived_iterations"] == rows["derived"].sum()
+        derived = set(rows["iteration"][rows["derived"]])
+        for table in ("collective", "compute_phase"):
+            marked = dt.read_results(tmp_path / "r", table, run_id=number)
+            assert set(marked["iteration"][marked["derived"]]) == derived
+        messages = dt.read_results(tmp_path / "r", "message", run_id=number)
+        assert messages["derived"].any() == bool(derived) and not messages["derived"].all()
         found.append(row)
     assert found[0]["derived_iterations"] > 0 and found[0]["skipped_packet_hops"] > 0
     assert found[1]["derived_iterations"] == found[1]["skipped_packet_hops"] == 0
