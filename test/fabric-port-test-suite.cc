@@ -104,10 +104,11 @@ TestFabricScheduler(const std::map<uint8_t, uint32_t>& sizes)
 }
 
 /**
- * A frame source that is pulled on demand and the port's own queue of another class share the line.
+ * A frame source that is pulled on demand and the port's own queue share the line.
+ * @param priority of the queued frames
  */
 void
-TestFabricSourceSharing()
+TestFabricSourceSharing(uint8_t priority)
 {
     UsePicoseconds();
     Fabric fabric = FabricHelper().Install(MakeChain({Hop{100000000000, 1000}}));
@@ -118,7 +119,7 @@ TestFabricSourceSharing()
     In(0, [&]() {
         for (uint32_t i = 0; i < 1000; i++)
         {
-            fabric.devices[0]->GetPort().Send(MakeFrame(1500, LOSSY));
+            fabric.devices[0]->GetPort().Send(MakeFrame(1500, priority));
         }
     });
     Simulator::Stop(MicroSeconds(200));
@@ -126,13 +127,50 @@ TestFabricSourceSharing()
     double bytes[2] = {};
     for (const Arrival& arrival : arrivals)
     {
-        bytes[arrival.priority == LOSSLESS] += arrival.bytes;
+        bytes[arrival.bytes == 4158] += arrival.bytes;
     }
     NS_TEST_EXPECT_MSG_EQ_TOL(bytes[0], bytes[1], 2 * 9216.0, "equal bytes");
     NS_TEST_EXPECT_MSG_EQ_TOL(bytes[0] + bytes[1] + 20.0 * arrivals.size(),
                               2500000.0,
                               5000.0,
                               "200 us of the line");
+    Simulator::Destroy();
+}
+
+/** A source whose acknowledgements are queued in the port. */
+class AnsweringBlaster : public Blaster
+{
+  public:
+    using Blaster::Blaster;
+
+    bool IsOwn(const Frame& frame) const override
+    {
+        return frame.bytes == 64;
+    }
+};
+
+/** What a source itself has queued precedes what it creates. */
+void
+TestOwnFrames()
+{
+    UsePicoseconds();
+    Fabric fabric = FabricHelper().Install(MakeChain({Hop{100000000000, 1000}}));
+    Arrivals arrivals;
+    NoteArrivals(fabric.devices[1], arrivals);
+    AnsweringBlaster rdma(fabric.devices[0], 1, 4158, LOSSLESS, 100);
+    rdma.Start(0);
+    In(100, [&]() { // while the first frame is on the line
+        for (uint32_t i = 0; i < 3; i++)
+        {
+            fabric.devices[0]->GetPort().Send(MakeFrame(64, LOSSLESS));
+        }
+    });
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(arrivals.size(), 103, "all arrive");
+    for (std::size_t i = 0; i < 5; i++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(arrivals[i].bytes, (i == 0 || i == 4 ? 4158 : 64), "frame " << i);
+    }
     Simulator::Destroy();
 }
 
@@ -219,8 +257,10 @@ MakeCases()
     addFabricScheduler({{0, 1500}, {3, 500}});
     addFabricScheduler({{3, 9216}, {4, 64}});
     addFabricScheduler({{0, 64}, {1, 9216}, {3, 4158}, {5, 1499}});
-    cases.push_back(
-        {"queued frames and frames on demand share a port by bytes", TestFabricSourceSharing});
+    cases.push_back({"queued frames and frames on demand share a port by bytes",
+                     [] { TestFabricSourceSharing(LOSSY); }});
+    cases.push_back({"so they do in one class", [] { TestFabricSourceSharing(LOSSLESS); }});
+    cases.push_back({"acknowledgements of queue pairs go first", TestOwnFrames});
     cases.push_back({"random loss", TestFabricLoss});
     return cases;
 }

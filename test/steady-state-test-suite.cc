@@ -795,7 +795,7 @@ struct MutationTestCase
         const iovec from{block - sizeof(chunk), sizeof(chunk)};
         const bool isBlock = reinterpret_cast<uintptr_t>(block) % 16 == 0 &&
                              process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof(chunk);
-        return isBlock && chunk >= 32 && chunk <= 1024 ? (chunk & ~std::size_t{7}) - 8 : 0;
+        return isBlock && chunk >= 32 && chunk <= 2048 ? (chunk & ~std::size_t{7}) - 8 : 0;
     }
 
     /** Adds the blocks of memory that objects point to, and what these point to. */

@@ -369,9 +369,7 @@ FabricPort::SendNext(int64_t now)
         const uint8_t priority =
             m_owner.GetScheduling().Choose(eligible, m_current, classes.queues);
         m_lineFreePending = true; // what the owner sends now, such as a pause, waits its turn
-        // Frames queued in the port (control, packets of the IP stack) precede frames of the
-        // source.
-        Frame* frame = m_waiting >> priority & 1 ? Pop(priority) : m_source->Pull(priority, now);
+        Frame* frame = Take(priority, ready, now);
         classes.queues[priority].credit -= frame->bytes;
         if (m_owner.BeginTransmit(*frame, *this))
         {
@@ -391,6 +389,30 @@ FabricPort::SendNext(int64_t now)
     {
         m_lineFreePending = false;
     }
+}
+
+/**
+ * @return the next frame of a priority: of the queue or of the source. If both have some, both get
+ *         the same bytes, but what the source itself has queued goes first.
+ */
+Frame*
+FabricPort::Take(uint8_t priority, uint8_t ready, int64_t now)
+{
+    const bool isQueued = m_waiting >> priority & 1;
+    const bool isReady = ready >> priority & 1;
+    if (!isQueued || !isReady)
+    {
+        return isQueued ? Pop(priority) : m_source->Pull(priority, now);
+    }
+    if (m_source->IsOwn(*m_classes->queues[priority].GetHead()))
+    {
+        return Pop(priority);
+    }
+    int64_t& lead = m_classes->lead[priority];
+    const bool isBehind = lead <= 0;
+    Frame* frame = isBehind ? Pop(priority) : m_source->Pull(priority, now);
+    lead += isBehind ? int64_t{frame->bytes} : -int64_t{frame->bytes};
+    return frame;
 }
 
 /** @return the first queued pause frame */
@@ -618,6 +640,10 @@ FabricPort::Visit(StateVisitor& visitor, bool repeats)
     for (PriorityCounters& counters : m_classes->counters)
     {
         counters.Visit(visitor, repeats);
+    }
+    for (const int64_t lead : m_classes->lead)
+    {
+        visitor.Same(static_cast<uint64_t>(lead));
     }
     for (FrameQueue& queue : m_classes->queues)
     {

@@ -489,6 +489,9 @@ class alignas(64) FabricPort : public EventImpl
         std::array<int64_t, PRIORITIES> pausedSince{};
         EventId pauseExpiry;
         int64_t occupiedUntil{0}; // by the owner, ps
+        // Of a priority of which both the queue and the source have frames: bytes of the queue,
+        // less those of the source.
+        std::array<int64_t, PRIORITIES> lead{};
     };
 
     /** @return its classes */
@@ -523,6 +526,7 @@ class alignas(64) FabricPort : public EventImpl
     void SetPaused(uint8_t priority, bool paused, int64_t now);
     Frame* PopPause();
     Frame* Pop(uint8_t priority);
+    Frame* Take(uint8_t priority, uint8_t ready, int64_t now);
     void OnPause(const Frame& frame);
     void ObeyPause(uint8_t classes, int64_t until);
     void OnPauseExpired();

@@ -18,7 +18,8 @@ namespace ns3::training
  * @ingroup distributed-training-fabric
  *
  * A source that creates frames on demand when the line is free, such as the queue pairs of a NIC.
- * Its frames compete with the frames queued in the port.
+ * Of one priority, its frames and those that others queue in the port have an equal share of the
+ * bytes.
  */
 class FrameSource
 {
@@ -37,6 +38,16 @@ class FrameSource
      * @return a frame of that priority, owned by the caller
      */
     virtual Frame* Pull(uint8_t priority, int64_t now) = 0;
+
+    /**
+     * @param frame queued in the port
+     * @return whether it is of the source itself, such as an acknowledgement, so that it precedes
+     *         what the source creates; all others share the line with that
+     */
+    virtual bool IsOwn([[maybe_unused]] const Frame& frame) const
+    {
+        return false;
+    }
 
     /**
      * A program in the NIC has changed the size of the frame that was pulled last, before its

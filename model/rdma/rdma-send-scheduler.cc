@@ -6,6 +6,8 @@
 
 #include "rdma-send-scheduler.h"
 
+#include "uec-wire-format.h"
+
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/state-visitor.h"
@@ -247,6 +249,12 @@ RdmaSendScheduler::ScheduleNext(RdmaSendQueue& queue, const Frame& frame, int64_
     {
         Pace(queue, now);
     }
+}
+
+bool
+RdmaSendScheduler::IsOwn(const Frame& frame) const
+{
+    return IsRoce(frame.kind) || frame.Is<UecHeader>();
 }
 
 void

@@ -54,6 +54,7 @@ class RdmaSendScheduler : public FrameSource
     // FrameSource
     uint8_t GetReady(int64_t now) override;
     Frame* Pull(uint8_t priority, int64_t now) override;
+    bool IsOwn(const Frame& frame) const override;
     void OnResize(const Frame& frame, uint32_t before, int64_t now) override;
 
   private:
