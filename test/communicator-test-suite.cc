@@ -48,13 +48,18 @@ class RandomTransport : public MessageTransport
         SetRank(rank);
     }
 
+    static void Call(std::function<void()> function)
+    {
+        function();
+    }
+
     void Send(uint32_t peer, Message message) override
     {
         if (message.sent)
         {
             const Time time = NanoSeconds(1 + m_group.random() % 1000);
             m_group.sent = Simulator::Now() + time;
-            Simulator::Schedule(time, message.sent);
+            Simulator::Schedule(time, &Call, message.sent);
         }
         m_group.bytes += message.bytes;
         Time& free = m_free[peer];

@@ -246,7 +246,7 @@ struct SteadyStateTestCase
             }
             if (atMoment)
             {
-                Simulator::Schedule(MicroSeconds(300), [this, &cluster] { atMoment(cluster); });
+                In(300 * MICROSECOND, [this, &cluster] { atMoment(cluster); });
             }
             Simulator::Stop(Seconds(1));
             Simulator::Run();
