@@ -440,7 +440,7 @@ TestUecCode()
         const uint32_t before = frame->bytes;
         engine->OnSend(*frame);
         NS_TEST_EXPECT_MSG_EQ(IsCoded(*frame), false, "without a mark");
-        SetTypeOfService(*frame, GRADIENT_TYPE_OF_SERVICE);
+        frame->typeOfService = GRADIENT_TYPE_OF_SERVICE;
         engine->OnSend(*frame);
         NS_TEST_ASSERT_MSG_EQ(IsCoded(*frame), true, "with a mark");
         // 2 bits each, and 16 bits of one; all bytes are of use.
@@ -469,7 +469,7 @@ TestUecCode()
         engine->OnReceive(*parsed.frame);
         NS_TEST_EXPECT_MSG_EQ(parsed.frame->payloadBytes, 4096, "restored");
         NS_TEST_EXPECT_MSG_EQ(parsed.frame->bytes, before, "restored");
-        NS_TEST_EXPECT_MSG_EQ(GetSavedBytes(*parsed.frame), 4096 - 258, "told to the host");
+        NS_TEST_EXPECT_MSG_EQ(parsed.frame->savedBytes, 4096 - 258, "told to the host");
         Frame::Free(parsed.frame);
         Frame::Free(frame);
     }

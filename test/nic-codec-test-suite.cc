@@ -92,7 +92,7 @@ MakeRoce(const Bytes& payload, bool isReal)
     frame->psn = 1234;
     frame->priority = 3;
     frame->ecn = Ecn::ECT;
-    SetTypeOfService(*frame, GRADIENT_TYPE_OF_SERVICE);
+    frame->typeOfService = GRADIENT_TYPE_OF_SERVICE;
     frame->payloadBytes = static_cast<uint32_t>(payload.size());
     frame->bytes = ROCE_HEADERS + (frame->payloadBytes + 3) / 4 * 4;
     if (isReal)

@@ -18,7 +18,7 @@
  * How a frame says that an engine in the sending NIC has coded its payload. The headers are those
  * of the payload as the host sent it, but for the length of the IPv4 packet and its checksum. Its
  * type of service is that by which the host has marked gradients (INCEPTIONN: Li et al., MICRO
- * 2018, section on the NIC): GetTypeOfService(), or GradientTag. The IPv4 identification, which
+ * 2018, section on the NIC): Frame::typeOfService, or GradientTag. The IPv4 identification, which
  * has no meaning with "don't fragment" (RFC 6864), carries the length of the payload in its upper
  * 14 bits; the lower two are the position of its first byte in a number, 0. Frame::payloadBytes is
  * the size of the code. A frame of kind IP keeps its packet; of that only the headers are on the
@@ -50,47 +50,6 @@ inline uint32_t
 GetPlainBytes(const Frame& frame)
 {
     return frame.identification >> 2;
-}
-
-/**
- * @param frame a frame, not a pause
- * @return type of service that its host has set; 0: that of its traffic class. Of a coded segment
- * of TCP, that of its code
- */
-inline uint8_t
-GetTypeOfService(const Frame& frame)
-{
-    return frame.pauseClasses; // a field that all others leave alone
-}
-
-/**
- * @param frame a frame, not a pause
- * @param typeOfService @see GetTypeOfService()
- */
-inline void
-SetTypeOfService(Frame& frame, uint8_t typeOfService)
-{
-    frame.pauseClasses = typeOfService;
-}
-
-/**
- * @param frame a restored frame of kind PROGRAM
- * @return bytes that its code has saved on the line; 0: it had none
- */
-inline uint32_t
-GetSavedBytes(const Frame& frame)
-{
-    return frame.immediate; // a field of RoCE
-}
-
-/**
- * @param frame a restored frame of kind PROGRAM
- * @param bytes that its code has saved on the line
- */
-inline void
-SetSavedBytes(Frame& frame, uint32_t bytes)
-{
-    frame.immediate = bytes;
 }
 
 /**

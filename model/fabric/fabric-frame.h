@@ -93,10 +93,15 @@ struct FrameHeaders
     uint32_t payloadBytes{0};      ///< bytes of payload
     uint32_t destinationQp{0};     ///< BTH destination queue pair
     uint32_t psn{0};               ///< BTH packet sequence number, 24 bit
-    uint32_t immediate{0};         ///< immediate data
-    uint64_t payloadOffset{0};     ///< offset of this frame's payload in `payload`
-    uint64_t remoteAddress{0};     ///< RETH virtual address (first packet of a WRITE)
-    uint64_t messageBytes{0};      ///< RETH DMA length (first packet of a WRITE), bytes
+
+    union {
+        uint32_t immediate{0}; ///< RoCE: immediate data
+        uint32_t savedBytes;   ///< PROGRAM, restored by a codec: bytes that its code has saved
+    };
+
+    uint64_t payloadOffset{0}; ///< offset of this frame's payload in `payload`
+    uint64_t remoteAddress{0}; ///< RETH virtual address (first packet of a WRITE)
+    uint64_t messageBytes{0};  ///< RETH DMA length (first packet of a WRITE), bytes
     int64_t timestamp{0};      ///< ROCE_DATA: send time, ps; ROCE_ACK: send time of the data packet
     uint32_t sourceQp{0};      ///< DETH source queue pair (datagrams)
     uint32_t messageNumber{0}; ///< AETH message sequence number, 24 bit
@@ -104,11 +109,17 @@ struct FrameHeaders
 
     union {
         uint16_t pauseQuanta{0}; ///< PAUSE: pause time of all enabled classes, in 512 bit times
-        uint16_t identification; ///< others: IPv4 identification; not 0: see SetTypeOfService()
+        uint16_t identification; ///< others: IPv4 identification; not 0: see IsCoded()
     };
 
-    uint8_t pauseClasses{0}; ///< PAUSE: class-enable vector
-    uint8_t syndrome{0};     ///< AETH syndrome
+    union {
+        uint8_t pauseClasses{0}; ///< PAUSE: class-enable vector
+        /// others: type of service that the host has set, of a coded segment of TCP that of its
+        /// code; 0: that of the traffic class
+        uint8_t typeOfService;
+    };
+
+    uint8_t syndrome{0}; ///< AETH syndrome
 };
 
 static_assert(std::is_trivially_copyable_v<FrameHeaders> &&

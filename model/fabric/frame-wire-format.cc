@@ -62,7 +62,7 @@ PutIp(WireBytes& out, const Frame& frame)
     uint8_t* const header = out.data() + HEADER_BYTES;
     if (isCoded)
     {
-        header[1] = GetTypeOfService(frame) | (header[1] & 3);
+        header[1] = frame.typeOfService | (header[1] & 3);
         Set16(header + 2, static_cast<uint16_t>(size + frame.payloadBytes));
         Set16(header + 4, frame.identification);
     }
@@ -149,7 +149,7 @@ ReadIpv4(const WireBytes& bytes, const WireFormat::Match& own, Frame& frame)
     frame.identification = static_cast<uint16_t>(GetNumber(packet + 4, 2));
     if (frame.identification != 0)
     {
-        SetTypeOfService(frame, packet[1] & MAX_TYPE_OF_SERVICE);
+        frame.typeOfService = packet[1] & MAX_TYPE_OF_SERVICE;
     }
     const bool hasOptions = headerBytes != IPV4_BYTES;
     const uint8_t* const at = packet + headerBytes;
@@ -172,7 +172,7 @@ ReadIpv4(const WireBytes& bytes, const WireFormat::Match& own, Frame& frame)
     frame.protocol = ETHERTYPE_IPV4;
     frame.kind = FrameKind::IP;
     frame.identification = 0; // a coded packet is as good as any other
-    SetTypeOfService(frame, 0);
+    frame.typeOfService = 0;
     uint32_t ports = 0; // as read by HostDevice
     std::copy(packet + IPV4_BYTES,
               packet + std::min<uint32_t>(size, IPV4_BYTES + sizeof(ports)),

@@ -6,7 +6,6 @@
 
 #include "wire-bytes.h"
 
-#include "coded-payload.h"
 #include "endpoint-address.h"
 #include "fabric-port.h"
 
@@ -94,7 +93,7 @@ PutIpv4(WireBytes& out, const Frame& frame, uint16_t etherType, uint8_t protocol
 {
     PutEthernet(out, frame.source, frame.destination, etherType);
     PutNumber(out, 0x45, 1); // version 4, header length 5 words
-    const uint8_t mark = GetTypeOfService(frame);
+    const uint8_t mark = frame.typeOfService;
     const uint8_t service = mark != 0 ? mark : DSCP[frame.priority] << 2;
     PutNumber(out, service | static_cast<uint8_t>(frame.ecn), 1);
     PutNumber(out, IPV4_BYTES + bytes, 2);

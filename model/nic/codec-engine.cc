@@ -285,7 +285,7 @@ CodecEngine::OnSend(Frame& frame)
     {
         SendSegment(frame);
     }
-    else if (frame.kind != FrameKind::PAUSE && training::GetTypeOfService(frame) == m_typeOfService)
+    else if (frame.kind != FrameKind::PAUSE && frame.typeOfService == m_typeOfService)
     {
         SendData(frame);
     }
@@ -359,7 +359,7 @@ CodecEngine::ReceiveData(Frame& frame)
     frame.payloadBytes = size;
     if (frame.kind == FrameKind::PROGRAM)
     {
-        SetSavedBytes(frame, saved);
+        frame.savedBytes = saved;
     }
 }
 
@@ -446,7 +446,7 @@ CodecEngine::SendSegment(Frame& frame)
     }
     frame.payloadBytes = coded;
     frame.bytes = GetIpFrameBytes(segment.headers + coded);
-    SetTypeOfService(frame, m_typeOfService);
+    frame.typeOfService = m_typeOfService;
     MarkCoded(frame, segment.payload);
 }
 
@@ -463,7 +463,7 @@ CodecEngine::ReceiveSegment(Frame& frame)
         frame.payload = nullptr;
     }
     frame.payloadBytes = 0;
-    SetTypeOfService(frame, 0);
+    frame.typeOfService = 0;
     frame.bytes = GetIpFrameBytes(frame.packet->GetSize());
 }
 

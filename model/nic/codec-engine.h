@@ -56,7 +56,7 @@ struct CodecCounters
  * packet, as if it were hashed into the seed of a generator.
  *
  * Coded is what the host has marked by the type of service `Tos`: the payload of RoCE and Ultra
- * Ethernet data (SetTypeOfService()), and of TCP segments that consist of marked numbers alone
+ * Ethernet data (Frame::typeOfService), and of TCP segments that consist of marked numbers alone
  * (GradientTag). A packet whose code would not be shorter goes plain, as does a segment with other
  * bytes. With real payload its numbers are rounded nevertheless: what a receiver gets does not
  * depend on how a stream is cut into segments, which differs after a loss.

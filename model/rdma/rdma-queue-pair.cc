@@ -9,7 +9,6 @@
 #include "roce-wire-format.h"
 
 #include "ns3/assert.h"
-#include "ns3/coded-payload.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/steady-watch.h"
@@ -280,7 +279,7 @@ RdmaQueuePair::Fill(Frame& frame, uint64_t psn)
     {
         frame.payloadBytes = mtu;
         frame.opcode = m_requestMiddle;
-        SetTypeOfService(frame, m_requestService);
+        frame.typeOfService = m_requestService;
         return false;
     }
     const PostedRequest& request = (*m_requests)[FindRequest(psn)];
@@ -288,7 +287,7 @@ RdmaQueuePair::Fill(Frame& frame, uint64_t psn)
     m_requestEnd = request.payload ? 0 : request.firstPsn + request.packets;
     m_requestMiddle = request.isSend ? SEND_MIDDLE : WRITE_MIDDLE;
     m_requestService = request.typeOfService;
-    SetTypeOfService(frame, request.typeOfService);
+    frame.typeOfService = request.typeOfService;
     const uint64_t index = psn - request.firstPsn;
     const bool first = index == 0;
     const bool last = index + 1 == request.packets;

@@ -9,7 +9,6 @@
 #include "roce-wire-format.h"
 
 #include "ns3/assert.h"
-#include "ns3/coded-payload.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/training-event-loop.h"
@@ -273,7 +272,7 @@ UecConnection::MakeFrame(int64_t now)
     frame->priority = GetPriority();
     frame->ecn = Ecn::ECT;
     frame->payloadBytes = header.request.payload;
-    SetTypeOfService(*frame, message.typeOfService);
+    frame->typeOfService = message.typeOfService;
     if (message.payload)
     {
         frame->payload = message.payload;

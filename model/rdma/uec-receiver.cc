@@ -9,7 +9,6 @@
 #include "roce-wire-format.h"
 
 #include "ns3/assert.h"
-#include "ns3/coded-payload.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/wire-bytes.h"
@@ -100,7 +99,7 @@ UecReceiver::Receive(const Frame& frame)
                         m_expected < m_trimmedEnd;
     m_isAckRequested = m_isAckRequested || isRequested;
     m_counters.receivedPackets++;
-    const uint32_t lineBytes = frame.bytes - GetSavedBytes(frame);
+    const uint32_t lineBytes = frame.bytes - frame.savedBytes;
     m_receivedBytes += lineBytes;
     m_unacknowledged += lineBytes;
     if (psn == m_expected)

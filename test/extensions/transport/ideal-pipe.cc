@@ -14,6 +14,8 @@
 #include "ns3/host-transport.h"
 #include "ns3/simulator.h"
 
+#include <functional>
+
 namespace
 {
 
@@ -51,7 +53,7 @@ struct Pipe : public MultiPortTransport
         }
         if (part.sent)
         {
-            Simulator::Schedule(sent, part.sent);
+            Simulator::Schedule(sent, &Pipe::Call, part.sent);
         }
         traffic.count++;
         traffic.open++;
@@ -63,6 +65,11 @@ struct Pipe : public MultiPortTransport
                                        m_rank,
                                        connection,
                                        arriving);
+    }
+
+    static void Call(std::function<void()> function)
+    {
+        function();
     }
 
     void Arrive(uint32_t peer, uint32_t connection, Part part)
