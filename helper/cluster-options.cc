@@ -11,6 +11,7 @@
 #include "ns3/host-model.h"
 #include "ns3/multi-port-transport.h"
 #include "ns3/path-choice.h"
+#include "ns3/rdma-congestion-control.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-jitter.h"
 #include "ns3/training-quantity.h"
@@ -134,6 +135,12 @@ ClusterOptions::FindVariation() const
     if (nic != "none" || codec != "none")
     {
         return "engines and codecs count what they do";
+    }
+    const auto& controls = Registry<CongestionControlEntry>::All();
+    const auto control = controls.find(KeyValues::Split(GetCongestionControl()).GetName());
+    if (control != controls.end() && !control->second.repeats)
+    {
+        return "congestion control " + control->first + " is not known to repeat itself";
     }
     const auto& systems = Registry<InNetworkSystem>::All();
     const auto system = systems.find(KeyValues::Split(algorithm).GetName());

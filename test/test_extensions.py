@@ -154,6 +154,11 @@ def test_congestion_control(library):
         "collective-benchmark", "--congestion-control=fixed-share:share=2", libraries=[file]
     )
     assert_refused(wrong, "share=2", "0.01 to 1")
+    job = ["--workload=alexnet", "--ranks=2", "--iterations=8", "--repeat=derive"]
+    repeated = run_json(
+        "training-job", *job, "--congestion-control=fixed-share", libraries=[file]
+    )
+    assert "fixed-share is not known to repeat" in json.dumps(repeated)
 
 
 def test_path_choice(library):

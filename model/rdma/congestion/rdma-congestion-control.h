@@ -236,6 +236,8 @@ struct CongestionControlEntry
     };
 
     std::vector<Preset> presets{}; ///< the first one is the default and equals the attributes'
+    /// Whether it draws no random numbers, so that an iteration can be like an earlier one.
+    bool repeats{false};
 };
 
 /**

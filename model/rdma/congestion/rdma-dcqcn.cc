@@ -49,7 +49,8 @@ const Registry<CongestionControlEntry>::Entry g_dcqcn(
         {"ns3::training::RdmaNic::CnpInterval", "50us"},
         {"ns3::training::SwitchDevice::EcnKminPerGbps", "125"},
         {"ns3::training::SwitchDevice::EcnKmaxPerGbps", "5000"},
-        {"ns3::training::SwitchDevice::EcnPmax", "0.01"}}}}});
+        {"ns3::training::SwitchDevice::EcnPmax", "0.01"}}}},
+     true});
 
 } // namespace
 

@@ -23,10 +23,9 @@ namespace
 /// Marking threshold of HPCC's run.py: 30 KB at 10 Gbit/s.
 constexpr double ECN_STEP_PER_GBPS = 3000;
 
-const Registry<CongestionControlEntry>::Entry g_dctcp("dctcp",
-                                                      {"DCTCP, by the part of marked packets",
-                                                       &RdmaDctcp::GetTypeId,
-                                                       ECN_STEP_PER_GBPS});
+const Registry<CongestionControlEntry>::Entry g_dctcp(
+    "dctcp",
+    {"DCTCP, by the part of marked packets", &RdmaDctcp::GetTypeId, ECN_STEP_PER_GBPS, {}, true});
 
 } // namespace
 

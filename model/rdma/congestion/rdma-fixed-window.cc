@@ -21,7 +21,10 @@ namespace
 const Registry<CongestionControlEntry>::Entry g_window("window",
                                                        {"line rate with a window of one "
                                                         "bandwidth-delay product",
-                                                        &RdmaFixedWindow::GetTypeId});
+                                                        &RdmaFixedWindow::GetTypeId,
+                                                        0,
+                                                        {},
+                                                        true});
 
 } // namespace
 

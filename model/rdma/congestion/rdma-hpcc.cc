@@ -34,7 +34,8 @@ const Registry<CongestionControlEntry>::Entry g_hpcc(
        "simulations of the paper: MaxStage 0",
        {{"ns3::training::RdmaHpcc::AdditiveIncrease", "0.0005"},
         {"ns3::training::RdmaHpcc::MaxStage", "0"},
-        {"ns3::training::RdmaHpcc::MinimumRate", "1Gbps"}}}}});
+        {"ns3::training::RdmaHpcc::MinimumRate", "1Gbps"}}}},
+     true});
 
 } // namespace
 

@@ -16,9 +16,9 @@ NS_OBJECT_ENSURE_REGISTERED(RdmaLineRate);
 namespace
 {
 
-const Registry<CongestionControlEntry>::Entry g_none("none",
-                                                     {"line rate, limited only by PFC pauses",
-                                                      &RdmaLineRate::GetTypeId});
+const Registry<CongestionControlEntry>::Entry g_none(
+    "none",
+    {"line rate, limited only by PFC pauses", &RdmaLineRate::GetTypeId, 0, {}, true});
 
 } // namespace
 

@@ -20,9 +20,9 @@ NS_OBJECT_ENSURE_REGISTERED(RdmaPowerTcp);
 namespace
 {
 
-const Registry<CongestionControlEntry>::Entry g_powerTcp("power-tcp",
-                                                         {"PowerTCP, by in-band telemetry",
-                                                          &RdmaPowerTcp::GetTypeId});
+const Registry<CongestionControlEntry>::Entry g_powerTcp(
+    "power-tcp",
+    {"PowerTCP, by in-band telemetry", &RdmaPowerTcp::GetTypeId, 0, {}, true});
 
 /// Lower bound of the current, as a fraction of the line rate.
 constexpr double MIN_CURRENT = 0.5;

@@ -24,9 +24,9 @@ NS_OBJECT_ENSURE_REGISTERED(RdmaSwift);
 namespace
 {
 
-const Registry<CongestionControlEntry>::Entry g_swift("swift",
-                                                      {"Swift, by a target delay",
-                                                       &RdmaSwift::GetTypeId});
+const Registry<CongestionControlEntry>::Entry g_swift(
+    "swift",
+    {"Swift, by a target delay", &RdmaSwift::GetTypeId, 0, {}, true});
 
 /// Upper bound of each part of the target delay, s; the sum over all links must not overflow.
 constexpr double MAX_TARGET = 1000;

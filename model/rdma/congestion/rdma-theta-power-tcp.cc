@@ -20,7 +20,7 @@ namespace
 
 const Registry<CongestionControlEntry>::Entry g_thetaPowerTcp(
     "theta-power-tcp",
-    {"PowerTCP without telemetry, by the round trip", &RdmaThetaPowerTcp::GetTypeId});
+    {"PowerTCP without telemetry, by the round trip", &RdmaThetaPowerTcp::GetTypeId, 0, {}, true});
 
 /// Lower bound of round-trip growth plus 1.
 constexpr double MIN_GROWTH = 0.5;

@@ -30,7 +30,8 @@ const Registry<CongestionControlEntry>::Entry g_timely(
      {{"hpcc", "TIMELY+w of HPCC's evaluation", {}},
       {"sigcomm15",
        "Mittal et al., SIGCOMM 2015: no window",
-       {{"ns3::training::RdmaTimely::Window", "false"}}}}});
+       {{"ns3::training::RdmaTimely::Window", "false"}}}},
+     true});
 
 } // namespace
 
