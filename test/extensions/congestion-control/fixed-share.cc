@@ -33,7 +33,7 @@ class RdmaFixedShare : public RdmaCongestionControl
                                 .AddAttribute("Share",
                                               "Sending rate as a share of the line rate",
                                               DoubleValue(0.5),
-                                              MakeDoubleAccessor(&RdmaFixedShare::m_share),
+                                              InOrder(MakeDoubleAccessor(&RdmaFixedShare::m_share)),
                                               MakeDoubleChecker<double>(0.01, 1));
         return tid;
     }
