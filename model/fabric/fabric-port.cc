@@ -369,7 +369,10 @@ FabricPort::SendNext(int64_t now)
         const uint8_t priority =
             m_owner.GetScheduling().Choose(eligible, m_current, classes.queues);
         m_lineFreePending = true; // what the owner sends now, such as a pause, waits its turn
-        Frame* frame = Take(priority, ready, now);
+        const uint32_t bit = 1 << priority;
+        Frame* frame = !(m_waiting & bit) ? m_source->Pull(priority, now)
+                       : ready & bit      ? TakeShared(priority, now)
+                                          : Pop(priority);
         classes.queues[priority].credit -= frame->bytes;
         if (m_owner.BeginTransmit(*frame, *this))
         {
@@ -392,18 +395,12 @@ FabricPort::SendNext(int64_t now)
 }
 
 /**
- * @return the next frame of a priority: of the queue or of the source. If both have some, both get
- *         the same bytes, but what the source itself has queued goes first.
+ * @return the next frame of a priority of which both the queue and the source have frames: both get
+ *         the same bytes, but what the source itself has queued goes first
  */
 Frame*
-FabricPort::Take(uint8_t priority, uint8_t ready, int64_t now)
+FabricPort::TakeShared(uint8_t priority, int64_t now)
 {
-    const bool isQueued = m_waiting >> priority & 1;
-    const bool isReady = ready >> priority & 1;
-    if (!isQueued || !isReady)
-    {
-        return isQueued ? Pop(priority) : m_source->Pull(priority, now);
-    }
     if (m_source->IsOwn(*m_classes->queues[priority].GetHead()))
     {
         return Pop(priority);

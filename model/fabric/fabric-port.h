@@ -526,7 +526,7 @@ class alignas(64) FabricPort : public EventImpl
     void SetPaused(uint8_t priority, bool paused, int64_t now);
     Frame* PopPause();
     Frame* Pop(uint8_t priority);
-    Frame* Take(uint8_t priority, uint8_t ready, int64_t now);
+    Frame* TakeShared(uint8_t priority, int64_t now);
     void OnPause(const Frame& frame);
     void ObeyPause(uint8_t classes, int64_t until);
     void OnPauseExpired();
