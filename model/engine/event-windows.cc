@@ -131,10 +131,6 @@ EventWindows::SetNodes(std::vector<WindowNode> nodes, uint64_t length, uint64_t 
 inline bool
 EventWindows::Keeps(uint64_t time, uint32_t index, const EventImpl& impl) const
 {
-    if (index < m_switches)
-    {
-        return index == m_executing || MayBeQuiet(impl, m_who[index].id);
-    }
     if (time < m_end && (index == m_executing || IsOrdered(index)))
     {
         return index == m_executing; // what a quiet event schedules is quiet
@@ -148,9 +144,16 @@ EventWindows::Insert(uint64_t time, uint32_t context, uint32_t uid, EventImpl* i
     const uint32_t index = m_indices[context];
     const bool isHost = index >= m_switches;
     const bool isFrame = &typeid(*impl) == &typeid(Frame); // same library: addresses are enough
-    if ((isHost || !isFrame) && !Keeps(time, index, *impl))
+    if (isHost)
     {
-        return false;
+        if (!Keeps(time, index, *impl))
+        {
+            return false;
+        }
+    }
+    else if (index != m_executing && !isFrame && !MayBeQuiet(*impl, context))
+    {
+        return false; // an event of a program, which may act on any node
     }
     m_size++;
     if (isFrame)
