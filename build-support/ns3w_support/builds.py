@@ -382,6 +382,9 @@ class WafBuild(TreeBuild):
 
     def compile(self, programs):
         self.waf("building by waf", "build", f"-j{CORES}")
+        # Programs and libraries of waf do not know where the libraries are.
+        folders = [str(self.output / "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+        os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folders)
         self.write_build_info()
 
 
