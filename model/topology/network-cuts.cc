@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/push_relabel_max_flow.hpp>
+#include <boost/graph/boykov_kolmogorov_max_flow.hpp>
 #include <functional>
 #include <map>
 #include <set>
@@ -69,13 +69,13 @@ GetFlow(const TopologyGraph& topology, uint32_t ranks, const Division& isInside)
             graph[back] = {rate, 0, there};
         }
     }
-    return boost::push_relabel_max_flow(graph,
-                                        source,
-                                        sink,
-                                        boost::get(&FlowEdge::capacity, graph),
-                                        boost::get(&FlowEdge::residual, graph),
-                                        boost::get(&FlowEdge::reverse, graph),
-                                        boost::get(boost::vertex_index, graph));
+    return boost::boykov_kolmogorov_max_flow(graph,
+                                             boost::get(&FlowEdge::capacity, graph),
+                                             boost::get(&FlowEdge::residual, graph),
+                                             boost::get(&FlowEdge::reverse, graph),
+                                             boost::get(boost::vertex_index, graph),
+                                             source,
+                                             sink);
 }
 
 } // namespace
