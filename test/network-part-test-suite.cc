@@ -87,10 +87,10 @@ struct RunningNetwork
             }
             for (uint32_t i = 0; i < 30; i++)
             {
-                const uint32_t node =
-                    actor == Actor::NOBODY ? Simulator::NO_CONTEXT
-                    : actor == Actor::HOST ? made.fabric.hosts.Get(draw(0, 5))->GetId()
-                                           : made.fabric.switches.Get(draw(0, 2))->GetId();
+                const uint32_t node = actor == Actor::NOBODY ? Simulator::NO_CONTEXT
+                                      : actor == Actor::HOST
+                                          ? made.fabric.hosts.Get(draw(0, 5))->GetId()
+                                          : made.fabric.switches.Get(draw(0, 2))->GetId();
                 Simulator::ScheduleWithContext(node,
                                                TimeStep(draw(1000000, 100000000)),
                                                &RunningNetwork::Act,
@@ -186,7 +186,9 @@ ReadState(RunningNetwork& network, uint32_t which, uint64_t)
 {
     for (const Ptr<SwitchDevice>& device : network.network->fabric.devicesOfSwitches)
     {
-        network.See(100, device->GetPort(which % 2).GetQueueBytes(0), device->GetBuffer().GetUsed());
+        network.See(100,
+                    device->GetPort(which % 2).GetQueueBytes(0),
+                    device->GetBuffer().GetUsed());
     }
     for (const Ptr<RdmaNic>& nic : network.network->nics)
     {
