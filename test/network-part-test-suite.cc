@@ -4,16 +4,14 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "chosen-event-loop.h"
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/boolean.h"
 #include "ns3/bucket-scheduler.h"
-#include "ns3/global-value.h"
 #include "ns3/object-factory.h"
 #include "ns3/rdma-dcqcn.h"
 #include "ns3/simulator.h"
-#include "ns3/string.h"
 #include "ns3/switch-device.h"
 #include "ns3/training-event-loop.h"
 #include "ns3/training-network-part.h"
@@ -53,12 +51,8 @@ struct RunningNetwork
     Sights Run(bool windows)
     {
         sights.clear();
-        TypeIdValue before;
-        GlobalValue::GetValueByName("SchedulerType", before);
-        GlobalValue::Bind("SchedulerType", TypeIdValue(BucketScheduler::GetTypeId()));
-        const auto loop = CreateObject<WindowSimulatorImpl>();
-        loop->SetAttribute("Windows", BooleanValue(windows));
-        Simulator::SetImplementation(loop);
+        const auto loop = MakeLoop(windows);
+        const ChosenEventLoop chosen(loop, BucketScheduler::GetTypeId());
         std::mt19937_64 random(seed);
         const auto draw = [&random](uint64_t from, uint64_t to) {
             return from + random() % (to - from + 1);
@@ -106,7 +100,6 @@ struct RunningNetwork
             }
             controls.clear();
         }
-        GlobalValue::Bind("SchedulerType", before);
         return sights;
     }
 

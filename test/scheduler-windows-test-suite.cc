@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "chosen-event-loop.h"
 #include "fabric-test-common.h"
 #include "test-case.h"
 
@@ -35,41 +36,6 @@ using namespace ns3::training;
 using namespace ns3::training::tests;
 
 constexpr int64_t DELAY = 500000; // of each link, ps
-
-/** The global values of a test. They are as before after the test. */
-class ChosenEventLoop
-{
-  public:
-    /**
-     * @param loop the event loop
-     * @param scheduler its event list
-     */
-    ChosenEventLoop(const Ptr<SimulatorImpl>& loop, TypeId scheduler)
-    {
-        UsePicoseconds();
-        GlobalValue::GetValueByName("SchedulerType", m_before);
-        GlobalValue::Bind("SchedulerType", TypeIdValue(scheduler));
-        Simulator::SetImplementation(loop);
-    }
-
-    ~ChosenEventLoop()
-    {
-        Simulator::Destroy();
-        GlobalValue::Bind("SchedulerType", m_before);
-    }
-
-  private:
-    TypeIdValue m_before;
-};
-
-/** @return an event loop with windows, or without them */
-Ptr<WindowSimulatorImpl>
-MakeLoop(bool windows = true)
-{
-    auto loop = CreateObject<WindowSimulatorImpl>();
-    loop->SetAttribute("Windows", BooleanValue(windows));
-    return loop;
-}
 
 /** @return two hosts on each end of a chain of three switches, and a host in the middle */
 TopologyGraph
