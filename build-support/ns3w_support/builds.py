@@ -309,9 +309,13 @@ class TreeBuild(Build):
     def with_mpi(self):
         """Return the words before a program that has it use MPI."""
         # By name, as a path with a space would be taken for two libraries.
-        folders = [str(self.output / "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
         library = f"LD_PRELOAD=lib{MODULE}-mpi.so"
-        return ["env", f"LD_LIBRARY_PATH={os.pathsep.join(folders)}", library]
+        return ["env", f"LD_LIBRARY_PATH={self.library_path()}", library]
+
+    def library_path(self):
+        """Return LD_LIBRARY_PATH with the libraries of this build first."""
+        folders = [str(self.output / "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
+        return os.pathsep.join(folders)
 
     def write_build_info(self):
         """Describe the build for the Python package and extensions. Keys, all paths absolute:
@@ -383,8 +387,7 @@ class WafBuild(TreeBuild):
     def compile(self, programs):
         self.waf("building by waf", "build", f"-j{CORES}")
         # Programs and libraries of waf do not know where the libraries are.
-        folders = [str(self.output / "lib"), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
-        os.environ["LD_LIBRARY_PATH"] = os.pathsep.join(folders)
+        os.environ["LD_LIBRARY_PATH"] = self.library_path()
         self.write_build_info()
 
 

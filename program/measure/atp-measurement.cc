@@ -136,12 +136,14 @@ MeasureAtpJobs(const AtpScenario& scenario)
     {
         LinkImpairment::Configuration configuration;
         configuration.loss = scenario.loss;
-        int64_t stream = GetRandomStream(RandomUse::LOSSES);
+        uint64_t index = 0;
+        const auto make = [&] {
+            return std::make_shared<LinkImpairment>(configuration,
+                                                    GetRandomStream(RandomUse::LOSSES, index++));
+        };
         for (const auto& channel : fabric.channels)
         {
-            channel->AddImpairments({std::make_shared<LinkImpairment>(configuration, stream),
-                                     std::make_shared<LinkImpairment>(configuration, stream + 1)});
-            stream += 2;
+            channel->AddImpairments({make(), make()}); // braces: from left to right
         }
     }
     std::optional<RunFiles> files;

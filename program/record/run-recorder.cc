@@ -164,7 +164,7 @@ RunRecorder::OnCollective(const CollectiveRecord& reported)
     }
     Keep(COLLECTIVE, record.rank, record.communicator, record.collective, record.operation);
     m_kept(record.algorithm, record.bytes, record.iteration, record.bucket);
-    m_kept(record.issued, record.started, record.finished);
+    m_kept(record.issued, record.started, record.finished, record.derived);
 }
 
 void
@@ -185,7 +185,7 @@ RunRecorder::WriteCollective(const CollectiveRecord& record)
         row.communicator = record.communicator;
         row.turnS = record.started.GetSeconds();
         row.layers = layers;
-        row.derived = record.derived || m_cycles > 0;
+        row.derived = record.derived;
         m_store->Add(row);
     }
     if (IsDrawn(record.rank))
@@ -202,7 +202,7 @@ RunRecorder::WriteCollective(const CollectiveRecord& record)
                 .Set("layers", layers)
                 .Set("bytes", record.bytes)
                 .Set("algorithm", record.algorithm)
-                .Set("derived", record.derived || m_cycles > 0)
+                .Set("derived", record.derived)
                 .Set("waited_us", (record.started - record.issued).GetSeconds() * 1e6));
         const auto messages = m_drawn.extract(
             {record.rank, record.communicator, record.collective % COLLECTIVES_OF_TAGS});
@@ -556,6 +556,7 @@ RunRecorder::Write(Report report)
         collective->issued += later;
         collective->started += later;
         collective->finished += later;
+        collective->derived |= m_cycles > 0;
         WriteCollective(*collective);
         return;
     }
@@ -675,7 +676,7 @@ RunRecorder::WriteKept(ByteReader& reader)
         CollectiveRecord record;
         reader(record.rank, record.communicator, record.collective, record.operation);
         reader(record.algorithm, record.bytes, record.iteration, record.bucket);
-        reader(record.issued, record.started, record.finished);
+        reader(record.issued, record.started, record.finished, record.derived);
         WriteCollective(record);
     }
     else if (kind == COMPUTE)
