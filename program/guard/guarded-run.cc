@@ -20,6 +20,7 @@
 #include <cmath>
 #include <csignal>
 #include <map>
+#include <sys/time.h>
 
 namespace ns3::training
 {
@@ -38,15 +39,45 @@ constexpr std::array<int, 3> SIGNALS{SIGHUP, SIGINT, SIGTERM};
 bool g_handlesSignals = false;
 volatile std::sig_atomic_t g_signal = 0;       // the signal that has arrived
 volatile std::sig_atomic_t g_isSimulating = 0; // a simulation of one process runs
+volatile std::sig_atomic_t g_isLookDue = 0;
+std::function<void()> g_look; // or null
+
+/** Stops a simulation between two events; several processes must stop together, see CheckSignal().
+ */
+void
+StopSoon()
+{
+    if (g_isSimulating != 0)
+    {
+        Simulator::Stop(); // sets a flag
+    }
+}
 
 void
 OnSignal(int signal)
 {
     g_signal = signal;
-    if (g_isSimulating != 0)
+    StopSoon();
+}
+
+void
+OnAlarm(int /* signal */)
+{
+    g_isLookDue = 1;
+    StopSoon();
+}
+
+/** @return whether a look was due */
+bool
+Look()
+{
+    const bool isDue = g_isLookDue != 0;
+    if (isDue && g_look)
     {
-        Simulator::Stop(); // sets a flag; several processes must stop together, see CheckSignal()
+        g_look();
     }
+    g_isLookDue = 0;
+    return isDue;
 }
 
 /** @return name of a signal */
@@ -165,6 +196,27 @@ void
 GuardedRun::HandleSignals()
 {
     g_handlesSignals = true;
+}
+
+void
+GuardedRun::SetLook(std::function<void()> look, double first, double period)
+{
+    struct sigaction action;
+    if (sigaction(SIGALRM, nullptr, &action) != 0 ||
+        (action.sa_handler != SIG_DFL && action.sa_handler != &OnAlarm))
+    {
+        return;
+    }
+    action = {};
+    action.sa_handler = &OnAlarm;
+    action.sa_flags = SA_RESTART; // output continues
+    sigaction(SIGALRM, &action, nullptr);
+    g_look = std::move(look);
+    const auto toTimeval = [](double seconds) {
+        return timeval{0, g_look ? static_cast<suseconds_t>(seconds * 1e6) : 0};
+    };
+    const itimerval timer{toTimeval(period), toTimeval(first)};
+    setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 GuardedRun::GuardedRun(const Cluster& cluster)
@@ -321,6 +373,7 @@ GuardedRun::Halt(uint32_t run)
 void
 GuardedRun::CheckSignal()
 {
+    Look();
     if (g_signal == 0)
     {
         m_signalCheck = Simulator::Schedule(m_signalPeriod, &GuardedRun::CheckSignal, this);
@@ -380,6 +433,7 @@ GuardedRun::RunOnce()
         Simulate();
     }
     g_isSimulating = 0;
+    const bool isEarly = Look();
     Simulator::Cancel(check);
     Simulator::Cancel(m_signalCheck);
     // All processes are here now, at the same simulated time unless one of them has stopped early.
@@ -411,6 +465,10 @@ GuardedRun::RunOnce()
     if (all.stopped || (all.ended && Simulator::Now() >= all.lastDone + m_cluster.GetRoundTrip()))
     {
         return true;
+    }
+    if (isEarly && Processes::GetCount() == 1)
+    {
+        return false;
     }
     if (Simulator::Now().GetSeconds() > MAX_SECONDS)
     {

@@ -120,6 +120,15 @@ class GuardedRun
     static void HandleSignals();
 
     /**
+     * Lets a function look at all runs by the clock on the wall, between two events. Does nothing
+     * if the program uses SIGALRM itself.
+     * @param look null: no longer
+     * @param first time until the first look, below 1 s
+     * @param period time between two looks, below 1 s
+     */
+    static void SetLook(std::function<void()> look, double first, double period);
+
+    /**
      * @param cluster its ranks are watched; must outlive this object
      */
     explicit GuardedRun(const Cluster& cluster);

@@ -6,10 +6,10 @@
 
 #include "progress-line.h"
 
-#include "ns3/simulator.h"
-#include "ns3/training-event-kinds.h"
+#include "guarded-run.h"
 
-#include <algorithm>
+#include "ns3/simulator.h"
+
 #include <cstdio>
 #include <unistd.h>
 
@@ -30,20 +30,22 @@ ProgressLine::ProgressLine(const Fabric& fabric,
     : m_fabric(fabric),
       m_fraction(std::move(fraction)),
       m_label(label.empty() ? "" : label + ": "),
-      m_interval(MicroSeconds(10)),
       m_start(Clock::now()),
       m_last(m_start)
 {
     if (isatty(STDERR_FILENO))
     {
-        ScheduleTick();
+        GuardedRun::SetLook([this] { Show(); }, PERIOD / 2, PERIOD);
     }
 }
 
 ProgressLine::~ProgressLine()
 {
+    if (isatty(STDERR_FILENO))
+    {
+        GuardedRun::SetLook(nullptr, 0, 0);
+    }
     Clear();
-    m_event.Cancel();
 }
 
 void
@@ -57,43 +59,28 @@ ProgressLine::Clear()
 }
 
 void
-ProgressLine::ScheduleTick()
-{
-    const auto tick = Create<BystanderCall<ProgressLine>>(&ProgressLine::Tick, this);
-    m_event = Simulator::Schedule(m_interval, Ptr<EventImpl>(tick));
-}
-
-void
-ProgressLine::Tick()
+ProgressLine::Show()
 {
     const auto now = Clock::now();
     const double passed = std::chrono::duration<double>(now - m_last).count();
-    // Simulated time runs at varying speed: the interval grows if this tick came early.
-    m_interval =
-        Seconds(m_interval.GetSeconds() * std::clamp(PERIOD / std::max(passed, 1e-6), 0.1, 2.0));
-    m_interval = std::max(m_interval, MicroSeconds(1));
-    if (passed >= PERIOD / 2)
+    const double elapsed = std::chrono::duration<double>(now - m_start).count();
+    const double fraction = m_fraction();
+    const uint64_t events = Simulator::GetEventCount();
+    std::fprintf(stderr,
+                 "\r\033[K%s%3.0f %%  simulated %.3f ms  %.1f M packet-hops  %.2f M events/s",
+                 m_label.c_str(),
+                 100 * fraction,
+                 Simulator::Now().GetSeconds() * 1e3,
+                 static_cast<double>(m_fabric.GetPacketHops()) * 1e-6,
+                 static_cast<double>(events - m_lastEvents) / passed * 1e-6);
+    if (const auto left = m_remaining.Update(elapsed, fraction))
     {
-        const double elapsed = std::chrono::duration<double>(now - m_start).count();
-        const double fraction = m_fraction();
-        const uint64_t events = Simulator::GetEventCount();
-        std::fprintf(stderr,
-                     "\r\033[K%s%3.0f %%  simulated %.3f ms  %.1f M packet-hops  %.2f M events/s",
-                     m_label.c_str(),
-                     100 * fraction,
-                     Simulator::Now().GetSeconds() * 1e3,
-                     static_cast<double>(m_fabric.GetPacketHops()) * 1e-6,
-                     static_cast<double>(events - m_lastEvents) / passed * 1e-6);
-        if (const auto left = m_remaining.Update(elapsed, fraction))
-        {
-            std::fprintf(stderr, "  %.0f s left", *left);
-        }
-        std::fflush(stderr);
-        m_shown = true;
-        m_last = now;
-        m_lastEvents = events;
+        std::fprintf(stderr, "  %.0f s left", *left);
     }
-    ScheduleTick();
+    std::fflush(stderr);
+    m_shown = true;
+    m_last = now;
+    m_lastEvents = events;
 }
 
 } // namespace ns3::training

@@ -9,8 +9,6 @@
 
 #include "remaining-time.h"
 
-#include "ns3/event-id.h"
-#include "ns3/nstime.h"
 #include "ns3/training-fabric.h"
 
 #include <chrono>
@@ -25,7 +23,7 @@ namespace ns3::training
  *
  * Shows the progress of a simulation on one line of standard error, rewritten about twice a second:
  * simulated time, packet-hops, events per second, and the remaining time. Does nothing unless
- * standard error is a terminal. Its events do not change results.
+ * standard error is a terminal. Needs a GuardedRun.
  */
 class ProgressLine
 {
@@ -48,15 +46,12 @@ class ProgressLine
   private:
     using Clock = std::chrono::steady_clock;
 
-    void ScheduleTick();
-    void Tick();
+    void Show();
 
     const Fabric& m_fabric;
     std::function<double()> m_fraction;
     std::string m_label;
     bool m_shown{false};
-    Time m_interval;
-    EventId m_event;
     Clock::time_point m_start;
     Clock::time_point m_last;
     uint64_t m_lastEvents{0};
