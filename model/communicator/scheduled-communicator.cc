@@ -433,9 +433,10 @@ ScheduledCommunicator::StartNext()
         }
         if (m_settings.hostModel && !active.progress->IsFinished())
         {
-            active.host = m_settings.hostModel->GetCost(*active.schedule, active.tensor->bytes);
+            active.host =
+                HostChannels(m_settings.hostModel->GetCost(*active.schedule, active.tensor->bytes));
             active.isStarting = true;
-            Simulator::Schedule(active.host.start,
+            Simulator::Schedule(active.host.GetCost().start,
                                 &ScheduledCommunicator::BeginActive,
                                 this,
                                 *turn);
@@ -471,8 +472,9 @@ ScheduledCommunicator::StartReplayed(uint64_t collective)
     Active& active = *Find(collective);
     if (m_settings.hostModel)
     {
-        active.host = m_settings.hostModel->GetCost(*active.schedule, active.tensor->bytes);
-        Simulator::Schedule(active.host.start,
+        active.host =
+            HostChannels(m_settings.hostModel->GetCost(*active.schedule, active.tensor->bytes));
+        Simulator::Schedule(active.host.GetCost().start,
                             &ScheduledCommunicator::BeginActive,
                             this,
                             collective);
@@ -660,16 +662,15 @@ ScheduledCommunicator::Post(Active& active, uint32_t index, const MessageCoder::
     const ScheduleAction action = progress.GetAction(index);
     const uint64_t tag =
         MessageTag{m_number, active.record.collective, action.step, action.message}.Pack();
-    const uint64_t bytes = GetWireBytes(active, code.bytes);
+    const uint64_t bytes = active.host.GetWireBytes(code.bytes);
     const Ptr<ByteBuffer>& payload = code.payload;
     if (payload)
     {
         payload->bytes.resize(bytes); // with room for flags
     }
-    const HostCost& host = active.host;
-    if ((host.sendSecondsPerByte > 0 || host.perSlot.IsStrictlyPositive()) && !IsLocal(action))
+    if (m_settings.hostModel)
     {
-        Occupy(active, action, code.bytes, host.sendSecondsPerByte);
+        active.host.Send(ToHostMessage(active, action, code.bytes), Simulator::Now());
     }
     m_sendTrace(MakeRecord(m_rank, action.peer, tag, bytes));
     const uint8_t mark = GetTypeOfService(active.record.operation);
@@ -765,18 +766,14 @@ ScheduledCommunicator::TakeIn(Active& active, uint32_t index, const Early& chunk
         ChargeReduceTime(active, index, action);
         return;
     }
-    const bool isLocal = IsLocal(action);
-    const uint64_t bytes =
-        active.coder
-            ? static_cast<uint64_t>(static_cast<double>(chunk.bytes) / active.host.wireFactor)
-            : progress.GetBytes(action);
-    const Time done =
-        Occupy(active,
-               action,
-               bytes,
-               isLocal ? active.host.localSecondsPerByte : active.host.remoteSecondsPerByte);
+    const HostChannels::Message message = ToHostMessage(
+        active,
+        action,
+        active.coder ? active.host.GetDataBytes(chunk.bytes) : progress.GetBytes(action));
+    const Time done = active.host.Receive(message, Simulator::Now());
     // The latency passes while the chunk waits for others, as for the second child in a tree.
-    const Time hop = isLocal ? active.host.localHop : active.host.remoteHop;
+    const HostCost& cost = active.host.GetCost();
+    const Time hop = message.isLocal ? cost.localHop : cost.remoteHop;
     const Time waited = Simulator::Now() - chunk.arrived;
     progress.SetBusy(index, true);
     Simulator::Schedule(done + std::max(Time(0), hop - waited),
@@ -786,60 +783,16 @@ ScheduledCommunicator::TakeIn(Active& active, uint32_t index, const Early& chunk
                         index);
 }
 
-bool
-ScheduledCommunicator::IsLocal(const ScheduleAction& action) const
+HostChannels::Message
+ScheduledCommunicator::ToHostMessage(const Active& active,
+                                     const ScheduleAction& action,
+                                     uint64_t bytes) const
 {
-    return m_settings.hostModel->IsLocal(m_transport->GetRank(m_number, m_rank),
-                                         m_transport->GetRank(m_number, action.peer));
-}
-
-uint64_t
-ScheduledCommunicator::GetWireBytes(const Active& active, uint64_t bytes) const
-{
-    return active.host.wireFactor == 1 ? bytes
-                                       : static_cast<uint64_t>(std::ceil(
-                                             active.host.wireFactor * static_cast<double>(bytes)));
-}
-
-Time
-ScheduledCommunicator::Occupy(Active& active,
-                              const ScheduleAction& action,
-                              uint64_t bytes,
-                              double secondsPerByte)
-{
-    const HostCost& host = active.host;
-    const bool isLocal = IsLocal(action);
-    if (host.hasCommonChannel && isLocal)
-    {
-        return Time(0);
-    }
-    const uint32_t lane = action.message / active.schedule->segments;
-    Time& free =
-        host.hasCommonChannel ? active.channels[{0, 0}] : active.channels[{action.peer, lane}];
-    if (host.hasCommonChannel && action.IsReceive())
-    {
-        // The copy began with the message's first byte, unless the channel was busy.
-        const double size = static_cast<double>(bytes);
-        const double onLine = std::max(0.0, host.sendSecondsPerByte - secondsPerByte) * size;
-        free = std::max(Simulator::Now(),
-                        std::max(free, Simulator::Now() - Seconds(onLine)) +
-                            Seconds(host.sendSecondsPerByte * size));
-    }
-    else
-    {
-        free =
-            std::max(free, Simulator::Now()) + Seconds(secondsPerByte * static_cast<double>(bytes));
-    }
-    if (action.IsReceive() && !isLocal)
-    {
-        free += host.perWindow *
-                static_cast<int64_t>((std::max<uint64_t>(bytes, 1) - 1) / host.windowBytes);
-    }
-    if (!isLocal)
-    {
-        free += host.perMessage + host.perSlot * static_cast<int64_t>(bytes / host.slotBytes);
-    }
-    return free - Simulator::Now();
+    return {action.peer,
+            action.message / active.schedule->segments,
+            bytes,
+            m_settings.hostModel->IsLocal(m_transport->GetRank(m_number, m_rank),
+                                          m_transport->GetRank(m_number, action.peer))};
 }
 
 void

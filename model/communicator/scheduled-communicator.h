@@ -10,6 +10,7 @@
 #include "collective-progress.h"
 #include "collective-replay.h"
 #include "communicator-records.h"
+#include "host-channels.h"
 #include "host-model.h"
 #include "message-coder.h"
 #include "message-grants.h"
@@ -193,10 +194,8 @@ class ScheduledCommunicator : public Communicator
         uint32_t root{0};
         ByteMatrix matrix;
         Done done;
-        HostCost host;
-        Ptr<const MessageCoder> coder; // null: messages are sent as they are
-        std::map<std::pair<uint32_t, uint32_t>, Time>
-            channels;                                 // free from then on, by peer and lane
+        HostChannels host;
+        Ptr<const MessageCoder> coder;                // null: messages are sent as they are
         bool isStarting{false};                       // has its turn, and sends nothing yet
         bool isReplayed{false};                       // by CollectiveReplay
         bool isDerived{false};                        // likewise, without packets
@@ -235,12 +234,9 @@ class ScheduledCommunicator : public Communicator
     void OnChunk(Active& active, uint32_t index, const Early& chunk);
     void OnDecoded(uint64_t collective, uint32_t index, const Early& chunk);
     void TakeIn(Active& active, uint32_t index, const Early& chunk);
-    uint64_t GetWireBytes(const Active& active, uint64_t bytes) const;
-    bool IsLocal(const ScheduleAction& action) const;
-    Time Occupy(Active& active,
-                const ScheduleAction& action,
-                uint64_t bytes,
-                double secondsPerByte);
+    HostChannels::Message ToHostMessage(const Active& active,
+                                        const ScheduleAction& action,
+                                        uint64_t bytes) const;
     void OnHop(uint64_t collective, uint32_t index);
     void ChargeReduceTime(Active& active, uint32_t index, const ScheduleAction& action);
     void OnReduced(uint64_t collective, uint32_t index);

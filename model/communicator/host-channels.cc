@@ -1,0 +1,99 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "host-channels.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3::training
+{
+
+HostChannels::HostChannels(HostCost cost)
+    : m_cost(cost)
+{
+}
+
+const HostCost&
+HostChannels::GetCost() const
+{
+    return m_cost;
+}
+
+uint64_t
+HostChannels::GetWireBytes(uint64_t bytes) const
+{
+    return m_cost.wireFactor == 1
+               ? bytes
+               : static_cast<uint64_t>(std::ceil(m_cost.wireFactor * static_cast<double>(bytes)));
+}
+
+uint64_t
+HostChannels::GetDataBytes(uint64_t bytes) const
+{
+    return static_cast<uint64_t>(static_cast<double>(bytes) / m_cost.wireFactor);
+}
+
+void
+HostChannels::Send(const Message& message, Time now)
+{
+    if (message.isLocal || (m_cost.sendSecondsPerByte <= 0 && !m_cost.perSlot.IsStrictlyPositive()))
+    {
+        return;
+    }
+    Time& free = Find(message);
+    free = std::max(free, now) +
+           Seconds(m_cost.sendSecondsPerByte * static_cast<double>(message.bytes)) +
+           GetMessageTime(message);
+}
+
+Time
+HostChannels::Receive(const Message& message, Time now)
+{
+    const double size = static_cast<double>(message.bytes);
+    if (message.isLocal)
+    {
+        if (m_cost.hasCommonChannel)
+        {
+            return Time(0);
+        }
+        Time& free = Find(message);
+        free = std::max(free, now) + Seconds(m_cost.localSecondsPerByte * size);
+        return free - now;
+    }
+    Time& free = Find(message);
+    if (m_cost.hasCommonChannel)
+    {
+        // The copy began with the message's first byte, unless the channel was busy.
+        const double onLine =
+            std::max(0.0, m_cost.sendSecondsPerByte - m_cost.remoteSecondsPerByte) * size;
+        free = std::max(now,
+                        std::max(free, now - Seconds(onLine)) +
+                            Seconds(m_cost.sendSecondsPerByte * size));
+    }
+    else
+    {
+        free = std::max(free, now) + Seconds(m_cost.remoteSecondsPerByte * size);
+    }
+    const uint64_t windows = (std::max<uint64_t>(message.bytes, 1) - 1) / m_cost.windowBytes;
+    free += m_cost.perWindow * static_cast<int64_t>(windows) + GetMessageTime(message);
+    return free - now;
+}
+
+Time&
+HostChannels::Find(const Message& message)
+{
+    return m_cost.hasCommonChannel ? m_free[{0, 0}] : m_free[{message.peer, message.lane}];
+}
+
+Time
+HostChannels::GetMessageTime(const Message& message) const
+{
+    return m_cost.perMessage +
+           m_cost.perSlot * static_cast<int64_t>(message.bytes / m_cost.slotBytes);
+}
+
+} // namespace ns3::training
