@@ -36,10 +36,10 @@ const ResultTableEntry<SimulationRow> g_simulation("simulation");
 
 } // namespace
 
-std::vector<std::pair<std::type_index, ResultTables::Maker>>&
+std::map<std::string, std::pair<std::type_index, ResultTables::Maker>>&
 ResultTables::GetMakers()
 {
-    static std::vector<std::pair<std::type_index, Maker>> makers;
+    static std::map<std::string, std::pair<std::type_index, Maker>> makers;
     return makers;
 }
 
@@ -48,10 +48,10 @@ ResultTables::Find(std::type_index row)
 {
     const auto& makers = GetMakers();
     const auto found = std::find_if(makers.begin(), makers.end(), [row](const auto& maker) {
-        return maker.first == row;
+        return maker.second.first == row;
     });
     NS_ABORT_MSG_IF(found == makers.end(), "no ResultTableEntry for " << row.name());
-    return static_cast<std::size_t>(found - makers.begin());
+    return static_cast<std::size_t>(std::distance(makers.begin(), found));
 }
 
 std::vector<RecordField<CollectiveRow>>

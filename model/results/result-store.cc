@@ -188,9 +188,9 @@ ResultStore::ResultStore(const std::string& path, const RunRow& run)
 {
     NS_LOG_FUNCTION(this << path);
     Check(path);
-    for (const auto& [row, make] : ResultTables::GetMakers())
+    for (const auto& [name, entry] : ResultTables::GetMakers())
     {
-        m_tables.push_back(make());
+        m_tables.push_back(entry.second());
     }
     try
     {

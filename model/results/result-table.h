@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -258,10 +259,10 @@ class ResultTables
     /** Makes a table. */
     using Maker = std::function<std::unique_ptr<AnyResultTable>()>;
 
-    /** @return the makers and the types of their rows, in the order of registration */
-    static std::vector<std::pair<std::type_index, Maker>>& GetMakers();
+    /** @return the makers and the types of their rows, by the name of the table */
+    static std::map<std::string, std::pair<std::type_index, Maker>>& GetMakers();
 
-    /** @param row type of the rows of a table @return its place in that order */
+    /** @param row type of the rows of a table @return its place in the order of names */
     static std::size_t Find(std::type_index row);
 };
 
@@ -280,9 +281,8 @@ class ResultTableEntry
      */
     explicit ResultTableEntry(const std::string& name, ResultKey key = {})
     {
-        ResultTables::GetMakers().emplace_back(typeid(Record), [name, key] {
-            return std::make_unique<ResultTable<Record>>(name, key);
-        });
+        const auto make = [name, key] { return std::make_unique<ResultTable<Record>>(name, key); };
+        ResultTables::GetMakers().emplace(name, std::pair(std::type_index(typeid(Record)), make));
     }
 };
 

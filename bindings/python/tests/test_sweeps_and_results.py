@@ -185,7 +185,7 @@ def test_results_file_in_a_read_only_directory(results_file, tmp_path):
 def test_bad_results_files(tmp_path, results_file):
     with pytest.raises(FileNotFoundError, match="missing"):
         dt.read_results(tmp_path / "missing.sqlite")
-    with pytest.raises(ValueError, match=r"'nothing' \(allowed: run, iteration"):
+    with pytest.raises(ValueError, match=r"'nothing' \(allowed: run, codec_counter, collective"):
         dt.read_results(results_file, "nothing")
     with pytest.raises(ValueError, match=r"'botleneck'; did you mean 'bottleneck'\? \(allowed"):
         dt.read_results(results_file, "botleneck")
