@@ -20,7 +20,6 @@
 #include "ns3/training-busy-unit.h"
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>

@@ -9,6 +9,7 @@
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <system_error>
 
 namespace ns3::training
@@ -189,17 +190,19 @@ Build(const std::string& spec, uint32_t ranks, DataRate rate, Time delay)
     return graph;
 }
 
-/** @return time of the last change of the file that a text names; none if it names no file */
-std::optional<std::filesystem::file_time_type>
+/** @return when the file that a text names was changed, in ticks; none if it names no file */
+std::optional<int64_t>
 GetFileTime(const std::string& spec)
 {
     const auto colon = spec.find(':');
     std::string path = colon == std::string::npos ? "" : spec.substr(colon + 1);
     path = path.substr(0, path.find(','));
     std::error_code error;
-    return std::filesystem::is_regular_file(path, error)
-               ? std::optional(std::filesystem::last_write_time(path, error))
-               : std::nullopt;
+    if (!std::filesystem::is_regular_file(path, error))
+    {
+        return std::nullopt;
+    }
+    return std::filesystem::last_write_time(path, error).time_since_epoch().count();
 }
 
 } // namespace

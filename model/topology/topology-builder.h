@@ -15,7 +15,6 @@
 #include "ns3/training-registry.h"
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -228,7 +227,7 @@ class BuiltTopology
     uint32_t m_ranks{0};
     DataRate m_rate;
     Time m_delay;
-    std::optional<std::filesystem::file_time_type> m_changed; // its file; none: it has no file
+    std::optional<int64_t> m_changed; // when its file did; none: it has no file
 };
 
 } // namespace ns3::training
