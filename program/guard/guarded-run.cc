@@ -42,8 +42,7 @@ volatile std::sig_atomic_t g_isSimulating = 0; // a simulation of one process ru
 volatile std::sig_atomic_t g_isLookDue = 0;
 std::function<void()> g_look; // or null
 
-/** Stops a simulation between two events; several processes must stop together, see CheckSignal().
- */
+/** Halts a simulation of one process. Several must halt together, see CheckSignal(). */
 void
 StopSoon()
 {
@@ -199,8 +198,9 @@ GuardedRun::HandleSignals()
 }
 
 void
-GuardedRun::SetLook(std::function<void()> look, double first, double period)
+GuardedRun::SetLook(std::function<void()> look, double period)
 {
+    g_look = nullptr;
     struct sigaction action;
     if (sigaction(SIGALRM, nullptr, &action) != 0 ||
         (action.sa_handler != SIG_DFL && action.sa_handler != &OnAlarm))
@@ -212,10 +212,8 @@ GuardedRun::SetLook(std::function<void()> look, double first, double period)
     action.sa_flags = SA_RESTART; // output continues
     sigaction(SIGALRM, &action, nullptr);
     g_look = std::move(look);
-    const auto toTimeval = [](double seconds) {
-        return timeval{0, g_look ? static_cast<suseconds_t>(seconds * 1e6) : 0};
-    };
-    const itimerval timer{toTimeval(period), toTimeval(first)};
+    const auto micros = g_look ? static_cast<suseconds_t>(period * 1e6) : 0;
+    const itimerval timer{{0, micros}, {0, micros / 2}};
     setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
@@ -283,6 +281,7 @@ GuardedRun::SetDown(std::function<bool()> isDown)
 void
 GuardedRun::CheckSoon()
 {
+    m_checkTime = Simulator::Now();
     Simulator::Stop();
 }
 
@@ -387,6 +386,7 @@ void
 GuardedRun::Run()
 {
     m_lastProgress = Simulator::Now();
+    m_isEarly = false;
     while (!RunOnce())
     {
     }
@@ -419,10 +419,12 @@ GuardedRun::Simulate()
 bool
 GuardedRun::RunOnce()
 {
-    const EventId check = Simulator::Schedule(m_isDown() ? m_period : m_deadlockPeriod,
-                                              &GuardedRun::Halt,
-                                              this,
-                                              m_run);
+    if (!m_isEarly)
+    {
+        m_checkTime = Simulator::Now() + (m_isDown() ? m_period : m_deadlockPeriod);
+    }
+    const EventId check =
+        Simulator::Schedule(m_checkTime - Simulator::Now(), &GuardedRun::Halt, this, m_run);
     if (Processes::GetCount() > 1)
     {
         m_signalCheck = Simulator::Schedule(m_signalPeriod, &GuardedRun::CheckSignal, this);
@@ -433,7 +435,7 @@ GuardedRun::RunOnce()
         Simulate();
     }
     g_isSimulating = 0;
-    const bool isEarly = Look();
+    m_isEarly = Look() && Simulator::Now() < m_checkTime && Processes::GetCount() == 1;
     Simulator::Cancel(check);
     Simulator::Cancel(m_signalCheck);
     // All processes are here now, at the same simulated time unless one of them has stopped early.
@@ -466,7 +468,7 @@ GuardedRun::RunOnce()
     {
         return true;
     }
-    if (isEarly && Processes::GetCount() == 1)
+    if (m_isEarly)
     {
         return false;
     }

@@ -123,10 +123,9 @@ class GuardedRun
      * Lets a function look at all runs by the clock on the wall, between two events. Does nothing
      * if the program uses SIGALRM itself.
      * @param look null: no longer
-     * @param first time until the first look, below 1 s
-     * @param period time between two looks, below 1 s
+     * @param period time between two looks, below 1 s; the first comes after half of it
      */
-    static void SetLook(std::function<void()> look, double first, double period);
+    static void SetLook(std::function<void()> look, double period);
 
     /**
      * @param cluster its ranks are watched; must outlive this object
@@ -201,6 +200,8 @@ class GuardedRun
     std::function<void()> m_report;
     Time m_period;
     Time m_deadlockPeriod;  // time between two halts
+    Time m_checkTime;       // of the next halt
+    bool m_isEarly{false};  // the last halt was for a look, before that time
     Time m_signalPeriod;    // several processes: time between two looks for a signal
     EventId m_signalCheck;  // the next look
     PfcDeadlock m_deadlock; // state at the last halt

@@ -35,7 +35,7 @@ ProgressLine::ProgressLine(const Fabric& fabric,
 {
     if (isatty(STDERR_FILENO))
     {
-        GuardedRun::SetLook([this] { Show(); }, PERIOD / 2, PERIOD);
+        GuardedRun::SetLook([this] { Show(); }, PERIOD);
     }
 }
 
@@ -43,7 +43,7 @@ ProgressLine::~ProgressLine()
 {
     if (isatty(STDERR_FILENO))
     {
-        GuardedRun::SetLook(nullptr, 0, 0);
+        GuardedRun::SetLook(nullptr, PERIOD);
     }
     Clear();
 }

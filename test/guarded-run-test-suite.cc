@@ -1,0 +1,83 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "test-case.h"
+
+#include "ns3/guarded-run.h"
+#include "ns3/simulator.h"
+#include "ns3/training-cluster.h"
+#include "ns3/training-time-resolution.h"
+
+#include <csignal>
+#include <cstdint>
+#include <string>
+
+namespace guarded_run_test
+{
+
+using namespace ns3;
+using namespace ns3::training;
+using namespace ns3::training::tests;
+
+/** Has a look come for 300 s, as from the clock on the wall, more often than a run is checked. */
+void
+RaiseLook(uint64_t* raised)
+{
+    std::raise(SIGALRM);
+    if (++*raised < 75000)
+    {
+        Simulator::Schedule(MilliSeconds(4), &RaiseLook, raised);
+    }
+}
+
+/** @return what is said of a run in which nothing happens; it counts looks if it has some */
+std::string
+RunUntilStuck(uint64_t* looks)
+{
+    std::string said;
+    uint64_t raised = 0;
+    {
+        ClusterOptions options;
+        options.ranks = 2;
+        const Cluster cluster(options);
+        GuardedRun run(cluster);
+        if (looks)
+        {
+            GuardedRun::SetLook([looks] { (*looks)++; }, 0.9);
+            Simulator::Schedule(Time(0), &RaiseLook, &raised);
+        }
+        try
+        {
+            run.Run();
+        }
+        catch (const SimulationStuck& stuck)
+        {
+            said = stuck.what();
+        }
+        GuardedRun::SetLook(nullptr, 0.9);
+    }
+    Simulator::Destroy();
+    NS_TEST_EXPECT_MSG_EQ((!looks || *looks >= raised), true, "each look comes, also by the clock");
+    return said;
+}
+
+void
+TestLooks()
+{
+    UsePicoseconds();
+    const std::string expected = RunUntilStuck(nullptr);
+    NS_TEST_EXPECT_MSG_NE(expected.find("no host has received a frame"),
+                          std::string::npos,
+                          expected);
+    uint64_t looks = 0;
+    const std::string said = RunUntilStuck(&looks);
+    NS_TEST_EXPECT_MSG_EQ(said, expected, "looks do not delay what is checked");
+    NS_TEST_EXPECT_MSG_GT(looks, 50000, "240 s, every 4 ms");
+}
+
+const Suite g_suite("guarded-run", Duration::QUICK, {{"looks at a run that is stuck", TestLooks}});
+
+} // namespace guarded_run_test
