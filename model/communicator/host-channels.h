@@ -30,10 +30,10 @@ class HostChannels
     /** A message from or to another rank. */
     struct Message
     {
-        uint32_t peer;      ///< that rank
-        uint32_t lane;      ///< see CollectiveSchedule::GetLanes()
-        uint64_t bytes;     ///< of data
-        bool isLocal{true}; ///< whether that rank is in the same server
+        uint32_t peer;  ///< that rank
+        uint32_t lane;  ///< see CollectiveSchedule::GetLanes()
+        uint64_t bytes; ///< of data
+        bool isLocal;   ///< whether that rank is in the same server
     };
 
     /** @param cost of the hosts; by default they take no time */

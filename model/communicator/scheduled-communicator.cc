@@ -433,13 +433,8 @@ ScheduledCommunicator::StartNext()
         }
         if (m_settings.hostModel && !active.progress->IsFinished())
         {
-            active.host =
-                HostChannels(m_settings.hostModel->GetCost(*active.schedule, active.tensor->bytes));
             active.isStarting = true;
-            Simulator::Schedule(active.host.GetCost().start,
-                                &ScheduledCommunicator::BeginActive,
-                                this,
-                                *turn);
+            BeginOnHost(active);
             continue;
         }
         RunReady(active);
@@ -472,15 +467,22 @@ ScheduledCommunicator::StartReplayed(uint64_t collective)
     Active& active = *Find(collective);
     if (m_settings.hostModel)
     {
-        active.host =
-            HostChannels(m_settings.hostModel->GetCost(*active.schedule, active.tensor->bytes));
-        Simulator::Schedule(active.host.GetCost().start,
-                            &ScheduledCommunicator::BeginActive,
-                            this,
-                            collective);
+        BeginOnHost(active);
         return;
     }
     BeginActive(collective);
+}
+
+/** Begins a collective after the time that the host takes to start it. */
+void
+ScheduledCommunicator::BeginOnHost(Active& active)
+{
+    active.host =
+        HostChannels(m_settings.hostModel->GetCost(*active.schedule, active.tensor->bytes));
+    Simulator::Schedule(active.host.GetCost().start,
+                        &ScheduledCommunicator::BeginActive,
+                        this,
+                        active.record.collective);
 }
 
 void

@@ -220,6 +220,7 @@ class ScheduledCommunicator : public Communicator
     void BeginActive(uint64_t collective);
     void JoinReplay(Active& active);
     void StartReplayed(uint64_t collective);
+    void BeginOnHost(Active& active);
     void CompleteIn(uint64_t collective, Time time);
     void CompleteReplayed(uint64_t collective);
     void RunReady(Active& active);
