@@ -36,22 +36,15 @@ const ResultTableEntry<SimulationRow> g_simulation("simulation");
 
 } // namespace
 
-std::map<std::string, std::pair<std::type_index, ResultTables::Maker>>&
-ResultTables::GetMakers()
-{
-    static std::map<std::string, std::pair<std::type_index, Maker>> makers;
-    return makers;
-}
-
 std::size_t
-ResultTables::Find(std::type_index row)
+FindResultTable(std::type_index row)
 {
-    const auto& makers = GetMakers();
-    const auto found = std::find_if(makers.begin(), makers.end(), [row](const auto& maker) {
-        return maker.second.first == row;
+    const auto& tables = Registry<ResultTableMaker>::All();
+    const auto found = std::find_if(tables.begin(), tables.end(), [row](const auto& table) {
+        return table.second.row == row;
     });
-    NS_ABORT_MSG_IF(found == makers.end(), "no ResultTableEntry for " << row.name());
-    return static_cast<std::size_t>(std::distance(makers.begin(), found));
+    NS_ABORT_MSG_IF(found == tables.end(), "no ResultTableEntry for " << row.name());
+    return static_cast<std::size_t>(std::distance(tables.begin(), found));
 }
 
 std::vector<RecordField<CollectiveRow>>

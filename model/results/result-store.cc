@@ -188,9 +188,9 @@ ResultStore::ResultStore(const std::string& path, const RunRow& run)
 {
     NS_LOG_FUNCTION(this << path);
     Check(path);
-    for (const auto& [name, entry] : ResultTables::GetMakers())
+    for (const auto& [name, table] : Registry<ResultTableMaker>::All())
     {
-        m_tables.push_back(entry.second());
+        m_tables.push_back(table.make());
     }
     try
     {

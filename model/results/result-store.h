@@ -91,13 +91,13 @@ class ResultStore
     void AddIteration(const IterationRecord& row);
 
     /**
-     * @param row of a table of ResultTables, written with the next iteration or at the end
+     * @param row of a ResultTableEntry, written with the next iteration or at the end
      * @throw std::runtime_error as AddIteration()
      */
     template <class Row>
     void Add(const Row& row)
     {
-        static const std::size_t place = ResultTables::Find(typeid(Row));
+        static const std::size_t place = FindResultTable(typeid(Row));
         static_cast<ResultTable<Row>&>(*m_tables.at(place)).Add(row);
         m_size++;
         FlushIfLarge();
@@ -141,7 +141,7 @@ class ResultStore
     uint64_t m_device{0}; // identity of the file
     uint64_t m_inode{0};
     std::unique_ptr<SqliteDatabase> m_database;
-    /// With rows that are not written yet; in the order of ResultTables.
+    /// With rows that are not written yet; in the order of their names.
     std::vector<std::unique_ptr<AnyResultTable>> m_tables;
     std::size_t m_size{0}; // rows that are not written yet
     int64_t m_runId{0};

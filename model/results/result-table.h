@@ -10,11 +10,11 @@
 #include "sqlite-database.h"
 
 #include "ns3/training-record-field.h"
+#include "ns3/training-registry.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -247,32 +247,29 @@ class ResultTable : public AnyResultTable
 
 /**
  * @ingroup distributed-training-results
- * The tables that results files have: each registers itself beside the fields of its rows.
+ * A table of results files, in Registry<ResultTableMaker>. Files have all of them.
+ */
+struct ResultTableMaker
+{
+    static constexpr const char* KIND = "table of results"; ///< for messages
+    std::type_index row;                                    ///< type of its rows
+    std::function<std::unique_ptr<AnyResultTable>()> make;  ///< makes an empty table
+};
+
+/** @param row type of the rows of a table @return its place in the order of names */
+std::size_t FindResultTable(std::type_index row);
+
+/**
+ * @ingroup distributed-training-results
+ * Registers a table, beside the fields of its rows.
+ * @tparam Record see ResultTable
  *
  * @code
  *   const ResultTableEntry<FlowRow> g_flow("flow", {true});
  * @endcode
  */
-class ResultTables
-{
-  public:
-    /** Makes a table. */
-    using Maker = std::function<std::unique_ptr<AnyResultTable>()>;
-
-    /** @return the makers and the types of their rows, by the name of the table */
-    static std::map<std::string, std::pair<std::type_index, Maker>>& GetMakers();
-
-    /** @param row type of the rows of a table @return its place in the order of names */
-    static std::size_t Find(std::type_index row);
-};
-
-/**
- * @ingroup distributed-training-results
- * Registers a table.
- * @tparam Record see ResultTable
- */
 template <class Record>
-class ResultTableEntry
+class ResultTableEntry : public Registry<ResultTableMaker>::Entry
 {
   public:
     /**
@@ -280,9 +277,11 @@ class ResultTableEntry
      * @param key of its rows
      */
     explicit ResultTableEntry(const std::string& name, ResultKey key = {})
+        : Registry<ResultTableMaker>::Entry(
+              name,
+              {typeid(Record),
+               [name, key] { return std::make_unique<ResultTable<Record>>(name, key); }})
     {
-        const auto make = [name, key] { return std::make_unique<ResultTable<Record>>(name, key); };
-        ResultTables::GetMakers().emplace(name, std::pair(std::type_index(typeid(Record)), make));
     }
 };
 
