@@ -141,7 +141,7 @@ NetworkFallback::SendNotices()
     {
         if (m_mode == Mode::FALLING_BACK)
         {
-            m_owner.OnFallbackFailure(m_reason + "; " + GetSilentRanks());
+            m_owner.Abort(m_reason + "; " + GetSilentRanks());
         }
         return;
     }
@@ -270,11 +270,11 @@ NetworkFallback::SendResults(uint32_t first)
 void
 NetworkFallback::Resynchronize(uint32_t first)
 {
-    const Operation operation = *m_owner.GetOperationInNetwork();
+    const Operation operation = m_owner.GetOperationInNetwork();
     m_owner.OnResynchronization();
     if (operation.operation == CollectiveOperation::BARRIER)
     {
-        m_owner.OnCompleted();
+        m_owner.Finish();
         return;
     }
     if (operation.operation != CollectiveOperation::REDUCE)
@@ -292,7 +292,7 @@ NetworkFallback::Resynchronize(uint32_t first)
                                    operation.root,
                                    MakeCallback(&NetworkFallback::Ignore));
         }
-        m_owner.OnCompleted();
+        m_owner.Finish();
         return;
     }
     m_sum = operation.tensor;
@@ -329,13 +329,13 @@ NetworkFallback::AddGathered(NetworkFallback* self)
     }
     self->m_gathered.clear();
     self->m_sum = nullptr;
-    self->m_owner.OnCompleted();
+    self->m_owner.Finish();
 }
 
 void
 NetworkFallback::Complete(NetworkFallback* self)
 {
-    self->m_owner.OnCompleted();
+    self->m_owner.Finish();
 }
 
 void

@@ -55,20 +55,20 @@ class NetworkFallback
         /** The fallback begins: stop using the network. Calls SetTimes(). */
         virtual void OnFallback() = 0;
 
-        /** @return the current operation if it was started in the network, or null */
-        virtual const Operation* GetOperationInNetwork() = 0;
+        /** @return the current operation, which was started in the network */
+        virtual Operation GetOperationInNetwork() const = 0;
 
         /** The ranks have agreed: the hosts run the current operation and all later ones. */
         virtual void ContinueByHosts() = 0;
 
-        /** The hosts are completing the current operation; OnCompleted() will follow. */
+        /** The hosts are completing the current operation; Finish() will follow. */
         virtual void OnResynchronization() = 0;
 
         /** The current operation is complete. */
-        virtual void OnCompleted() = 0;
+        virtual void Finish() = 0;
 
         /** @param reason of the disagreement, one line */
-        virtual void OnFallbackFailure(const std::string& reason) = 0;
+        virtual void Abort(const std::string& reason) = 0;
     };
 
     /** The ranks of the job and their endpoints. */
