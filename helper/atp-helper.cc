@@ -478,11 +478,11 @@ AtpHelper::InstallServer(const Plan& plan,
         {
             AtpCommunicator::Route route;
             route.server = server;
-            route.isDirect = ranks.size() == 1;
-            route.workers = 1U << Find(ranks, rank);
-            route.children = 1U << child;
-            route.fanIn[0] = static_cast<uint8_t>(ranks.size());
-            route.fanIn[1] = static_cast<uint8_t>(session.children.size());
+            route.header.isRackSum = ranks.size() == 1;
+            route.header.workers = 1U << Find(ranks, rank);
+            route.header.children = 1U << child;
+            route.header.fanIn[0] = static_cast<uint8_t>(ranks.size());
+            route.header.fanIn[1] = static_cast<uint8_t>(session.children.size());
             sessions[rank].routes.push_back(route);
         }
     }
