@@ -343,34 +343,6 @@ AtpHelper::RemoveJob(uint32_t number)
     }
 }
 
-AtpCounters
-AtpHelper::GetCountersOf(uint32_t number) const
-{
-    AtpCounters sum;
-    for (const auto& [index, program] : GetPrograms())
-    {
-        const AtpCounters one = program->GetCountersOf(static_cast<uint8_t>(number));
-        for (const auto counter : {&AtpCounters::received,
-                                   &AtpCounters::refused,
-                                   &AtpCounters::added,
-                                   &AtpCounters::held,
-                                   &AtpCounters::completed,
-                                   &AtpCounters::repeated,
-                                   &AtpCounters::collisions,
-                                   &AtpCounters::evicted,
-                                   &AtpCounters::passed,
-                                   &AtpCounters::preempted,
-                                   &AtpCounters::reclaimed,
-                                   &AtpCounters::released,
-                                   &AtpCounters::multicasts,
-                                   &AtpCounters::saturated})
-        {
-            sum.*counter += one.*counter;
-        }
-    }
-    return sum;
-}
-
 Ptr<AtpProgram>
 AtpHelper::Install(uint32_t index, const AtpCommunicator& worker)
 {

@@ -82,12 +82,6 @@ class AtpHelper : public InNetworkHelper<AtpProgram, AtpCommunicator>
      */
     void RemoveJob(uint32_t number);
 
-    /**
-     * @param number of a job that has not been removed
-     * @return its counters, over all switches
-     */
-    AtpCounters GetCountersOf(uint32_t number) const;
-
   private:
     /** A job during its setup. */
     struct Plan

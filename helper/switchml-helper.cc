@@ -253,29 +253,6 @@ SwitchMlHelper::HasRoom(uint32_t number,
     return uint64_t{FindSlots(programs, window)} + window <= programs.front()->GetSlots();
 }
 
-SwitchMlCounters
-SwitchMlHelper::GetCountersOf(uint32_t number) const
-{
-    SwitchMlCounters sum;
-    for (const auto& [index, program] : GetPrograms())
-    {
-        const SwitchMlCounters one = program->GetCountersOf(static_cast<uint8_t>(number));
-        for (const auto counter : {&SwitchMlCounters::received,
-                                   &SwitchMlCounters::added,
-                                   &SwitchMlCounters::repeated,
-                                   &SwitchMlCounters::stale,
-                                   &SwitchMlCounters::completed,
-                                   &SwitchMlCounters::multicasts,
-                                   &SwitchMlCounters::unicasts,
-                                   &SwitchMlCounters::forwarded,
-                                   &SwitchMlCounters::overflows})
-        {
-            sum.*counter += one.*counter;
-        }
-    }
-    return sum;
-}
-
 std::vector<Ptr<SwitchMlCommunicator>>
 SwitchMlHelper::AddJob(Fabric& fabric,
                        const std::vector<uint32_t>& endpoints,

@@ -6,6 +6,7 @@
 
 #include "aggregation-program.h"
 
+#include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/training-configuration-error.h"
 
@@ -24,6 +25,17 @@ AggregationProgram::GetTypeId()
                             .SetParent<SwitchProgram>()
                             .SetGroupName("DistributedTraining");
     return tid;
+}
+
+TypeId
+AggregationProgram::AddVerify(TypeId type)
+{
+    return type.AddAttribute(
+        "Verify",
+        "Whether the program ends when an invariant does not hold, for debugging",
+        BooleanValue(false),
+        MakeBooleanAccessor(&AggregationProgram::m_verify),
+        MakeBooleanChecker());
 }
 
 void
@@ -114,16 +126,6 @@ AggregationProgram::CheckSlots(uint8_t number,
                                      std::to_string(job->number) + " (allowed: from " +
                                      std::to_string(GetFirstFreeSlot()) + ")");
         }
-    }
-}
-
-void
-AggregationProgram::AddChildren(Job& job, const std::vector<uint32_t>& endpoints) const
-{
-    for (uint32_t endpoint : endpoints)
-    {
-        job.children.Add(endpoint);
-        job.targets.push_back(MakeTarget(endpoint, job.number));
     }
 }
 

@@ -95,6 +95,13 @@ class AggregationProgram : public SwitchProgram
 
     void DoDispose() override;
 
+    /**
+     * Adds the attribute Verify.
+     * @param type of the program
+     * @return the type
+     */
+    static TypeId AddVerify(TypeId type);
+
     /** Clears all sums; the jobs stay. */
     void Reset() override = 0;
 
@@ -136,11 +143,30 @@ class AggregationProgram : public SwitchProgram
     void CheckSlots(uint8_t number, uint32_t first, uint32_t count, uint32_t available) const;
 
     /**
-     * Adds endpoints that contribute to a job and receive its results.
-     * @param job the job
-     * @param endpoints in the order of their bits
+     * @tparam T the program's own job type
+     * @param number of the job
+     * @param firstSlot first slot of its range
+     * @param slots size of its range
+     * @param children endpoints that contribute and receive results, in the order of their bits
+     * @return the job
      */
-    void AddChildren(Job& job, const std::vector<uint32_t>& endpoints) const;
+    template <class T>
+    std::unique_ptr<T> MakeJob(uint8_t number,
+                               uint32_t firstSlot,
+                               uint32_t slots,
+                               const std::vector<uint32_t>& children) const
+    {
+        auto job = std::make_unique<T>();
+        job->number = number;
+        job->firstSlot = firstSlot;
+        job->slots = slots;
+        for (uint32_t endpoint : children)
+        {
+            job->children.Add(endpoint);
+            job->targets.push_back(MakeTarget(endpoint, number));
+        }
+        return job;
+    }
 
     /**
      * @param job the complete job, with a free number
@@ -165,11 +191,24 @@ class AggregationProgram : public SwitchProgram
         return static_cast<T*>(m_jobs[number].get());
     }
 
-    /** @return all jobs by number; null: no such job */
-    const std::array<std::unique_ptr<Job>, JOB_NUMBERS>& GetJobs() const
+    /**
+     * Visits all jobs.
+     * @tparam T the program's own job type
+     * @param visit called with each job, by number
+     */
+    template <class T, class Visit>
+    void ForEachJob(const Visit& visit) const
     {
-        return m_jobs;
+        for (const auto& job : m_jobs)
+        {
+            if (job)
+            {
+                visit(static_cast<T&>(*job));
+            }
+        }
     }
+
+    bool m_verify{false}; ///< attribute Verify: end when an invariant does not hold
 
     /**
      * Drops a frame that the program does not accept.

@@ -32,6 +32,17 @@ SwitchPsVectorClocks::GetSteps(uint32_t range, uint32_t worker) const
     return isUsed ? m_clocks[range].progress[worker].steps : 0;
 }
 
+std::vector<uint32_t>
+SwitchPsVectorClocks::GetSteps(uint32_t range) const
+{
+    std::vector<uint32_t> steps;
+    for (uint32_t worker = 0; worker < m_workers; worker++)
+    {
+        steps.push_back(GetSteps(range, worker));
+    }
+    return steps;
+}
+
 uint32_t
 SwitchPsVectorClocks::GetLeast(uint32_t range) const
 {

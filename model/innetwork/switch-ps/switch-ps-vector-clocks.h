@@ -45,6 +45,12 @@ class SwitchPsVectorClocks
 
     /**
      * @param range key range
+     * @return the steps of each worker in that range
+     */
+    std::vector<uint32_t> GetSteps(uint32_t range) const;
+
+    /**
+     * @param range key range
      * @return steps of its slowest worker
      */
     uint32_t GetLeast(uint32_t range) const;
