@@ -31,6 +31,11 @@ namespace ns3::training
 class AtpHelper : public InNetworkHelper<AtpProgram, AtpCommunicator>
 {
   public:
+    /// Maximum number of servers: 2 bits in the released packets.
+    static constexpr std::size_t MAX_SERVERS = 4;
+    /// Value of the attribute ParameterServers that leaves the hosts to the helper.
+    static constexpr const char* AUTOMATIC = "auto";
+
     /**
      * @param name attribute of servers created from now on, such as Cores
      * @param value its value

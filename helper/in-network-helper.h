@@ -39,6 +39,19 @@ class InNetworkHelper
 {
   public:
     /**
+     * @param own keys besides attributes
+     * @return keys of a system: attributes of programs, its own, attributes of workers
+     */
+    static std::vector<Key> MakeKeys(const std::vector<Key>& own)
+    {
+        std::vector<Key> keys = GetAttributeKeys(Program::GetTypeId());
+        keys.insert(keys.end(), own.begin(), own.end());
+        const auto ofWorkers = GetAttributeKeys(Worker::GetTypeId());
+        keys.insert(keys.end(), ofWorkers.begin(), ofWorkers.end());
+        return keys;
+    }
+
+    /**
      * @param name attribute of programs installed from now on, such as Slots
      * @param value its value
      * @throw ConfigurationError if the attribute does not exist or does not allow the value

@@ -174,17 +174,14 @@ ControlSwitchMl(const InNetworkRequest& request)
 std::vector<Key>
 GetSwitchMlKeys()
 {
-    std::vector<Key> keys = GetAttributeKeys(SwitchMlProgram::GetTypeId());
-    keys.push_back(MakeWindowKey(SWITCHML_MAX_SLOTS));
-    keys.push_back(Key::Word("framing", "udp", {"udp", "rdma"}, "framing of packets"));
-    keys.push_back(Key::Count("message-packets",
-                              4,
-                              1,
-                              SWITCHML_MAX_SLOTS,
-                              "framing=rdma: packets in a message"));
-    const auto ofWorkers = GetAttributeKeys(SwitchMlCommunicator::GetTypeId());
-    keys.insert(keys.end(), ofWorkers.begin(), ofWorkers.end());
-    return keys;
+    return SwitchMlHelper::MakeKeys(
+        {MakeWindowKey(SWITCHML_MAX_SLOTS),
+         Key::Word("framing", "udp", {"udp", "rdma"}, "framing of packets"),
+         Key::Count("message-packets",
+                    4,
+                    1,
+                    SWITCHML_MAX_SLOTS,
+                    "framing=rdma: packets in a message")});
 }
 
 const Registry<InNetworkSystem>::Entry g_switchMl(

@@ -62,36 +62,6 @@ NetworkFallback::Stop()
     m_gathered.clear();
 }
 
-uint32_t
-NetworkFallback::GetSize() const
-{
-    return static_cast<uint32_t>(m_group.endpoints.size());
-}
-
-bool
-NetworkFallback::IsNetworkInUse() const
-{
-    return m_mode == Mode::NETWORK;
-}
-
-bool
-NetworkFallback::IsUnderWay() const
-{
-    return m_mode == Mode::FALLING_BACK;
-}
-
-bool
-NetworkFallback::IsComplete() const
-{
-    return m_mode == Mode::HOSTS;
-}
-
-const std::string&
-NetworkFallback::GetReason() const
-{
-    return m_reason;
-}
-
 void
 NetworkFallback::NoteCompleted(const Operation& operation)
 {
@@ -236,12 +206,6 @@ NetworkFallback::OnAllNotices()
         return;
     }
     Resynchronize(first);
-}
-
-bool
-NetworkFallback::IsBehind(uint32_t rank, uint32_t first) const
-{
-    return m_peers[rank].completed != m_peers[first].completed;
 }
 
 void

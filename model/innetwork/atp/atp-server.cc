@@ -96,18 +96,6 @@ AtpServer::Stop()
     m_device->SetProgramReceiver(AtpHeader::PROTOCOL, GetAtpServerKey(m_session.job), nullptr);
 }
 
-const AtpServerCounters&
-AtpServer::GetCounters() const
-{
-    return m_counters;
-}
-
-uint32_t
-AtpServer::GetEndpoint() const
-{
-    return m_device->GetEndpoint();
-}
-
 uint32_t*
 AtpServer::GetMarks(const Entry& entry)
 {
@@ -122,12 +110,6 @@ AtpServer::GetValues(const Entry& entry)
         m_values.resize(m_entries.size() * m_session.elements);
     }
     return m_values.data() + (&entry - m_entries.data()) * m_session.elements;
-}
-
-void
-AtpServer::OnFrame(Frame* frame)
-{
-    m_cores.Process(0, m_packetCost / m_coreCount, &AtpServer::Process, this, frame);
 }
 
 void

@@ -144,14 +144,6 @@ SwitchPsProgram::GetFirstFreeRange() const
 }
 
 uint32_t
-SwitchPsProgram::GetRanges() const
-{
-    return GetOptimizer().KeepsWeights()
-               ? static_cast<uint32_t>((m_weights + m_elements - 1) / m_elements)
-               : 0;
-}
-
-uint32_t
 SwitchPsProgram::GetLanesFor(uint64_t rate) const
 {
     return static_cast<uint32_t>(std::ceil(static_cast<double>(rate) / (32e6 * m_clockMhz)));

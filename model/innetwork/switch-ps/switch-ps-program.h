@@ -95,7 +95,12 @@ class SwitchPsProgram : public AggregationProgram, public OptimizerAttributes
     uint32_t GetFirstFreeRange() const;
 
     /** @return number of key ranges of all jobs */
-    uint32_t GetRanges() const;
+    uint32_t GetRanges() const
+    {
+        return GetOptimizer().KeepsWeights()
+                   ? static_cast<uint32_t>((m_weights + m_elements - 1) / m_elements)
+                   : 0;
+    }
 
     /** @return staleness bound: steps that a worker may be ahead of the slowest one */
     uint32_t GetStaleness() const
