@@ -31,6 +31,11 @@ namespace ns3::training
 class AtpHelper : public InNetworkHelper<AtpProgram, AtpCommunicator>
 {
   public:
+    /// Maximum number of servers: 2 bits in the released packets.
+    static constexpr std::size_t MAX_SERVERS = 4;
+    /// Value of the attribute ParameterServers that leaves the hosts to the helper.
+    static constexpr const char* AUTOMATIC = "auto";
+
     /**
      * @param name attribute of servers created from now on, such as Cores
      * @param value its value
@@ -81,12 +86,6 @@ class AtpHelper : public InNetworkHelper<AtpProgram, AtpCommunicator>
      * @param number of a job that has ended: its slots are free, its servers stop
      */
     void RemoveJob(uint32_t number);
-
-    /**
-     * @param number of a job that has not been removed
-     * @return its counters, over all switches
-     */
-    AtpCounters GetCountersOf(uint32_t number) const;
 
   private:
     /** A job during its setup. */

@@ -19,6 +19,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace ns3::training
 {
@@ -36,6 +38,19 @@ template <typename Program, typename Worker>
 class InNetworkHelper
 {
   public:
+    /**
+     * @param own keys besides attributes
+     * @return keys of a system: attributes of programs, its own, attributes of workers
+     */
+    static std::vector<Key> MakeKeys(const std::vector<Key>& own)
+    {
+        std::vector<Key> keys = GetAttributeKeys(Program::GetTypeId());
+        keys.insert(keys.end(), own.begin(), own.end());
+        const auto ofWorkers = GetAttributeKeys(Worker::GetTypeId());
+        keys.insert(keys.end(), ofWorkers.begin(), ofWorkers.end());
+        return keys;
+    }
+
     /**
      * @param name attribute of programs installed from now on, such as Slots
      * @param value its value
@@ -76,6 +91,20 @@ class InNetworkHelper
     {
         const auto found = m_programs.find(index);
         return found == m_programs.end() ? nullptr : found->second;
+    }
+
+    /**
+     * @param number of a job that has not been removed
+     * @return its counters, over all switches, if programs count by job
+     */
+    auto GetCountersOf(uint32_t number) const
+    {
+        std::decay_t<decltype(std::declval<Program>().GetCounters())> sum;
+        for (const auto& [index, program] : m_programs)
+        {
+            program->AddCountersOf(static_cast<uint8_t>(number), sum);
+        }
+        return sum;
     }
 
     /** @param number of a job that has ended: its slots are free */

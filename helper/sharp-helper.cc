@@ -233,12 +233,6 @@ SharpHelper::GetPayload(const SharpEndpoint& rank) const
     return payload / bytes * bytes;
 }
 
-uint8_t
-SharpHelper::TakeNumber(const std::string& system)
-{
-    return CheckJobNumber(system, m_jobs++);
-}
-
 SharpHelper::Job
 SharpHelper::MakeJob(const std::string& system,
                      uint8_t number,

@@ -96,13 +96,6 @@ class SharpHelper : public InNetworkHelper<SharpProgram, SharpCommunicator>
     uint32_t GetPayload(const SharpEndpoint& rank) const;
 
     /**
-     * Takes the number of a new job.
-     * @param system for messages
-     * @return the number
-     */
-    uint8_t TakeNumber(const std::string& system);
-
-    /**
      * @param system for messages
      * @param number of the job
      * @param endpoints of each rank, any of its host
@@ -153,7 +146,6 @@ class SharpHelper : public InNetworkHelper<SharpProgram, SharpCommunicator>
                                                    std::size_t ranks);
 
     uint32_t m_elements{0};
-    uint32_t m_jobs{0};
 };
 
 } // namespace ns3::training

@@ -32,11 +32,7 @@ InstallSwitchPs(const InNetworkRequest& request)
 std::vector<Key>
 GetSwitchPsKeys()
 {
-    std::vector<Key> keys = GetAttributeKeys(SwitchPsProgram::GetTypeId());
-    keys.push_back(MakeWindowKey(SWITCH_PS_MAX_SLOTS));
-    const auto ofWorkers = GetAttributeKeys(SwitchPsCommunicator::GetTypeId());
-    keys.insert(keys.end(), ofWorkers.begin(), ofWorkers.end());
-    return keys;
+    return SwitchPsHelper::MakeKeys({MakeWindowKey(SWITCH_PS_MAX_SLOTS)});
 }
 
 const Registry<InNetworkSystem>::Entry g_switchPs(
@@ -95,7 +91,7 @@ SwitchPsHelper::AddJob(Fabric& fabric,
                        uint64_t weights)
 {
     UseFabric(fabric);
-    const uint8_t number = CheckJobNumber("switch-ps", m_jobs++);
+    const uint8_t number = TakeNumber("switch-ps");
     const auto hostOf = GetHosts(fabric, endpoints);
     const uint32_t root = BuildAggregationTree(fabric.topology, hostOf, number)[0].switchIndex;
     const auto program = Install(root, static_cast<uint32_t>(endpoints.size()));

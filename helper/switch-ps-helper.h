@@ -47,8 +47,6 @@ class SwitchPsHelper : public InNetworkHelper<SwitchPsProgram, SwitchPsCommunica
 
   private:
     Ptr<SwitchPsProgram> Install(uint32_t index, uint32_t workers);
-
-    uint32_t m_jobs{0};
 };
 
 } // namespace ns3::training

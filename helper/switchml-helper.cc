@@ -174,17 +174,14 @@ ControlSwitchMl(const InNetworkRequest& request)
 std::vector<Key>
 GetSwitchMlKeys()
 {
-    std::vector<Key> keys = GetAttributeKeys(SwitchMlProgram::GetTypeId());
-    keys.push_back(MakeWindowKey(SWITCHML_MAX_SLOTS));
-    keys.push_back(Key::Word("framing", "udp", {"udp", "rdma"}, "framing of packets"));
-    keys.push_back(Key::Count("message-packets",
-                              4,
-                              1,
-                              SWITCHML_MAX_SLOTS,
-                              "framing=rdma: packets in a message"));
-    const auto ofWorkers = GetAttributeKeys(SwitchMlCommunicator::GetTypeId());
-    keys.insert(keys.end(), ofWorkers.begin(), ofWorkers.end());
-    return keys;
+    return SwitchMlHelper::MakeKeys(
+        {MakeWindowKey(SWITCHML_MAX_SLOTS),
+         Key::Word("framing", "udp", {"udp", "rdma"}, "framing of packets"),
+         Key::Count("message-packets",
+                    4,
+                    1,
+                    SWITCHML_MAX_SLOTS,
+                    "framing=rdma: packets in a message")});
 }
 
 const Registry<InNetworkSystem>::Entry g_switchMl(
@@ -251,29 +248,6 @@ SwitchMlHelper::HasRoom(uint32_t number,
         programs.push_back(GetProgram(node.switchIndex));
     }
     return uint64_t{FindSlots(programs, window)} + window <= programs.front()->GetSlots();
-}
-
-SwitchMlCounters
-SwitchMlHelper::GetCountersOf(uint32_t number) const
-{
-    SwitchMlCounters sum;
-    for (const auto& [index, program] : GetPrograms())
-    {
-        const SwitchMlCounters one = program->GetCountersOf(static_cast<uint8_t>(number));
-        for (const auto counter : {&SwitchMlCounters::received,
-                                   &SwitchMlCounters::added,
-                                   &SwitchMlCounters::repeated,
-                                   &SwitchMlCounters::stale,
-                                   &SwitchMlCounters::completed,
-                                   &SwitchMlCounters::multicasts,
-                                   &SwitchMlCounters::unicasts,
-                                   &SwitchMlCounters::forwarded,
-                                   &SwitchMlCounters::overflows})
-        {
-            sum.*counter += one.*counter;
-        }
-    }
-    return sum;
 }
 
 std::vector<Ptr<SwitchMlCommunicator>>

@@ -63,12 +63,6 @@ class SwitchMlHelper : public InNetworkHelper<SwitchMlProgram, SwitchMlCommunica
      */
     bool HasRoom(uint32_t number, const std::vector<uint32_t>& endpoints, uint32_t window) const;
 
-    /**
-     * @param number of a job that has not been removed
-     * @return its counters, over all switches
-     */
-    SwitchMlCounters GetCountersOf(uint32_t number) const;
-
   private:
     Ptr<SwitchMlProgram> Install(uint32_t index, uint32_t children);
     static uint32_t FindSlots(const std::vector<Ptr<SwitchMlProgram>>& programs, uint32_t count);

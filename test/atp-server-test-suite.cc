@@ -7,6 +7,8 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
+#include "ns3/atp-numbers.h"
+#include "ns3/atp-recovery.h"
 #include "ns3/atp-server.h"
 #include "ns3/atp-slots.h"
 #include "ns3/atp-window.h"
@@ -354,11 +356,97 @@ struct AtpWindowTest
     uint64_t base{0};
 };
 
+/** A worker with ten packets in flight. */
+struct Sender
+{
+    Sender(uint64_t first, uint64_t servers, uint32_t threshold)
+    {
+        recovery.Begin(first, servers, threshold);
+    }
+
+    /** @return the packets that are sent again after a result */
+    std::string Take(uint64_t packet)
+    {
+        waiting[packet] = false;
+        while (base < waiting.size() && !waiting[base])
+        {
+            base++;
+        }
+        std::string resent;
+        recovery.OnResult(
+            packet,
+            base,
+            waiting.size(),
+            [this](uint64_t other) { return waiting[other]; },
+            [&resent](uint64_t other) { resent += std::to_string(other) + " "; });
+        return resent;
+    }
+
+    AtpRecovery recovery;
+    std::vector<bool> waiting = std::vector<bool>(10, true);
+    uint64_t base{0};
+};
+
+void
+TestAtpRecovery()
+{
+    const auto expect = [](Sender& sender, uint64_t packet, const std::string& resent) {
+        const std::string actual = sender.Take(packet);
+        NS_TEST_EXPECT_MSG_EQ(actual, resent, "after the result of packet " << packet);
+    };
+    Sender one(0, 1, 3);
+    expect(one, 0, "");
+    expect(one, 2, "");
+    expect(one, 3, "");
+    expect(one, 4, "1 "); // the third one past packet 1
+    expect(one, 5, "");
+    expect(one, 1, "");
+    expect(one, 7, "");
+    Sender two(1, 2, 1);
+    expect(two, 1, ""); // of another server than packet 0
+    expect(two, 2, "0 ");
+    Sender late(0, 1, 0);
+    late.recovery.OnTimeout(0, 10);
+    expect(late, 0, "1 2 ");
+    expect(late, 2, "3 4 ");
+    expect(late, 9, ""); // of the first time
+}
+
+void
+TestAtpNumbers()
+{
+    AtpNumbers numbers;
+    numbers.Configure(false, 100, 5);
+    const std::vector<float> values{1.234F, -5};
+    const float large = 5.01F;
+    NS_TEST_EXPECT_MSG_EQ(numbers.NeedFloats(values.data(), 2), false, "they fit");
+    NS_TEST_EXPECT_MSG_EQ(numbers.NeedFloats(&large, 1), true, "above the largest value");
+    uint8_t bytes[8];
+    std::vector<float> sums(2);
+    numbers.Write(values.data(), 2, false, bytes);
+    NS_TEST_EXPECT_MSG_EQ(GetWord(bytes), 123, "rounded");
+    const double bound = numbers.Read(bytes, 2, false, 3, sums.data());
+    NS_TEST_EXPECT_MSG_EQ(sums[0], 1.23F, "as a number");
+    NS_TEST_EXPECT_MSG_EQ(bound, 3 * 0.5 / 100 + std::ldexp(5, -24), "half a step per worker");
+    numbers.Write(values.data(), 2, true, bytes);
+    NS_TEST_EXPECT_MSG_EQ(numbers.Read(bytes, 2, true, 3, sums.data()), 0, "exact");
+    NS_TEST_EXPECT_MSG_EQ(sums[0], values[0], "a float");
+    numbers.Add({{1.234F, 6}, {1.234F, 1.234F}}, 0, 1, {}, sums);
+    numbers.Add({{1.234F, 6}, {1.234F, 1.234F}}, 1, 2, {}, sums);
+    NS_TEST_EXPECT_MSG_EQ(sums[0], 2.46F, "of integers");
+    NS_TEST_EXPECT_MSG_EQ(sums[1], 6 + 1.234F, "of floats, as one is too large");
+    numbers.Configure(false, 1e9, 5);
+    numbers.Add({{2, 0}, {2, 0}}, 0, 2, {}, sums);
+    NS_TEST_EXPECT_MSG_EQ(sums[0], 4, "of floats, as the integers would saturate");
+}
+
 const Suite g_suite("atp-server",
                     Duration::QUICK,
                     {{"parts that fit, overlap, come late, or come again", TestAtpServerSum},
                      {"sums of floats", TestAtpServerFloat},
                      {"slots of packets", TestAtpSlots},
-                     {"windows by marks and contention", RunTest<AtpWindowTest>}});
+                     {"windows by marks and contention", RunTest<AtpWindowTest>},
+                     {"packets that are sent again", TestAtpRecovery},
+                     {"integers and floats", TestAtpNumbers}});
 
 } // namespace atp_server_test

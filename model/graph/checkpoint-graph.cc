@@ -59,13 +59,18 @@ GetLength(uint64_t bytes, double rate)
     return rate > 0 ? Seconds(static_cast<double>(bytes) / rate) : Time();
 }
 
-/** Makes the tasks of checkpoints. */
-class CheckpointTaskMaker
+/** Tasks of a rank with checkpoints. */
+class CheckpointSource : public QueuedSource
 {
-  public:
-    explicit CheckpointTaskMaker(uint32_t firstName)
+  protected:
+    explicit CheckpointSource(uint32_t firstName)
         : m_firstName(firstName)
     {
+    }
+
+    std::deque<GraphTask>& GetQueue() override
+    {
+        return m_ready;
     }
 
     /** @return a task without number */
@@ -92,12 +97,23 @@ class CheckpointTaskMaker
         return task;
     }
 
+    /** @return number of the task, which is the next */
+    uint64_t Add(GraphTask task)
+    {
+        task.id = m_next++;
+        m_ready.push_back(std::move(task));
+        return m_ready.back().id;
+    }
+
+    std::deque<GraphTask> m_ready;
+    uint64_t m_next{1}; // number of the next task of a checkpoint
+
   private:
     uint32_t m_firstName;
 };
 
 /** Tasks of a rank of the job, and of its checkpoints. */
-class SavingSource : public QueuedSource
+class SavingSource : public CheckpointSource
 {
   public:
     /**
@@ -112,11 +128,11 @@ class SavingSource : public QueuedSource
                  uint64_t share,
                  uint32_t host,
                  uint32_t firstName)
-        : m_source(std::move(source)),
+        : CheckpointSource(firstName),
+          m_source(std::move(source)),
           m_plan(plan),
           m_share(share),
-          m_host(host),
-          m_tasks(firstName)
+          m_host(host)
     {
         if (m_plan.isRestart)
         {
@@ -125,40 +141,23 @@ class SavingSource : public QueuedSource
     }
 
   private:
-    std::deque<GraphTask>& GetQueue() override
-    {
-        return m_ready;
-    }
-
     bool Write() override;
     void Restart();
     uint64_t Save(const GraphTask& mark);
-    uint64_t Add(GraphTask task);
 
     std::unique_ptr<TaskSource> m_source;
     const CheckpointPlan& m_plan;
     uint64_t m_share;
     uint32_t m_host;
-    CheckpointTaskMaker m_tasks;
-    std::deque<GraphTask> m_ready;
-    uint64_t m_next{1};      // number of the next task of a checkpoint
     uint64_t m_restarted{0}; // last task of the restart; 0: none, or not in the first iteration
     uint64_t m_saved{0};     // last task of the asynchronous checkpoint before; 0: none
     uint32_t m_marks{0};
 };
 
-uint64_t
-SavingSource::Add(GraphTask task)
-{
-    task.id = m_next++;
-    m_ready.push_back(std::move(task));
-    return m_ready.back().id;
-}
-
 void
 SavingSource::Restart()
 {
-    GraphTask rendezvous = m_tasks.Make(TaskKind::MEMORY, RENDEZVOUS, COMPUTE_STREAM);
+    GraphTask rendezvous = Make(TaskKind::MEMORY, RENDEZVOUS, COMPUTE_STREAM);
     rendezvous.length = m_plan.rendezvous;
     m_restarted = Add(rendezvous);
     if (!m_plan.loads || m_share == 0)
@@ -167,15 +166,13 @@ SavingSource::Restart()
     }
     if (m_plan.storageHosts == 0)
     {
-        GraphTask load = m_tasks.Make(TaskKind::MEMORY, LOAD, COMPUTE_STREAM);
+        GraphTask load = Make(TaskKind::MEMORY, LOAD, COMPUTE_STREAM);
         load.length = GetLength(m_share, m_plan.storageRate);
         m_restarted = Add(load);
         return;
     }
-    Add(m_tasks
-            .MakeMessage(TaskKind::SEND, REQUEST, COMPUTE_STREAM, m_host, CHECKPOINT_ANSWER_BYTES));
-    m_restarted =
-        Add(m_tasks.MakeMessage(TaskKind::RECEIVE, LOAD, COMPUTE_STREAM, m_host, m_share));
+    Add(MakeMessage(TaskKind::SEND, REQUEST, COMPUTE_STREAM, m_host, CHECKPOINT_ANSWER_BYTES));
+    m_restarted = Add(MakeMessage(TaskKind::RECEIVE, LOAD, COMPUTE_STREAM, m_host, m_share));
 }
 
 /** @return the task that holds the end of the iteration up; 0: none */
@@ -189,7 +186,7 @@ SavingSource::Save(const GraphTask& mark)
     std::vector<uint64_t> after = mark.after;
     if (m_plan.reports)
     {
-        GraphTask reached = m_tasks.Make(TaskKind::MEMORY, REACHED, COMPUTE_STREAM);
+        GraphTask reached = Make(TaskKind::MEMORY, REACHED, COMPUTE_STREAM);
         reached.after.swap(after);
         reachedId = Add(reached);
         after.push_back(reachedId);
@@ -204,7 +201,7 @@ SavingSource::Save(const GraphTask& mark)
     }
     if (m_plan.isAsynchronous)
     {
-        GraphTask snapshot = m_tasks.Make(TaskKind::MEMORY, SNAPSHOT, COMPUTE_STREAM);
+        GraphTask snapshot = Make(TaskKind::MEMORY, SNAPSHOT, COMPUTE_STREAM);
         snapshot.length = GetLength(m_share, m_plan.snapshotRate);
         snapshot.after.swap(after);
         after.push_back(Add(snapshot));
@@ -213,21 +210,18 @@ SavingSource::Save(const GraphTask& mark)
     }
     if (m_plan.storageHosts == 0)
     {
-        GraphTask save = m_tasks.Make(TaskKind::MEMORY, CHECKPOINT, stream);
+        GraphTask save = Make(TaskKind::MEMORY, CHECKPOINT, stream);
         save.length = GetLength(m_share, m_plan.storageRate);
         save.after.swap(after);
         m_saved = Add(save);
     }
     else
     {
-        GraphTask save = m_tasks.MakeMessage(TaskKind::SEND, CHECKPOINT, stream, m_host, m_share);
+        GraphTask save = MakeMessage(TaskKind::SEND, CHECKPOINT, stream, m_host, m_share);
         save.after.swap(after);
         Add(save);
-        m_saved = Add(m_tasks.MakeMessage(TaskKind::RECEIVE,
-                                          ANSWER,
-                                          stream,
-                                          m_host,
-                                          CHECKPOINT_ANSWER_BYTES));
+        m_saved =
+            Add(MakeMessage(TaskKind::RECEIVE, ANSWER, stream, m_host, CHECKPOINT_ANSWER_BYTES));
     }
     return m_plan.isAsynchronous ? snapshotId : m_saved;
 }
@@ -269,7 +263,7 @@ SavingSource::Write()
 }
 
 /** Tasks of a storage host. */
-class StoringSource : public QueuedSource
+class StoringSource : public CheckpointSource
 {
   public:
     /**
@@ -282,38 +276,23 @@ class StoringSource : public QueuedSource
                   std::vector<uint32_t> clients,
                   uint32_t iterations,
                   uint32_t firstName)
-        : m_plan(plan),
+        : CheckpointSource(firstName),
+          m_plan(plan),
           m_clients(std::move(clients)),
           m_iterations(iterations),
-          m_tasks(firstName),
           m_written(m_clients.size())
     {
     }
 
   private:
-    std::deque<GraphTask>& GetQueue() override
-    {
-        return m_ready;
-    }
-
     bool Write() override;
     void Restart();
     void Store();
 
-    uint64_t Add(GraphTask task)
-    {
-        task.id = m_next++;
-        m_ready.push_back(std::move(task));
-        return m_ready.back().id;
-    }
-
     const CheckpointPlan& m_plan;
     std::vector<uint32_t> m_clients;
     uint32_t m_iterations;
-    CheckpointTaskMaker m_tasks;
     std::vector<uint64_t> m_written; // by client: end of its last checkpoint; 0: none
-    std::deque<GraphTask> m_ready;
-    uint64_t m_next{1};
     uint32_t m_iteration{0};
 };
 
@@ -322,16 +301,13 @@ StoringSource::Restart()
 {
     for (uint32_t client : m_clients)
     {
-        const uint64_t request = Add(m_tasks.MakeMessage(TaskKind::RECEIVE,
-                                                         REQUEST,
-                                                         NO_STREAM,
-                                                         client,
-                                                         CHECKPOINT_ANSWER_BYTES));
-        GraphTask read = m_tasks.Make(TaskKind::MEMORY, LOAD, DRAIN_STREAM);
+        const uint64_t request = Add(
+            MakeMessage(TaskKind::RECEIVE, REQUEST, NO_STREAM, client, CHECKPOINT_ANSWER_BYTES));
+        GraphTask read = Make(TaskKind::MEMORY, LOAD, DRAIN_STREAM);
         read.length = GetLength(m_plan.shares[client], m_plan.storageRate);
         read.after.push_back(request);
         GraphTask send =
-            m_tasks.MakeMessage(TaskKind::SEND, LOAD, NO_STREAM, client, m_plan.shares[client]);
+            MakeMessage(TaskKind::SEND, LOAD, NO_STREAM, client, m_plan.shares[client]);
         send.after.push_back(Add(read));
         Add(send);
     }
@@ -343,18 +319,15 @@ StoringSource::Store()
     for (std::size_t i = 0; i < m_clients.size(); i++)
     {
         const uint32_t client = m_clients[i];
-        GraphTask receive = m_tasks.MakeMessage(TaskKind::RECEIVE,
-                                                CHECKPOINT,
-                                                NO_STREAM,
-                                                client,
-                                                m_plan.shares[client]);
+        GraphTask receive =
+            MakeMessage(TaskKind::RECEIVE, CHECKPOINT, NO_STREAM, client, m_plan.shares[client]);
         receive.after.push_back(m_written[i]); // so that few receives are posted at a time
-        GraphTask write = m_tasks.Make(TaskKind::MEMORY, CHECKPOINT, DRAIN_STREAM);
+        GraphTask write = Make(TaskKind::MEMORY, CHECKPOINT, DRAIN_STREAM);
         write.length = GetLength(m_plan.shares[client], m_plan.storageRate);
         write.after.push_back(Add(receive));
         m_written[i] = Add(write);
         GraphTask answer =
-            m_tasks.MakeMessage(TaskKind::SEND, ANSWER, NO_STREAM, client, CHECKPOINT_ANSWER_BYTES);
+            MakeMessage(TaskKind::SEND, ANSWER, NO_STREAM, client, CHECKPOINT_ANSWER_BYTES);
         answer.after.push_back(m_written[i]);
         Add(answer);
     }
@@ -376,7 +349,7 @@ StoringSource::Write()
     {
         Store();
     }
-    Add(m_tasks.Make(TaskKind::MARK, END_OF_ITERATION, COMPUTE_STREAM));
+    Add(Make(TaskKind::MARK, END_OF_ITERATION, COMPUTE_STREAM));
     return true;
 }
 
@@ -433,34 +406,10 @@ CheckpointGraph::GetStep(const GraphTask& task) const
     }
 }
 
-uint32_t
-CheckpointGraph::GetRanks() const
-{
-    return m_job->GetRanks() + m_plan.storageHosts;
-}
-
-const std::vector<TaskGroups>&
-CheckpointGraph::GetGroups() const
-{
-    return m_groups;
-}
-
-const std::vector<std::string>&
-CheckpointGraph::GetNames() const
-{
-    return m_names;
-}
-
 std::size_t
 CheckpointGraph::GetWindow() const
 {
     return m_job->GetWindow() + STRIDE;
-}
-
-std::optional<uint64_t>
-CheckpointGraph::GetFirstGradient(const GraphTask& task) const
-{
-    return m_job->GetFirstGradient(task);
 }
 
 std::unique_ptr<TaskSource>

@@ -100,12 +100,28 @@ class CheckpointGraph : public TaskGraph
      */
     CheckpointStep GetStep(const GraphTask& task) const;
 
-    uint32_t GetRanks() const override;
-    const std::vector<TaskGroups>& GetGroups() const override;
-    const std::vector<std::string>& GetNames() const override;
+    uint32_t GetRanks() const override
+    {
+        return m_job->GetRanks() + m_plan.storageHosts;
+    }
+
+    const std::vector<TaskGroups>& GetGroups() const override
+    {
+        return m_groups;
+    }
+
+    const std::vector<std::string>& GetNames() const override
+    {
+        return m_names;
+    }
+
     std::unique_ptr<TaskSource> MakeSource(uint32_t rank, uint32_t iterations) const override;
     std::size_t GetWindow() const override;
-    std::optional<uint64_t> GetFirstGradient(const GraphTask& task) const override;
+
+    std::optional<uint64_t> GetFirstGradient(const GraphTask& task) const override
+    {
+        return m_job->GetFirstGradient(task);
+    }
 
   private:
     std::shared_ptr<const TaskGraph> m_job;

@@ -6,11 +6,9 @@
 
 #include "aggregation-program.h"
 
-#include "number-format.h"
-
+#include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/wire-bytes.h"
 
 #include <algorithm>
 
@@ -19,35 +17,6 @@ namespace ns3::training
 
 NS_LOG_COMPONENT_DEFINE("TrainingAggregationProgram");
 NS_OBJECT_ENSURE_REGISTERED(AggregationProgram);
-
-namespace
-{
-
-/** @return pointer to a frame's real payload */
-const uint8_t*
-GetPayload(const Frame& frame)
-{
-    return frame.payload->bytes.data() + frame.payloadOffset;
-}
-
-/** @return pointer to a new payload of the given number of words, which replaces the frame's */
-uint8_t*
-MakePayload(Frame& frame, uint32_t words)
-{
-    frame.payload = Create<ByteBuffer>();
-    frame.payload->bytes.resize(sizeof(uint32_t) * words);
-    frame.payloadOffset = 0;
-    return frame.payload->bytes.data();
-}
-
-} // namespace
-
-void
-EndpointTable::Add(uint32_t endpoint)
-{
-    m_places.resize(std::max<std::size_t>(m_places.size(), endpoint + 1), NONE);
-    m_places[endpoint] = m_count++;
-}
 
 TypeId
 AggregationProgram::GetTypeId()
@@ -58,9 +27,16 @@ AggregationProgram::GetTypeId()
     return tid;
 }
 
-AggregationProgram::AggregationProgram() = default;
-
-AggregationProgram::~AggregationProgram() = default;
+TypeId
+AggregationProgram::AddVerify(TypeId type)
+{
+    return type.AddAttribute(
+        "Verify",
+        "Whether the program ends when an invariant does not hold, for debugging",
+        BooleanValue(false),
+        MakeBooleanAccessor(&AggregationProgram::m_verify),
+        MakeBooleanChecker());
+}
 
 void
 AggregationProgram::DoDispose()
@@ -72,12 +48,6 @@ AggregationProgram::DoDispose()
     }
     m_ended.clear();
     SwitchProgram::DoDispose();
-}
-
-std::string
-AggregationProgram::GetJobName(uint8_t number) const
-{
-    return GetName() + " job " + std::to_string(number);
 }
 
 uint32_t
@@ -111,12 +81,6 @@ AggregationProgram::FindFreeSlots(uint32_t first, uint32_t count) const
     return slot;
 }
 
-bool
-AggregationProgram::HasJob(uint8_t number) const
-{
-    return m_jobs[number] != nullptr;
-}
-
 void
 AggregationProgram::CheckJobNumberIsFree(uint8_t number) const
 {
@@ -124,6 +88,19 @@ AggregationProgram::CheckJobNumberIsFree(uint8_t number) const
     {
         throw ConfigurationError(GetJobName(number) +
                                  " is there already (allowed: another number)");
+    }
+}
+
+void
+AggregationProgram::CheckChildren(uint8_t number,
+                                  std::size_t count,
+                                  uint32_t most,
+                                  const std::string& kind) const
+{
+    if (count == 0 || count > most)
+    {
+        throw ConfigurationError(GetJobName(number) + " has " + std::to_string(count) + " " + kind +
+                                 " at a switch (allowed: 1 to " + std::to_string(most) + ")");
     }
 }
 
@@ -153,16 +130,6 @@ AggregationProgram::CheckSlots(uint8_t number,
 }
 
 void
-AggregationProgram::AddChildren(Job& job, const std::vector<uint32_t>& endpoints) const
-{
-    for (uint32_t endpoint : endpoints)
-    {
-        job.children.Add(endpoint);
-        job.targets.push_back(MakeTarget(endpoint, job.number));
-    }
-}
-
-void
 AggregationProgram::AddJob(std::unique_ptr<Job> job)
 {
     NS_LOG_INFO(GetJobName(job->number)
@@ -177,12 +144,6 @@ AggregationProgram::EndJob(uint8_t number)
 {
     NS_LOG_INFO(GetJobName(number) << " at endpoint " << GetEndpoint() << " ends");
     m_ended.push_back(std::move(m_jobs[number]));
-}
-
-const std::array<std::unique_ptr<AggregationProgram::Job>, AggregationProgram::JOB_NUMBERS>&
-AggregationProgram::GetJobs() const
-{
-    return m_jobs;
 }
 
 void
@@ -293,46 +254,6 @@ void
 AggregationProgram::SendResult(Frame* frame, Job& job, uint32_t child)
 {
     EmitTo(frame, job.targets[child]);
-}
-
-void
-AggregationProgram::ReadValues(const Frame& frame, int32_t* values, uint32_t count)
-{
-    const uint8_t* from = GetPayload(frame);
-    for (uint32_t i = 0; i < count; i++, from += sizeof(uint32_t))
-    {
-        values[i] = static_cast<int32_t>(GetWord(from));
-    }
-}
-
-void
-AggregationProgram::ReadValues(const Frame& frame, float* values, uint32_t count)
-{
-    const uint8_t* from = GetPayload(frame);
-    for (uint32_t i = 0; i < count; i++, from += sizeof(uint32_t))
-    {
-        values[i] = ToFloat(GetWord(from));
-    }
-}
-
-void
-AggregationProgram::WriteValues(Frame& frame, const int32_t* values, uint32_t count)
-{
-    uint8_t* to = MakePayload(frame, count);
-    for (uint32_t i = 0; i < count; i++, to += sizeof(uint32_t))
-    {
-        SetWord(to, static_cast<uint32_t>(values[i]));
-    }
-}
-
-void
-AggregationProgram::WriteValues(Frame& frame, const float* values, uint32_t count)
-{
-    uint8_t* to = MakePayload(frame, count);
-    for (uint32_t i = 0; i < count; i++, to += sizeof(uint32_t))
-    {
-        SetWord(to, ToBits(values[i]));
-    }
 }
 
 } // namespace ns3::training

@@ -7,13 +7,15 @@
 #ifndef DISTRIBUTED_TRAINING_AGGREGATION_PROGRAM_H
 #define DISTRIBUTED_TRAINING_AGGREGATION_PROGRAM_H
 
+#include "endpoint-table.h"
+#include "payload-values.h"
+
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/switch-program.h"
 
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,52 +28,16 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-innetwork
  *
- * Maps endpoints to their index in insertion order, in constant time.
- */
-class EndpointTable
-{
-  public:
-    /// Index of an endpoint that is not in the table.
-    static constexpr uint32_t NONE = std::numeric_limits<uint32_t>::max();
-
-    /** @param endpoint to append; at most once */
-    void Add(uint32_t endpoint);
-
-    /**
-     * @param endpoint any endpoint
-     * @return its index in insertion order, or NONE
-     */
-    uint32_t Find(uint32_t endpoint) const
-    {
-        return endpoint < m_places.size() ? m_places[endpoint] : NONE;
-    }
-
-    /** @return number of endpoints */
-    uint32_t GetCount() const
-    {
-        return m_count;
-    }
-
-  private:
-    std::vector<uint32_t> m_places; // by endpoint
-    uint32_t m_count{0};
-};
-
-/**
- * @ingroup distributed-training-innetwork
- *
  * Base of switch programs that aggregate for jobs. It keeps the job table by number; each job has
  * the endpoints that contribute, the endpoints that receive results, and its range of the switch's
  * slots. It sends frames after their pipeline delay unless the switch has restarted meanwhile. It
- * copies numbers between payloads and registers. It logs jobs, refusals and restarts.
+ * logs jobs, refusals and restarts.
  */
 class AggregationProgram : public SwitchProgram
 {
   public:
     /** @return the type */
     static TypeId GetTypeId();
-    AggregationProgram();
-    ~AggregationProgram() override;
 
     /** @return lowest slot above the ranges of all jobs */
     uint32_t GetFirstFreeSlot() const;
@@ -88,7 +54,10 @@ class AggregationProgram : public SwitchProgram
      * @param number of a job
      * @return whether the program serves it
      */
-    bool HasJob(uint8_t number) const;
+    bool HasJob(uint8_t number) const
+    {
+        return m_jobs[number] != nullptr;
+    }
 
     /**
      * @return by number of a job that has not ended: its slots whose sum is not complete. A program
@@ -126,6 +95,13 @@ class AggregationProgram : public SwitchProgram
 
     void DoDispose() override;
 
+    /**
+     * Adds the attribute Verify.
+     * @param type of the program
+     * @return the type
+     */
+    static TypeId AddVerify(TypeId type);
+
     /** Clears all sums; the jobs stay. */
     void Reset() override = 0;
 
@@ -133,13 +109,28 @@ class AggregationProgram : public SwitchProgram
      * @param number of a job
      * @return its name for messages, such as "switchml job 3"
      */
-    std::string GetJobName(uint8_t number) const;
+    std::string GetJobName(uint8_t number) const
+    {
+        return GetName() + " job " + std::to_string(number);
+    }
 
     /**
      * @param number of a job to be added
      * @throw ConfigurationError if it is taken
      */
     void CheckJobNumberIsFree(uint8_t number) const;
+
+    /**
+     * @param number of a job to be added
+     * @param count number of its contributors at this switch
+     * @param most maximum
+     * @param kind of contributors, such as "workers"
+     * @throw ConfigurationError if there are none, or too many
+     */
+    void CheckChildren(uint8_t number,
+                       std::size_t count,
+                       uint32_t most,
+                       const std::string& kind) const;
 
     /**
      * @param number of a job to be added
@@ -152,11 +143,30 @@ class AggregationProgram : public SwitchProgram
     void CheckSlots(uint8_t number, uint32_t first, uint32_t count, uint32_t available) const;
 
     /**
-     * Adds endpoints that contribute to a job and receive its results.
-     * @param job the job
-     * @param endpoints in the order of their bits
+     * @tparam T the program's own job type
+     * @param number of the job
+     * @param firstSlot first slot of its range
+     * @param slots size of its range
+     * @param children endpoints that contribute and receive results, in the order of their bits
+     * @return the job
      */
-    void AddChildren(Job& job, const std::vector<uint32_t>& endpoints) const;
+    template <class T>
+    std::unique_ptr<T> MakeJob(uint8_t number,
+                               uint32_t firstSlot,
+                               uint32_t slots,
+                               const std::vector<uint32_t>& children) const
+    {
+        auto job = std::make_unique<T>();
+        job->number = number;
+        job->firstSlot = firstSlot;
+        job->slots = slots;
+        for (uint32_t endpoint : children)
+        {
+            job->children.Add(endpoint);
+            job->targets.push_back(MakeTarget(endpoint, number));
+        }
+        return job;
+    }
 
     /**
      * @param job the complete job, with a free number
@@ -181,8 +191,24 @@ class AggregationProgram : public SwitchProgram
         return static_cast<T*>(m_jobs[number].get());
     }
 
-    /** @return all jobs by number; null: no such job */
-    const std::array<std::unique_ptr<Job>, JOB_NUMBERS>& GetJobs() const;
+    /**
+     * Visits all jobs.
+     * @tparam T the program's own job type
+     * @param visit called with each job, by number
+     */
+    template <class T, class Visit>
+    void ForEachJob(const Visit& visit) const
+    {
+        for (const auto& job : m_jobs)
+        {
+            if (job)
+            {
+                visit(static_cast<T&>(*job));
+            }
+        }
+    }
+
+    bool m_verify{false}; ///< attribute Verify: end when an invariant does not hold
 
     /**
      * Drops a frame that the program does not accept.
@@ -248,38 +274,6 @@ class AggregationProgram : public SwitchProgram
                             GetRestarts(),
                             arguments...);
     }
-
-    /**
-     * Reads the numbers of a real payload.
-     * @param frame with the payload
-     * @param values to be filled in
-     * @param count number of values
-     */
-    static void ReadValues(const Frame& frame, int32_t* values, uint32_t count);
-
-    /**
-     * Like ReadValues() of integers, for float32 numbers.
-     * @param frame with the payload
-     * @param values to be filled in
-     * @param count number of values
-     */
-    static void ReadValues(const Frame& frame, float* values, uint32_t count);
-
-    /**
-     * Gives a frame its own payload.
-     * @param frame its current payload may be shared with other frames
-     * @param values the numbers of the payload
-     * @param count number of values
-     */
-    static void WriteValues(Frame& frame, const int32_t* values, uint32_t count);
-
-    /**
-     * Like WriteValues() of integers, for float32 numbers.
-     * @param frame as above
-     * @param values the numbers of the payload
-     * @param count number of values
-     */
-    static void WriteValues(Frame& frame, const float* values, uint32_t count);
 
   private:
     template <class Program, class... Parameters>

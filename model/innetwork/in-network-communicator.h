@@ -7,15 +7,14 @@
 #ifndef DISTRIBUTED_TRAINING_IN_NETWORK_COMMUNICATOR_H
 #define DISTRIBUTED_TRAINING_IN_NETWORK_COMMUNICATOR_H
 
+#include "line-use.h"
 #include "network-fallback.h"
+#include "offloading-communicator.h"
 
 #include "ns3/host-device.h"
 #include "ns3/nstime.h"
 #include "ns3/scheduled-communicator.h"
-#include "ns3/traced-callback.h"
 
-#include <deque>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -31,36 +30,22 @@ struct InNetworkCounters
     uint64_t duplicates{0}; ///< duplicate sums
 };
 
-/** What keeps a worker from filling its line, besides the line. */
-struct InNetworkLimits
-{
-    std::string key;               ///< of the system, that limits the packets in flight
-    uint64_t value{0};             ///< of the key
-    uint64_t window{0};            ///< packets of a worker in flight with this value; 0: unknown
-    double lineSeconds{0};         ///< time that a packet takes on the slowest line
-    double recirculationBits{0};   ///< that a packet takes on the busiest recirculation port
-    uint64_t recirculationRate{0}; ///< of that port, bit/s
-};
-
 /**
  * @ingroup distributed-training-innetwork
  *
  * A communicator that offloads all-reduce to the network; also broadcast, barrier and reduce if the
- * system supports them. A ScheduledCommunicator, "the hosts", runs all other operations. Operations
- * run one at a time, in issue order.
+ * system supports them.
  *
  * When a rank gets no more answers (after a restart of the switch, for example), it does not
  * continue alone. With OnFailure "ring" all ranks fall back to the hosts, for the current operation
  * and all later ones (NetworkFallback). With "error", or if a rank does not take part in the
  * fallback, the error handler is called.
  */
-class InNetworkCommunicator : public Communicator, private NetworkFallback::Owner
+class InNetworkCommunicator : public OffloadingCommunicator, private NetworkFallback::Owner
 {
   public:
     /** @return the type */
     static TypeId GetTypeId();
-    InNetworkCommunicator();
-    ~InNetworkCommunicator() override;
 
     /** A group of ranks served by the network. */
     struct Group
@@ -95,24 +80,17 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
      * @return the sum that the result should equal, bit for bit. The order of arrival may allow
      *         several sums; this is the one to compare with
      */
-    virtual std::vector<float> GetExpectedSum(const std::vector<std::vector<float>>& inputs,
-                                              const std::vector<float>& result) const;
-
-    /**
-     * @param operation any operation
-     * @return whether it is offloaded; only all-reduce, reduce, broadcast and barrier can be
-     */
-    virtual bool IsOffloaded(CollectiveOperation operation) const;
-    /**
-     * @param bytes size of an offloaded operation's tensor
-     * @return whether the network makes it, not the hosts; the same at every rank
-     */
-    virtual bool IsChosen(uint64_t bytes) const;
-    /** @return whether an all-reduce returns a sum, not weights kept in the network */
-    virtual bool ReturnsSum() const;
+    virtual std::vector<float> GetExpectedSum(
+        const std::vector<std::vector<float>>& inputs,
+        [[maybe_unused]] const std::vector<float>& result) const
+    {
+        return GetSum(inputs);
+    }
 
     /** @param tensors all-reduces per training step, for a network that keeps weights */
-    virtual void SetTensorsOfStep(uint32_t tensors);
+    virtual void SetTensorsOfStep([[maybe_unused]] uint32_t tensors)
+    {
+    }
 
     /** @return bytes of a value on the line per byte of it in memory: less than 1 if it is shorter
      */
@@ -131,63 +109,56 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
     virtual double GetErrorBound() const = 0;
 
     /** @return its counters */
-    const InNetworkCounters& GetCounters() const;
+    const InNetworkCounters& GetCounters() const
+    {
+        return m_counters;
+    }
 
     /**
      * @return largest share of its line that an operation filled; 0 if none had the packets of
      *         several windows, or if the limits are unknown
      */
-    double GetLineUse() const;
+    double GetLineUse() const
+    {
+        return m_lineUse.Get();
+    }
 
     /**
      * Explains the share of the line that was filled.
      * @return one line: the limit of the system that kept the worker from filling its line, and the
      *         least value that would not; empty if it filled most of it, or if there were losses
      */
-    std::string DescribeLimit() const;
+    std::string DescribeLimit() const
+    {
+        return m_counters.resent > 0 ? "" : m_lineUse.Describe(GetName());
+    }
 
     /** @return whether all ranks have fallen back to the hosts permanently */
-    bool HasFallenBack() const;
+    bool HasFallenBack() const
+    {
+        return m_fallback.IsComplete();
+    }
 
     /** @return reason of the fallback, one line; empty if there was none */
-    const std::string& GetFailure() const;
+    const std::string& GetFailure() const
+    {
+        return m_fallback.GetReason();
+    }
 
     // Communicator
-    uint32_t GetRank() const override;
-    uint32_t GetSize() const override;
-    void Send(Ptr<Tensor> tensor, uint32_t peer, Done done) override;
-    void Receive(Ptr<Tensor> tensor, uint32_t peer, Done done) override;
-    void Start(CollectiveOperation operation,
-               Ptr<Tensor> tensor,
-               uint32_t root,
-               Done done,
-               ByteMatrix matrix = nullptr) override;
+    uint32_t GetSize() const override
+    {
+        return static_cast<uint32_t>(m_group.endpoints.size());
+    }
+
     void SetErrorHandler(ErrorHandler handler) override;
     std::string GetWaitingFor() const override;
 
   protected:
     void DoDispose() override;
 
-    /** @return name of the system, such as switchml */
-    virtual std::string GetName() const = 0;
-
     /** @return Frame::protocol of the system's frames; the job is the receiver's key */
     virtual uint16_t GetProtocol() const = 0;
-
-    /**
-     * Starts an operation with at least two ranks and, except for a barrier, a non-empty tensor.
-     * Complete() ends it.
-     * @param tensor of this rank, unchanged until the end
-     */
-    virtual void Begin(const Tensor& tensor) = 0;
-
-    /**
-     * Queues another operation of the network. Complete() ends it.
-     * @param tensor to be filled in
-     * @param done called when the tensor is filled in
-     * @param begin starts the operation
-     */
-    void Queue(Ptr<Tensor> tensor, Done done, std::function<void()> begin);
 
     /** Ends the current operation, if any, without a result: no more frames, no more timers. */
     virtual void Cancel() = 0;
@@ -208,12 +179,6 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
     /** @return description of the packet or event that the current operation waits for */
     virtual std::string GetMissing() const = 0;
 
-    /** @return type of the current operation */
-    CollectiveOperation GetOperation() const;
-
-    /** @return root of the current operation, if it has one */
-    uint32_t GetRoot() const;
-
     /**
      * Completes the current operation.
      * @param sum its result, or empty (virtual payload); for a reduce at ranks other than the root,
@@ -222,7 +187,10 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
     void Complete(std::vector<float> sum);
 
     /** @param limits of this worker */
-    void SetLimits(const InNetworkLimits& limits);
+    void SetLimits(const InNetworkLimits& limits)
+    {
+        m_lineUse.SetLimits(limits);
+    }
 
     /**
      * Measures the current operation, which is about to complete.
@@ -241,75 +209,103 @@ class InNetworkCommunicator : public Communicator, private NetworkFallback::Owne
      * Reports an error that the hosts could not correct either.
      * @param reason one line
      */
-    void Abort(const std::string& reason);
+    void Abort(const std::string& reason) override;
 
     /** @return job number of its frames */
-    uint8_t GetJob() const;
+    uint8_t GetJob() const
+    {
+        return m_group.job;
+    }
 
     /** @return NIC of this rank */
-    HostDevice& GetDevice() const;
+    HostDevice& GetDevice() const
+    {
+        return *m_device;
+    }
 
     /** @return time without an answer after which the network is considered failed */
-    Time GetFailureTimeout() const;
+    Time GetFailureTimeout() const
+    {
+        return m_failureTimeout;
+    }
 
     /** @param packets number sent for the first time */
-    void CountSent(uint64_t packets);
+    void CountSent(uint64_t packets)
+    {
+        m_counters.sent += packets;
+    }
+
     /** @param packets number retransmitted */
-    void CountResent(uint64_t packets);
+    void CountResent(uint64_t packets)
+    {
+        m_counters.resent += packets;
+    }
+
     /** Counts an accepted sum. */
-    void CountReceived();
+    void CountReceived()
+    {
+        m_counters.received++;
+    }
+
     /** Counts a duplicate sum. */
-    void CountDuplicate();
+    void CountDuplicate()
+    {
+        m_counters.duplicates++;
+    }
 
   private:
-    /** An issued operation. */
-    struct Operation
-    {
-        CollectiveRecord record;
-        Ptr<Tensor> tensor;
-        uint32_t root{0};
-        ByteMatrix matrix;
-        Done done;
-        std::function<void()> begin; ///< starts an operation that is not a collective
-    };
-
-    void Add(Operation operation);
     void SetOnFailure(std::string action);
-    std::string GetOnFailure() const;
+
+    std::string GetOnFailure() const
+    {
+        return m_endsOnFailure ? "error" : "ring";
+    }
+
     void OnFrame(Frame* frame);
     // NetworkFallback::Owner
     void OnFallback() override;
-    const NetworkFallback::Operation* GetOperationInNetwork() override;
-    void ContinueByHosts() override;
-    void OnResynchronization() override;
-    void OnCompleted() override;
-    void OnFallbackFailure(const std::string& reason) override;
 
-    void StartNext();
-    void EnterNetwork(const Operation& operation);
-    void RunByHosts();
-    void Finish();
-    static void FinishByHosts(InNetworkCommunicator* self);
+    NetworkFallback::Operation GetOperationInNetwork() const override
+    {
+        return {GetOperation(), GetRoot(), GetCurrent()->tensor};
+    }
 
-    uint32_t m_rank{0};
+    void ContinueByHosts() override
+    {
+        Continue();
+    }
+
+    void OnResynchronization() override
+    {
+        TakeBack();
+    }
+
+    void Finish() override
+    {
+        OffloadingCommunicator::Finish();
+    }
+
+    // OffloadingCommunicator
+    bool IsHeld() const override
+    {
+        return m_fallback.IsUnderWay();
+    }
+
+    bool HasOffload() const override
+    {
+        return !m_fallback.IsComplete();
+    }
+
     Group m_group;
     Ptr<HostDevice> m_device;
-    Ptr<ScheduledCommunicator> m_hosts;
     InNetworkCounters m_counters;
-    InNetworkLimits m_limits;
-    double m_leastSeconds{0}; // per packet, of the fastest long operation; 0: there was none
+    LineUse m_lineUse;
     Time m_failureTimeout;
     Time m_noticeInterval;
     ErrorHandler m_onError;
     bool m_aborted{false};
     bool m_endsOnFailure{false};
-    std::deque<Operation> m_queue;        // the first one is in progress if m_busy
-    NetworkFallback::Operation m_current; // the current operation in the network
-    bool m_busy{false};
-    bool m_inNetwork{false}; // the current operation is offloaded
-    uint64_t m_issued{0};
-    NetworkFallback m_fallback;
-    TracedCallback<const CollectiveRecord&> m_collectiveTrace;
+    NetworkFallback m_fallback{*this};
 };
 
 } // namespace ns3::training

@@ -62,36 +62,6 @@ NetworkFallback::Stop()
     m_gathered.clear();
 }
 
-uint32_t
-NetworkFallback::GetSize() const
-{
-    return static_cast<uint32_t>(m_group.endpoints.size());
-}
-
-bool
-NetworkFallback::IsNetworkInUse() const
-{
-    return m_mode == Mode::NETWORK;
-}
-
-bool
-NetworkFallback::IsUnderWay() const
-{
-    return m_mode == Mode::FALLING_BACK;
-}
-
-bool
-NetworkFallback::IsComplete() const
-{
-    return m_mode == Mode::HOSTS;
-}
-
-const std::string&
-NetworkFallback::GetReason() const
-{
-    return m_reason;
-}
-
 void
 NetworkFallback::NoteCompleted(const Operation& operation)
 {
@@ -141,7 +111,7 @@ NetworkFallback::SendNotices()
     {
         if (m_mode == Mode::FALLING_BACK)
         {
-            m_owner.OnFallbackFailure(m_reason + "; " + GetSilentRanks());
+            m_owner.Abort(m_reason + "; " + GetSilentRanks());
         }
         return;
     }
@@ -238,12 +208,6 @@ NetworkFallback::OnAllNotices()
     Resynchronize(first);
 }
 
-bool
-NetworkFallback::IsBehind(uint32_t rank, uint32_t first) const
-{
-    return m_peers[rank].completed != m_peers[first].completed;
-}
-
 void
 NetworkFallback::SendResults(uint32_t first)
 {
@@ -270,11 +234,11 @@ NetworkFallback::SendResults(uint32_t first)
 void
 NetworkFallback::Resynchronize(uint32_t first)
 {
-    const Operation operation = *m_owner.GetOperationInNetwork();
+    const Operation operation = m_owner.GetOperationInNetwork();
     m_owner.OnResynchronization();
     if (operation.operation == CollectiveOperation::BARRIER)
     {
-        m_owner.OnCompleted();
+        m_owner.Finish();
         return;
     }
     if (operation.operation != CollectiveOperation::REDUCE)
@@ -292,7 +256,7 @@ NetworkFallback::Resynchronize(uint32_t first)
                                    operation.root,
                                    MakeCallback(&NetworkFallback::Ignore));
         }
-        m_owner.OnCompleted();
+        m_owner.Finish();
         return;
     }
     m_sum = operation.tensor;
@@ -329,13 +293,13 @@ NetworkFallback::AddGathered(NetworkFallback* self)
     }
     self->m_gathered.clear();
     self->m_sum = nullptr;
-    self->m_owner.OnCompleted();
+    self->m_owner.Finish();
 }
 
 void
 NetworkFallback::Complete(NetworkFallback* self)
 {
-    self->m_owner.OnCompleted();
+    self->m_owner.Finish();
 }
 
 void

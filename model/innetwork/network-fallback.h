@@ -55,20 +55,20 @@ class NetworkFallback
         /** The fallback begins: stop using the network. Calls SetTimes(). */
         virtual void OnFallback() = 0;
 
-        /** @return the current operation if it was started in the network, or null */
-        virtual const Operation* GetOperationInNetwork() = 0;
+        /** @return the current operation, which was started in the network */
+        virtual Operation GetOperationInNetwork() const = 0;
 
         /** The ranks have agreed: the hosts run the current operation and all later ones. */
         virtual void ContinueByHosts() = 0;
 
-        /** The hosts are completing the current operation; OnCompleted() will follow. */
+        /** The hosts are completing the current operation; Finish() will follow. */
         virtual void OnResynchronization() = 0;
 
         /** The current operation is complete. */
-        virtual void OnCompleted() = 0;
+        virtual void Finish() = 0;
 
         /** @param reason of the disagreement, one line */
-        virtual void OnFallbackFailure(const std::string& reason) = 0;
+        virtual void Abort(const std::string& reason) = 0;
     };
 
     /** The ranks of the job and their endpoints. */
@@ -109,16 +109,28 @@ class NetworkFallback
     void Start(const std::string& reason);
 
     /** @return whether the network serves the job */
-    bool IsNetworkInUse() const;
+    bool IsNetworkInUse() const
+    {
+        return m_mode == Mode::NETWORK;
+    }
 
     /** @return whether the ranks are still exchanging notices */
-    bool IsUnderWay() const;
+    bool IsUnderWay() const
+    {
+        return m_mode == Mode::FALLING_BACK;
+    }
 
     /** @return whether the ranks have agreed, so that the hosts run all operations */
-    bool IsComplete() const;
+    bool IsComplete() const
+    {
+        return m_mode == Mode::HOSTS;
+    }
 
     /** @return reason for the start, one line; empty if it was not started */
-    const std::string& GetReason() const;
+    const std::string& GetReason() const
+    {
+        return m_reason;
+    }
 
   private:
     /** Another rank during the fallback. */
@@ -137,13 +149,22 @@ class NetworkFallback
         HOSTS         ///< the hosts
     };
 
-    uint32_t GetSize() const;
+    uint32_t GetSize() const
+    {
+        return static_cast<uint32_t>(m_group.endpoints.size());
+    }
+
     void OnNotice(Frame* frame);
     void SendNotice(uint32_t rank);
     void SendNotices();
     std::string GetSilentRanks() const;
     void OnAllNotices();
-    bool IsBehind(uint32_t rank, uint32_t first) const;
+
+    bool IsBehind(uint32_t rank, uint32_t first) const
+    {
+        return m_peers[rank].completed != m_peers[first].completed;
+    }
+
     void SendResults(uint32_t first);
     void Resynchronize(uint32_t first);
     static void AddGathered(NetworkFallback* self);

@@ -110,18 +110,6 @@ SlotTimers::Cancel()
     }
 }
 
-bool
-SlotTimers::IsWaiting(uint32_t slot) const
-{
-    return m_slots[slot].waiting;
-}
-
-uint32_t
-SlotTimers::GetOldest() const
-{
-    return m_oldest;
-}
-
 void
 SlotTimers::Insert(uint32_t slot, int64_t expiry)
 {

@@ -90,10 +90,16 @@ class SlotTimers
      * @param slot any slot
      * @return whether it waits
      */
-    bool IsWaiting(uint32_t slot) const;
+    bool IsWaiting(uint32_t slot) const
+    {
+        return m_slots[slot].waiting;
+    }
 
     /** @return the slot that times out first, or NONE */
-    uint32_t GetOldest() const;
+    uint32_t GetOldest() const
+    {
+        return m_oldest;
+    }
 
   private:
     struct Slot

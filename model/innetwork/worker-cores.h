@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_WORKER_CORES_H
 #define DISTRIBUTED_TRAINING_WORKER_CORES_H
 
+#include "ns3/fabric-frame.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -42,6 +43,29 @@ class WorkerCores
         int64_t& free = m_free[slot % m_free.size()];
         free = std::max(free, now) + cost.GetTimeStep();
         return TimeStep(free - now);
+    }
+
+    /**
+     * Processes a frame when its core is done with it; at once if that costs no time.
+     * @param slot of the frame's packet
+     * @param cost processing time of the packet
+     * @param process a function of the owner
+     * @param owner of the cores
+     * @param frame passed on
+     */
+    template <class Owner>
+    void Process(uint32_t slot,
+                 Time cost,
+                 void (Owner::*process)(Frame*),
+                 Owner* owner,
+                 Frame* frame)
+    {
+        if (cost.IsZero())
+        {
+            (owner->*process)(frame);
+            return;
+        }
+        Simulator::Schedule(Take(slot, cost), process, owner, frame);
     }
 
   private:

@@ -140,8 +140,6 @@ CodecEngine::GetTypeId()
     return tid;
 }
 
-CodecEngine::CodecEngine() = default;
-
 void
 CodecEngine::SetCodec(std::string spec)
 {
@@ -150,64 +148,10 @@ CodecEngine::SetCodec(std::string spec)
     m_counters.classes = m_codec->CountClasses(nullptr, 0);
 }
 
-std::string
-CodecEngine::GetCodecSpec() const
-{
-    return m_spec;
-}
-
-const GradientCodec&
-CodecEngine::GetCodec() const
-{
-    return *m_codec;
-}
-
 void
 CodecEngine::RoundTrip(const GradientCodec& codec, float* values, uint64_t count)
 {
     codec.RoundTrip(values, count, MakeKey(codec, values, count));
-}
-
-double
-CodecEngine::GetRate() const
-{
-    return 8.0 * FLOAT_BYTES * m_lanes * m_clock;
-}
-
-uint8_t
-CodecEngine::GetTypeOfService() const
-{
-    return m_typeOfService;
-}
-
-const CodecCounters&
-CodecEngine::GetCounters() const
-{
-    return m_counters;
-}
-
-Time
-CodecEngine::GetSendLatency() const
-{
-    return m_sendLatency;
-}
-
-Time
-CodecEngine::GetReceiveLatency() const
-{
-    return m_receiveLatency;
-}
-
-Time
-CodecEngine::GetSendTime(const Frame&) const
-{
-    return m_sendTime;
-}
-
-Time
-CodecEngine::GetReceiveTime(const Frame&) const
-{
-    return m_receiveTime;
 }
 
 Time
@@ -335,9 +279,8 @@ CodecEngine::SendData(Frame& frame)
     CountCoded(size, coded);
     if (bytes)
     {
-        auto code = Create<ByteBuffer>();
-        code->bytes = m_code;
-        frame.payload = code;
+        frame.payload = Create<ByteBuffer>();
+        frame.payload->bytes = m_code;
         frame.payloadOffset = 0;
     }
     frame.bytes -= Pad(frame, size) - Pad(frame, coded);

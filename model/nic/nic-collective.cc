@@ -28,41 +28,6 @@ Join(uint32_t step, uint32_t message)
 
 } // namespace
 
-Time
-NicEngine::Add(uint64_t bytes)
-{
-    const uint64_t words = (GetFormattedBytes(bytes) + sizeof(float) - 1) / sizeof(float);
-    const uint64_t cycles = (words + lanes - 1) / lanes;
-    return adder.Reserve(cycle * static_cast<int64_t>(cycles)) + addLatency;
-}
-
-Time
-NicEngine::Write(uint64_t bytes)
-{
-    return writeUnit.Reserve(Seconds(reading.secondsPerByte * static_cast<double>(bytes))) +
-           reading.latency;
-}
-
-Time
-NicEngine::EstimateStep(uint64_t bytes) const
-{
-    constexpr uint64_t BUFFERED = 58; // 32 in the interface, 16 and an 80-flit queue behind it
-    const uint64_t full = subMessages.GetFullBytes();
-    const uint64_t count = (bytes + full - 1) / full;
-    const double line =
-        count <= BUFFERED ? static_cast<double>(count * SubMessages::FLIT)
-                          : static_cast<double>(count * full) * lineShare * subMessages.GetShare() -
-                                static_cast<double>(BUFFERED * full);
-    return Seconds(line * lineSecondsPerByte);
-}
-
-Time
-NicEngine::GetLineTime(uint64_t bytes) const
-{
-    return Seconds(static_cast<double>(subMessages.GetLineBytes(bytes)) * lineShare *
-                   lineSecondsPerByte);
-}
-
 NicCollective::NicCollective(Owner& owner,
                              NicEngine& engine,
                              std::shared_ptr<const CollectiveSchedule> schedule,

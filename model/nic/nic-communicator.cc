@@ -7,20 +7,13 @@
 #include "nic-communicator.h"
 
 #include "ns3/abort.h"
-#include "ns3/double.h"
 #include "ns3/log.h"
-#include "ns3/message-coder.h"
 #include "ns3/message-grants.h"
 #include "ns3/message-tag.h"
 #include "ns3/simulator.h"
-#include "ns3/string.h"
-#include "ns3/training-attribute-choice.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 namespace ns3::training
 {
@@ -33,108 +26,16 @@ namespace
 
 /// Number of the communicator of engines: the highest, as groups of hosts count from 0.
 constexpr uint32_t COMMUNICATOR = MessageTag::MAX_COMMUNICATOR;
-/// Bits that an adder takes per cycle.
-constexpr double ADDER_BITS = 8.0 * sizeof(float);
-
 } // namespace
 
 TypeId
 NicCommunicator::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::training::NicCommunicator")
-            .SetParent<Communicator>()
-            .SetGroupName("DistributedTraining")
-            .AddConstructor<NicCommunicator>()
-            .AddAttribute("ActiveCollectives",
-                          "Collectives that the engine may run at a time; the others wait",
-                          UintegerValue(1),
-                          MakeUintegerAccessor(&NicCommunicator::m_activeLimit),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("DmaRate",
-                          "Rate of the DMA engine in each direction; 0: unlimited",
-                          DataRateValue(DataRate(0)),
-                          MakeDataRateAccessor(&NicCommunicator::m_dmaRate),
-                          MakeDataRateChecker())
-            .AddAttribute("DmaLatency",
-                          "Latency of a DMA transfer, beside the time that its bytes take",
-                          TimeValue(Time(0)),
-                          MakeTimeAccessor(&NicCommunicator::m_dmaLatency),
-                          MakeTimeChecker(Time(0)))
-            .AddAttribute("DoorbellLatency",
-                          "Time from the call of the host until the engine begins",
-                          TimeValue(Time(0)),
-                          MakeTimeAccessor(&NicCommunicator::m_doorbell),
-                          MakeTimeChecker(Time(0)))
-            .AddAttribute("CompletionLatency",
-                          "Time from the last byte of the result until the host knows of it",
-                          TimeValue(Time(0)),
-                          MakeTimeAccessor(&NicCommunicator::m_completion),
-                          MakeTimeChecker(Time(0)))
-            .AddAttribute("OwnBuffer",
-                          "Buffer of a collective for the rank's own vector, bytes; 0: unlimited",
-                          UintegerValue(256 << 10),
-                          MakeUintegerAccessor(&NicCommunicator::m_ownBuffer),
-                          MakeUintegerChecker<uint64_t>())
-            .AddAttribute("ReceptionBuffer",
-                          "Buffer of a message for received packets, bytes; 0: unlimited",
-                          UintegerValue(256 << 10),
-                          MakeUintegerAccessor(&NicCommunicator::m_receptionBuffer),
-                          MakeUintegerChecker<uint64_t>())
-            .AddAttribute("NumberFormat",
-                          "Numbers on the line and in the adders: float32, float16 or bfloat16",
-                          StringValue("float32"),
-                          MakeStringAccessor(&NicCommunicator::SetNumberFormat,
-                                             &NicCommunicator::GetNumberFormat),
-                          MakeStringChecker())
-            .AddAttribute("Lanes",
-                          "Adders of one float32, or of two numbers of 16 bits; 0: as many as the "
-                          "line needs",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&NicCommunicator::m_lanes),
-                          MakeUintegerChecker<uint32_t>(0, 1 << 16))
-            .AddAttribute("Clock",
-                          "Clock of the adders, MHz",
-                          DoubleValue(200),
-                          MakeDoubleAccessor(&NicCommunicator::m_clock),
-                          MakeDoubleChecker<double>(1, 100000))
-            .AddAttribute("AddLatency",
-                          "Cycles from a number to its sum",
-                          UintegerValue(8),
-                          MakeUintegerAccessor(&NicCommunicator::m_addCycles),
-                          MakeUintegerChecker<uint32_t>())
-            .AddAttribute(
-                "Lockstep",
-                "off: messages leave when they have their data; none: in the order of a "
-                "schedule table; estimate: its empty steps take an estimated time; oracle: a step "
-                "begins when all ranks' messages of the steps before have left",
-                StringValue("off"),
-                MakeStringAccessor(&NicCommunicator::SetLockstep, &NicCommunicator::GetLockstep),
-                MakeStringChecker())
-            .AddAttribute("TableEntries",
-                          "Entries of the schedule table; 0: unlimited",
-                          UintegerValue(128),
-                          MakeUintegerAccessor(&NicCommunicator::m_tableEntries),
-                          MakeUintegerChecker<uint32_t>())
-            .AddAttribute(
-                "Interfaces",
-                "Interfaces for messages of the schedule table, each with the rate of a link "
-                "and one message at a time; 0: any number of messages",
-                UintegerValue(0),
-                MakeUintegerAccessor(&NicCommunicator::m_interfaces),
-                MakeUintegerChecker<uint32_t>())
-            .AddAttribute("FlowControl",
-                          "none: messages are sent as they are; packet: with a head flit of 16 "
-                          "bytes for each sub-message; message: with one for each message",
-                          StringValue("none"),
-                          MakeStringAccessor(&NicCommunicator::SetFlowControl,
-                                             &NicCommunicator::GetFlowControl),
-                          MakeStringChecker())
-            .AddAttribute("SubMessage",
-                          "Bytes of a sub-message, a multiple of 16",
-                          UintegerValue(256),
-                          MakeUintegerAccessor(&NicCommunicator::m_subMessage),
-                          MakeUintegerChecker<uint32_t>(16))
+        AddEngineAttributes(TypeId("ns3::training::NicCommunicator")
+                                .SetParent<Communicator>()
+                                .SetGroupName("DistributedTraining")
+                                .AddConstructor<NicCommunicator>())
             .AddTraceSource("Collective",
                             "A collective is complete at this rank",
                             MakeTraceSourceAccessor(&NicCommunicator::m_collectiveTrace),
@@ -164,53 +65,9 @@ NicCommunicator::Setup(Ptr<ScheduledCommunicator> hosts,
                        const Lines& lines,
                        std::shared_ptr<LockstepOracles> oracles)
 {
-    const bool asksOracles = m_lockstep == "oracle";
-    if (asksOracles && !oracles)
-    {
-        throw ConfigurationError("lockstep=oracle with several processes (allowed: with a single "
-                                 "one, where all ranks know of each other at once)");
-    }
+    ConfigureEngine(lines, hosts->GetCoding(), std::move(oracles));
     m_hosts = hosts;
     m_planner = std::move(planner);
-    m_lines = lines;
-    if (m_dmaRate.GetBitRate() > 0)
-    {
-        m_engine.reading.secondsPerByte = 8.0 / static_cast<double>(m_dmaRate.GetBitRate());
-    }
-    m_engine.reading.latency = m_dmaLatency;
-    // The buffer holds formatted numbers, the memory of the host float32.
-    m_engine.reading.bufferBytes =
-        m_ownBuffer * sizeof(float) / m_engine.GetFormattedBytes(sizeof(float));
-    m_engine.receptionBytes = m_receptionBuffer;
-    m_engine.lanes = GetLanes();
-    m_engine.cycle = Seconds(1e-6 / m_clock);
-    m_engine.addLatency = m_engine.cycle * static_cast<int64_t>(m_addCycles);
-    if (m_engine.format)
-    {
-        m_engine.coding.roundTrip = [format = m_engine.format](std::vector<uint8_t>& bytes,
-                                                               const MessagePlace&) {
-            MessageCoder::RoundTrip(*format, CodecKey(), bytes);
-        };
-        m_engine.coding.codesOwner = true;
-        m_engine.coding.codesCopies = true;
-        m_engine.coding.codesInputs = true;
-    }
-    else
-    {
-        m_engine.coding = hosts->GetCoding();
-    }
-    m_engine.hasTable = m_lockstep != "off";
-    m_engine.table.entries = m_tableEntries;
-    m_engine.table.interfaces = m_interfaces;
-    m_engine.table.lockstep = m_lockstep == "estimate";
-    m_engine.oracles = asksOracles ? std::move(oracles) : nullptr;
-    m_engine.subMessages =
-        SubMessages(m_flowControl == "packet"    ? SubMessages::FlowControl::PACKET
-                    : m_flowControl == "message" ? SubMessages::FlowControl::MESSAGE
-                                                 : SubMessages::FlowControl::NONE,
-                    m_subMessage);
-    m_engine.lineSecondsPerByte = 8.0 / static_cast<double>(lines.link);
-    m_engine.lineShare = lines.byteShare;
     m_transport = hosts->GetTransport();
     m_transport->Attach(COMMUNICATOR,
                         {},
@@ -219,60 +76,6 @@ NicCommunicator::Setup(Ptr<ScheduledCommunicator> hosts,
                         });
     hosts->TraceConnectWithoutContext("Collective",
                                       MakeCallback(&NicCommunicator::OnHostCollective, this));
-}
-
-void
-NicCommunicator::SetLockstep(std::string lockstep)
-{
-    FindAllowedValue("NicCommunicator::Lockstep", lockstep, {"off", "none", "estimate", "oracle"});
-    m_lockstep = std::move(lockstep);
-}
-
-std::string
-NicCommunicator::GetLockstep() const
-{
-    return m_lockstep;
-}
-
-void
-NicCommunicator::SetFlowControl(std::string flowControl)
-{
-    FindAllowedValue("NicCommunicator::FlowControl", flowControl, {"none", "packet", "message"});
-    m_flowControl = std::move(flowControl);
-}
-
-std::string
-NicCommunicator::GetFlowControl() const
-{
-    return m_flowControl;
-}
-
-void
-NicCommunicator::SetNumberFormat(std::string format)
-{
-    FindAllowedValue("NicCommunicator::NumberFormat", format, {"float32", "float16", "bfloat16"});
-    m_numberFormat = std::move(format);
-    m_engine.format = m_numberFormat == "float16"    ? MakeCodec("fp16")
-                      : m_numberFormat == "bfloat16" ? MakeCodec("bf16")
-                                                     : nullptr;
-}
-
-std::string
-NicCommunicator::GetNumberFormat() const
-{
-    return m_numberFormat;
-}
-
-uint64_t
-NicCommunicator::GetFormattedBytes(uint64_t bytes) const
-{
-    return m_engine.GetFormattedBytes(bytes);
-}
-
-const MessageCoding&
-NicCommunicator::GetCoding() const
-{
-    return m_engine.coding;
 }
 
 void
@@ -298,20 +101,6 @@ NicCommunicator::IsOffloaded(CollectiveOperation operation)
     return !IsExchange(operation) && operation != CollectiveOperation::BARRIER;
 }
 
-uint32_t
-NicCommunicator::GetLanes() const
-{
-    const double rate = static_cast<double>(m_lines.rate) * m_lines.count * m_lines.gain;
-    const double needed = rate / (m_clock * 1e6 * ADDER_BITS);
-    return m_lanes > 0 ? m_lanes : std::max(1U, static_cast<uint32_t>(std::ceil(needed)));
-}
-
-double
-NicCommunicator::GetAddRate() const
-{
-    return GetLanes() * m_clock * 1e6 * ADDER_BITS;
-}
-
 void
 NicCommunicator::SetErrorHandler(ErrorHandler handler)
 {
@@ -319,18 +108,6 @@ NicCommunicator::SetErrorHandler(ErrorHandler handler)
     {
         m_hosts->SetErrorHandler(std::move(handler));
     }
-}
-
-uint32_t
-NicCommunicator::GetRank() const
-{
-    return m_hosts->GetRank();
-}
-
-uint32_t
-NicCommunicator::GetSize() const
-{
-    return m_hosts->GetSize();
 }
 
 void
@@ -443,7 +220,7 @@ NicCommunicator::SendPacket(NicCollective& collective,
     if (m_engine.format)
     {
         bytes = m_engine.GetFormattedBytes(bytes);
-        payload = Format(payload);
+        payload = m_engine.Format(payload);
     }
     m_outgoing[action.peer].waiting.push_back(
         {number,
@@ -478,42 +255,6 @@ NicCommunicator::Transmit(uint32_t peer)
     }
 }
 
-Ptr<ByteBuffer>
-NicCommunicator::Format(Ptr<ByteBuffer> numbers) const
-{
-    if (!numbers)
-    {
-        return nullptr;
-    }
-    const std::vector<uint8_t>& bytes = numbers->bytes;
-    std::vector<float> values(bytes.size() / sizeof(float));
-    std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
-    auto formatted = Create<ByteBuffer>();
-    m_engine.format->Encode(values.data(), values.size(), CodecKey(), formatted->bytes);
-    const std::size_t rest = bytes.size() % sizeof(float);
-    formatted->bytes.insert(formatted->bytes.end(), bytes.end() - rest, bytes.end());
-    return formatted;
-}
-
-Ptr<ByteBuffer>
-NicCommunicator::Unformat(Ptr<ByteBuffer> formatted) const
-{
-    if (!formatted)
-    {
-        return nullptr;
-    }
-    const std::vector<uint8_t>& bytes = formatted->bytes;
-    const uint64_t size = m_engine.format->GetCodedBytes(1);
-    std::vector<float> values(bytes.size() / size);
-    const std::size_t coded = values.size() * size;
-    m_engine.format->Decode(bytes.data(), coded, CodecKey(), values.data(), values.size());
-    auto numbers = Create<ByteBuffer>();
-    numbers->bytes.resize(values.size() * sizeof(float));
-    std::memcpy(numbers->bytes.data(), values.data(), numbers->bytes.size());
-    numbers->bytes.insert(numbers->bytes.end(), bytes.begin() + coded, bytes.end());
-    return numbers;
-}
-
 void
 NicCommunicator::SendCredit(NicCollective& collective, const ScheduleAction& action)
 {
@@ -542,7 +283,7 @@ NicCommunicator::OnMessage(uint32_t peer, uint64_t tag, Ptr<ByteBuffer> payload)
     const MessageTag parts = MessageTag::Unpack(tag);
     if (m_engine.format)
     {
-        payload = Unformat(payload);
+        payload = m_engine.Unformat(payload);
     }
     Entry* entry = Find(parts.collective);
     if (MessageGrants::IsGrant(parts))

@@ -8,8 +8,8 @@
 #define DISTRIBUTED_TRAINING_NIC_COMMUNICATOR_H
 
 #include "nic-collective.h"
+#include "nic-engine-attributes.h"
 
-#include "ns3/data-rate.h"
 #include "ns3/scheduled-communicator.h"
 #include "ns3/shared-transport.h"
 #include "ns3/traced-callback.h"
@@ -38,21 +38,13 @@ namespace ns3::training
  * All-reduce, reduce-scatter, all-gather, broadcast and reduce run in the NIC. A
  * ScheduledCommunicator, "the hosts", makes all other operations, over the same transport.
  */
-class NicCommunicator : public Communicator, private NicCollective::Owner
+class NicCommunicator : public Communicator,
+                        public NicEngineAttributes,
+                        private NicCollective::Owner
 {
   public:
     /** @return the type */
     static TypeId GetTypeId();
-
-    /** The lines of a NIC. */
-    struct Lines
-    {
-        uint64_t rate{0};    ///< of each, bit/s
-        uint32_t count{1};   ///< number of ports
-        double byteShare{1}; ///< bytes on the line per byte of a full packet
-        uint64_t link{0};    ///< of the slowest link to other NICs: of an interface, bit/s
-        double gain{1};      ///< rate of data over that of plain packets, if packets are coded
-    };
 
     /**
      * @param hosts communicator of this rank among all ranks, for other operations
@@ -80,31 +72,19 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
      */
     static bool IsOffloaded(CollectiveOperation operation);
 
-    /** @return whether head flits are sent with the packets */
-    bool HasHeads() const
-    {
-        return m_engine.subMessages.HasHeads();
-    }
-
-    /** @return adders of the NIC; the attribute Lanes, or as many as the lines need */
-    uint32_t GetLanes() const;
-
-    /** @return rate of the adders, bit/s */
-    double GetAddRate() const;
-
-    /**
-     * @param bytes of float32
-     * @return bytes of as many numbers in the format of the attribute NumberFormat
-     */
-    uint64_t GetFormattedBytes(uint64_t bytes) const;
-
-    /** @return what becomes of packets on their way, and of numbers in that format */
-    const MessageCoding& GetCoding() const;
-
     // Communicator
     void SetErrorHandler(ErrorHandler handler) override;
-    uint32_t GetRank() const override;
-    uint32_t GetSize() const override;
+
+    uint32_t GetRank() const override
+    {
+        return m_hosts->GetRank();
+    }
+
+    uint32_t GetSize() const override
+    {
+        return m_hosts->GetSize();
+    }
+
     void Send(Ptr<Tensor> tensor, uint32_t peer, Done done) override;
     void Receive(Ptr<Tensor> tensor, uint32_t peer, Done done) override;
     void Start(CollectiveOperation operation,
@@ -152,12 +132,6 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
     };
 
     void DoDispose() override;
-    void SetLockstep(std::string lockstep);
-    std::string GetLockstep() const;
-    void SetFlowControl(std::string flowControl);
-    std::string GetFlowControl() const;
-    void SetNumberFormat(std::string format);
-    std::string GetNumberFormat() const;
     // NicCollective::Owner
     void SendPacket(NicCollective& collective,
                     uint32_t index,
@@ -167,8 +141,6 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
     void SendCredit(NicCollective& collective, const ScheduleAction& action) override;
     void OnFinished(NicCollective& collective) override;
 
-    Ptr<ByteBuffer> Format(Ptr<ByteBuffer> numbers) const;
-    Ptr<ByteBuffer> Unformat(Ptr<ByteBuffer> formatted) const;
     void Ring(uint64_t number);
     void StartNext();
     void Transmit(uint32_t peer);
@@ -178,29 +150,9 @@ class NicCommunicator : public Communicator, private NicCollective::Owner
     void OnHostCollective(const CollectiveRecord& record);
     Entry* Find(uint64_t number);
 
-    // Attributes.
-    uint32_t m_activeLimit;
-    DataRate m_dmaRate;
-    Time m_dmaLatency;
-    Time m_doorbell;
-    Time m_completion;
-    uint64_t m_ownBuffer;
-    uint64_t m_receptionBuffer;
-    uint32_t m_lanes;
-    double m_clock; // MHz
-    uint32_t m_addCycles;
-
     Ptr<ScheduledCommunicator> m_hosts;
     Ptr<SharedTransport> m_transport;
     ScheduledCommunicator::Planner m_planner;
-    Lines m_lines;
-    uint32_t m_tableEntries;
-    uint32_t m_interfaces;
-    std::string m_lockstep;
-    std::string m_flowControl;
-    uint32_t m_subMessage;
-    std::string m_numberFormat;
-    NicEngine m_engine;
     uint64_t m_issued{0};                           // operations of any kind
     std::vector<uint64_t> m_byHosts;                // number of each operation that the hosts make
     std::list<Entry> m_collectives;                 // of the NIC, in order

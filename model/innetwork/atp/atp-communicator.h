@@ -7,13 +7,14 @@
 #ifndef DISTRIBUTED_TRAINING_ATP_COMMUNICATOR_H
 #define DISTRIBUTED_TRAINING_ATP_COMMUNICATOR_H
 
+#include "atp-numbers.h"
+#include "atp-recovery.h"
 #include "atp-slots.h"
 #include "atp-window.h"
+#include "atp-wire-format.h"
 
-#include "ns3/contribution-check.h"
-#include "ns3/in-network-communicator.h"
+#include "ns3/packet-worker.h"
 #include "ns3/slot-timers.h"
-#include "ns3/worker-cores.h"
 
 namespace ns3::training
 {
@@ -34,24 +35,18 @@ namespace ns3::training
  * A packet is retransmitted once after ReorderingThreshold results for later packets, and each time
  * RetransmissionTimeout expires. Switches must not hold retransmissions. The first result of a
  * tensor waits for the slowest worker, so InitialTimeout replaces RetransmissionTimeout until then.
- *
- * A simulation-only checksum in each packet verifies that every sum contains each worker's
- * contribution exactly once.
  */
-class AtpCommunicator : public InNetworkCommunicator
+class AtpCommunicator : public PacketWorker
 {
   public:
     /** @return the type */
     static TypeId GetTypeId();
 
-    /** A server, and the header fields of packets to it. */
+    /** A server. */
     struct Route
     {
-        uint32_t server{0};   ///< its endpoint
-        bool isDirect{false}; ///< this worker itself is a child of the server's switch
-        uint32_t workers{0};  ///< bit of this worker in its rack
-        uint32_t children{0}; ///< bit of this worker or rack at the server's switch
-        uint8_t fanIn[2]{};   ///< workers in the rack, children of the server's switch
+        uint32_t server{0}; ///< its endpoint
+        AtpHeader header;   ///< fields of all packets to it: the contributor and its fan-in
     };
 
     /** Job parameters that the controller gives a worker. */
@@ -69,34 +64,55 @@ class AtpCommunicator : public InNetworkCommunicator
     void SetSession(const Session& session);
 
     /** @return the congestion control of the window */
-    AtpWindow::Control GetControl() const;
+    AtpWindow::Control GetControl() const
+    {
+        return m_control;
+    }
 
     /** @return placement of the job's servers: auto, or hosts separated by commas */
-    const std::string& GetServers() const;
+    const std::string& GetServers() const
+    {
+        return m_servers;
+    }
 
     /** @return threads of the client */
-    uint32_t GetThreads() const;
-
-    /** @return the current window */
-    const AtpWindow& GetWindow() const;
+    uint32_t GetThreads() const
+    {
+        return m_threads;
+    }
 
     /** @return results that servers made because the slot was taken */
-    uint64_t GetCollisions() const;
+    uint64_t GetCollisions() const
+    {
+        return m_collisions;
+    }
 
     /** @return results of complete operations */
-    uint64_t GetResults() const;
+    uint64_t GetResults() const
+    {
+        return m_first;
+    }
 
     // InNetworkCommunicator
-    std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override;
+    std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override
+    {
+        return GetExpectedSum(inputs, {});
+    }
+
     std::vector<float> GetExpectedSum(const std::vector<std::vector<float>>& inputs,
                                       const std::vector<float>& result) const override;
-    double GetPacketBytes() const override;
-    double GetErrorBound() const override;
 
   protected:
-    void DoDispose() override;
-    std::string GetName() const override;
-    uint16_t GetProtocol() const override;
+    std::string GetName() const override
+    {
+        return "atp";
+    }
+
+    uint16_t GetProtocol() const override
+    {
+        return AtpHeader::PROTOCOL;
+    }
+
     void Begin(const Tensor& tensor) override;
     void Cancel() override;
     void OnData(Frame* frame) override;
@@ -106,52 +122,35 @@ class AtpCommunicator : public InNetworkCommunicator
     /** A packet in flight. */
     struct Slot
     {
-        uint64_t packet{0};     ///< its number in the tensor
-        bool isFloat{false};    ///< the packet carries floats
-        bool isRepaired{false}; ///< already retransmitted because of results for later packets
+        uint64_t packet{0};  ///< its number in the tensor
+        bool isFloat{false}; ///< the packet carries floats
     };
 
-    /** Packets to one server. */
-    struct Stream
-    {
-        uint64_t base{0};     ///< first packet without a result
-        uint64_t highest{0};  ///< last packet after a gap with a result
-        uint64_t repaired{0}; ///< gaps below this packet are retransmitted
-        uint32_t past{0};     ///< results for later packets since base advanced
-    };
-
-    void SetDataType(std::string type);
-    std::string GetDataType() const;
     void SetControl(std::string control);
     std::string GetControlName() const;
-    uint32_t GetIndex(uint64_t packet) const;
-    double GetScale() const;
-    double GetLargest() const;
-    bool NeedsFloats(const std::vector<float>& values, uint64_t packet) const;
-    std::pair<uint64_t, uint64_t> GetRange(uint64_t packet, uint64_t values) const;
+
+    uint32_t GetIndex(uint64_t packet) const
+    {
+        return static_cast<uint32_t>((m_first + packet) % m_slots.size());
+    }
+
+    bool NeedsFloats(uint64_t packet) const;
     void SendNew();
     void SendAgain(uint32_t index);
     void Send(const Slot& slot, bool resend);
-    void WriteValues(Frame& frame, const Slot& slot) const;
-    void TakeValues(const Frame& frame, uint64_t packet);
     void Process(Frame* frame);
     void HandleFloatRequest(uint32_t index);
     void TakeResult(const Frame& frame, uint32_t index);
-    void Repair(uint64_t packet);
     void OnTimeout(uint32_t index);
-    void Recover(uint64_t packet);
-    void OnSilence(uint32_t slot, Time silence);
 
     Session m_session;
     std::vector<uint32_t> m_flowHashes; // by server
     AtpSlots m_slotOf;
     uint64_t m_collisions{0};
     AtpWindow m_window;
-    WorkerCores m_cores;
-    ContributionCheck m_check;
     SlotTimers m_timers; // by slot
     Time m_usualTimeout;
-    bool m_isInteger{false};
+    AtpNumbers m_numbers;
     double m_scalingFactor;
     double m_largestValue;
     std::string m_servers;
@@ -162,21 +161,14 @@ class AtpCommunicator : public InNetworkCommunicator
     Time m_timeout;
     uint32_t m_reorderingThreshold;
     uint8_t m_jobPriority;
-    Time m_packetCost;
-    uint8_t m_priority;
 
-    const Tensor* m_tensor{nullptr}; // the current tensor
-    std::vector<float> m_sum;
-    uint64_t m_first{0};           // packets of all earlier tensors
-    uint64_t m_total{0};           // packets of the current tensor
-    uint64_t m_base{0};            // first packet without a result
-    uint64_t m_next{0};            // first packet not sent
-    std::vector<Stream> m_streams; // by server
-    uint64_t m_nextResend{0};      // next packet to retransmit after a timeout
-    uint64_t m_resendEnd{0};       // end of the retransmissions, exclusive
-    std::vector<Slot> m_slots;     // by packet modulo window
-    bool m_hasResult{false};       // a result of the current tensor has arrived
-    double m_errorBound{0};
+    uint64_t m_first{0}; // packets of all earlier tensors
+    uint64_t m_total{0}; // packets of the current tensor
+    uint64_t m_base{0};  // first packet without a result
+    uint64_t m_next{0};  // first packet not sent
+    AtpRecovery m_recovery;
+    std::vector<Slot> m_slots; // by packet modulo window
+    bool m_hasResult{false};   // a result of the current tensor has arrived
 };
 
 } // namespace ns3::training

@@ -6,19 +6,14 @@
 
 #include "atp-program.h"
 
-#include "atp-wire-format.h"
-
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/log.h"
-#include "ns3/saturating-sum.h"
 #include "ns3/simulator.h"
 #include "ns3/switch-device.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/uinteger.h"
-
-#include <algorithm>
 
 namespace ns3::training
 {
@@ -46,54 +41,55 @@ TypeId
 AtpProgram::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::training::AtpProgram")
-            .SetParent<AggregationProgram>()
-            .SetGroupName("DistributedTraining")
-            .AddConstructor<AtpProgram>()
-            .AddAttribute("ElementsPerPacket",
-                          "32-bit integers in a packet, an even number up to 64 (released program: "
-                          "62)",
-                          UintegerValue(ATP_ELEMENTS),
-                          MakeUintegerAccessor(&AtpProgram::m_elements),
-                          MakeUintegerChecker<uint32_t>(2, MAX_ELEMENTS))
-            .AddAttribute("Slots",
-                          "Slots (aggregators) that all jobs share (released program: 20000)",
-                          UintegerValue(20000),
-                          MakeUintegerAccessor(&AtpProgram::m_slotCount),
-                          MakeUintegerChecker<uint32_t>(1, ATP_MAX_SLOTS))
-            .AddAttribute("PassLatency",
-                          "Latency of a pass through the pipeline (Tofino: 400 to 800 ns); each "
-                          "packet takes two",
-                          TimeValue(NanoSeconds(400)),
-                          MakeTimeAccessor(&AtpProgram::m_passLatency),
-                          MakeTimeChecker(Time(0)))
-            .AddAttribute("LoopbackPorts",
-                          "Recirculation ports for the second pass of frames to servers, selected "
-                          "by ingress port",
-                          UintegerValue(16),
-                          MakeUintegerAccessor(&AtpProgram::m_loopbackPorts),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("StickyCollisions",
-                          "Whether a result says that another job has asked for its slot (A2TP)",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&AtpProgram::m_stickyCollisions),
-                          MakeBooleanChecker())
-            .AddAttribute("Preemption",
-                          "Whether a packet of a higher priority takes a slot (ESA)",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&AtpProgram::m_preemption),
-                          MakeBooleanChecker())
-            .AddAttribute("ReclaimStale",
-                          "Whether a slot that holds a late duplicate is taken over by its own job "
-                          "(not in the released program)",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&AtpProgram::m_reclaims),
-                          MakeBooleanChecker())
-            .AddAttribute("Verify",
-                          "Whether the program ends when an invariant does not hold, for debugging",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&AtpProgram::m_verify),
-                          MakeBooleanChecker())
+        AddVerify(
+            TypeId("ns3::training::AtpProgram")
+                .SetParent<AggregationProgram>()
+                .SetGroupName("DistributedTraining")
+                .AddConstructor<AtpProgram>()
+                .AddAttribute(
+                    "ElementsPerPacket",
+                    "32-bit integers in a packet, an even number up to 64 (released program: "
+                    "62)",
+                    UintegerValue(ATP_ELEMENTS),
+                    MakeUintegerAccessor(&AtpProgram::m_elements),
+                    MakeUintegerChecker<uint32_t>(2, MAX_ELEMENTS))
+                .AddAttribute("Slots",
+                              "Slots (aggregators) that all jobs share (released program: 20000)",
+                              UintegerValue(20000),
+                              MakeUintegerAccessor(&AtpProgram::m_slotCount),
+                              MakeUintegerChecker<uint32_t>(1, ATP_MAX_SLOTS))
+                .AddAttribute(
+                    "PassLatency",
+                    "Latency of a pass through the pipeline (Tofino: 400 to 800 ns); each "
+                    "packet takes two",
+                    TimeValue(NanoSeconds(400)),
+                    MakeTimeAccessor(&AtpProgram::m_passLatency),
+                    MakeTimeChecker(Time(0)))
+                .AddAttribute(
+                    "LoopbackPorts",
+                    "Recirculation ports for the second pass of frames to servers, selected "
+                    "by ingress port",
+                    UintegerValue(16),
+                    MakeUintegerAccessor(&AtpProgram::m_loopbackPorts),
+                    MakeUintegerChecker<uint32_t>(1))
+                .AddAttribute(
+                    "StickyCollisions",
+                    "Whether a result says that another job has asked for its slot (A2TP)",
+                    BooleanValue(false),
+                    MakeBooleanAccessor(&AtpProgram::m_stickyCollisions),
+                    MakeBooleanChecker())
+                .AddAttribute("Preemption",
+                              "Whether a packet of a higher priority takes a slot (ESA)",
+                              BooleanValue(false),
+                              MakeBooleanAccessor(&AtpProgram::m_preemption),
+                              MakeBooleanChecker())
+                .AddAttribute(
+                    "ReclaimStale",
+                    "Whether a slot that holds a late duplicate is taken over by its own job "
+                    "(not in the released program)",
+                    BooleanValue(true),
+                    MakeBooleanAccessor(&AtpProgram::m_reclaims),
+                    MakeBooleanChecker()))
             .AddTraceSource("Add",
                             "A contribution has been added to a slot",
                             MakeTraceSourceAccessor(&AtpProgram::m_addTrace),
@@ -103,24 +99,6 @@ AtpProgram::GetTypeId()
                             MakeTraceSourceAccessor(&AtpProgram::m_repeatTrace),
                             "ns3::training::AtpProgram::ContributionTracedCallback");
     return tid;
-}
-
-AtpProgram::AtpProgram() = default;
-
-AtpProgram::~AtpProgram() = default;
-
-void
-AtpProgram::DoDispose()
-{
-    m_slots.clear();
-    m_values.clear();
-    AggregationProgram::DoDispose();
-}
-
-std::string
-AtpProgram::GetName() const
-{
-    return "atp";
 }
 
 SwitchProgram::Resources
@@ -137,50 +115,12 @@ AtpProgram::GetResources() const
     return resources;
 }
 
-uint32_t
-AtpProgram::GetSlots() const
-{
-    return m_slotCount;
-}
-
-uint32_t
-AtpProgram::GetElements() const
-{
-    return m_elements;
-}
-
-const AtpCounters&
-AtpProgram::GetCounters() const
-{
-    return m_counters;
-}
-
-uint32_t
-AtpProgram::GetOccupied(uint8_t job) const
-{
-    const auto* const known = FindJob<JobState>(job);
-    return known ? known->occupied : 0;
-}
-
 std::map<uint8_t, uint32_t>
 AtpProgram::GetOccupiedSlots() const
 {
     std::map<uint8_t, uint32_t> occupied;
-    for (const auto& job : GetJobs())
-    {
-        if (job)
-        {
-            occupied[job->number] = GetOccupied(job->number);
-        }
-    }
+    ForEachJob<JobState>([&](const JobState& job) { occupied[job.number] = job.occupied; });
     return occupied;
-}
-
-AtpCounters
-AtpProgram::GetCountersOf(uint8_t job) const
-{
-    const auto* const known = FindJob<JobState>(job);
-    return known ? known->counters : AtpCounters();
 }
 
 double
@@ -191,7 +131,7 @@ AtpProgram::GetSlotSeconds(uint8_t job) const
     {
         return 0;
     }
-    CountSlots(*known);
+    Occupy(*known, 0);
     return known->slotPicoseconds * 1e-12;
 }
 
@@ -207,10 +147,8 @@ AtpProgram::AddJob(const AtpJob& description)
                                  std::to_string(MAX_ELEMENTS) + ")");
     }
     CheckJobNumberIsFree(description.number);
-    auto job = std::make_unique<JobState>();
-    job->number = description.number;
+    auto job = MakeJob<JobState>(description.number, 0, 0, description.workers);
     job->description = description;
-    AddChildren(*job, description.workers);
     for (uint32_t endpoint : description.otherSwitches)
     {
         job->targets.push_back(MakeTarget(endpoint, description.number));
@@ -220,16 +158,16 @@ AtpProgram::AddJob(const AtpJob& description)
         job->servers.Add(endpoint);
     }
     AggregationProgram::AddJob(std::move(job));
-    m_slots.resize(m_slotCount);
+    m_pool.Resize(m_slotCount, m_elements);
 }
 
 void
 AtpProgram::RemoveJob(uint8_t number)
 {
     NS_LOG_FUNCTION(this << +number);
-    for (Aggregator& slot : m_slots)
+    for (AtpPool::Slot& slot : m_pool.GetSlots())
     {
-        if (slot.used && slot.job == number)
+        if (slot.used && slot.header.job == number)
         {
             Free(slot); // a late duplicate has claimed it
         }
@@ -241,7 +179,7 @@ void
 AtpProgram::Reset()
 {
     NS_LOG_FUNCTION(this);
-    for (Aggregator& slot : m_slots)
+    for (AtpPool::Slot& slot : m_pool.GetSlots())
     {
         if (slot.used)
         {
@@ -272,10 +210,10 @@ AtpProgram::Receive(Frame* frame)
     {
         return false; // forwarded unchanged, or on its last hop
     }
-    Count(header.job, &AtpCounters::received);
+    Count(*job, &AtpCounters::received);
     if (header.slot >= m_slotCount || frame->payloadBytes != 4 * m_elements)
     {
-        Count(header.job, &AtpCounters::refused);
+        Count(*job, &AtpCounters::refused);
         Refuse(frame, "no such slot or size");
         return true;
     }
@@ -286,21 +224,21 @@ AtpProgram::Receive(Frame* frame)
     }
     if (header.overflow)
     {
-        Count(header.job, &AtpCounters::passed);
+        Count(*job, &AtpCounters::passed);
         return false;
     }
     header.congested |= frame->ecn == Ecn::CE;
-    Aggregator& slot = m_slots[header.slot];
-    const bool isMine = slot.used && slot.job == header.job && slot.packet == header.packet;
+    AtpPool::Slot& slot = m_pool.GetSlots()[header.slot];
+    const bool isMine = slot.IsOf(header);
     if (!isRack && !header.isRackSum)
     {
         // Part of a rack's sum for the server only. The slot's sum would wait for the rest forever.
         if (header.resend && isMine)
         {
-            Count(header.job, &AtpCounters::evicted);
+            Count(*job, &AtpCounters::evicted);
             Evict(slot, *frame);
         }
-        Count(header.job, &AtpCounters::passed);
+        Count(*job, &AtpCounters::passed);
         Forward(frame);
         return true;
     }
@@ -308,11 +246,11 @@ AtpProgram::Receive(Frame* frame)
     {
         if (isMine)
         {
-            TakeResend(frame, slot, isRack);
+            TakeResend(frame, *job, slot, isRack);
         }
         else
         {
-            Count(header.job, &AtpCounters::passed);
+            Count(*job, &AtpCounters::passed);
             Forward(frame);
         }
         return true;
@@ -322,55 +260,55 @@ AtpProgram::Receive(Frame* frame)
 }
 
 void
-AtpProgram::TakeResend(Frame* frame, Aggregator& slot, bool isRack)
+AtpProgram::TakeResend(Frame* frame, JobState& job, AtpPool::Slot& slot, bool isRack)
 {
     const auto& header = frame->As<AtpHeader>();
     const uint32_t bits = isRack ? header.workers : header.children;
     if (!(slot.seen & bits))
     {
-        Add(slot, *frame);
+        Add(job, slot, *frame);
         m_addTrace(header.job, header.packet, bits, isRack);
     }
     else
     {
-        Count(header.job, &AtpCounters::repeated);
+        Count(job, &AtpCounters::repeated);
     }
-    Count(header.job, &AtpCounters::evicted);
-    Fill(*frame, slot);
+    Count(job, &AtpCounters::evicted);
+    m_pool.Fill(*frame, slot);
     frame->As<AtpHeader>().resend = true;
     Free(slot);
     Forward(frame);
 }
 
 void
-AtpProgram::Contribute(Frame* frame, JobState& job, Aggregator& slot, bool isRack)
+AtpProgram::Contribute(Frame* frame, JobState& job, AtpPool::Slot& slot, bool isRack)
 {
     auto& header = frame->As<AtpHeader>();
-    const bool isOwn = slot.used && slot.job == header.job;
-    if (slot.used && !(isOwn && slot.packet == header.packet))
+    const bool isOwn = slot.used && slot.header.job == header.job;
+    if (slot.used && !slot.IsOf(header))
     {
-        const auto ahead = static_cast<int32_t>(header.packet - slot.packet);
+        const auto ahead = static_cast<int32_t>(header.packet - slot.header.packet);
         if (isOwn && m_reclaims && ahead >= static_cast<int32_t>(2 * job.description.window))
         {
-            Count(header.job, &AtpCounters::reclaimed);
-            NS_LOG_LOGIC("slot " << header.slot << ": packet " << slot.packet
+            Count(job, &AtpCounters::reclaimed);
+            NS_LOG_LOGIC("slot " << header.slot << ": packet " << slot.header.packet
                                  << " is a late duplicate, and gives way to " << header.packet);
             Free(slot);
         }
-        else if (!isOwn && m_preemption && header.priority > slot.priority)
+        else if (!isOwn && m_preemption && header.priority > slot.header.priority)
         {
-            Count(slot.job, &AtpCounters::preempted);
+            Count(*FindJob<JobState>(slot.header.job), &AtpCounters::preempted);
             NS_LOG_LOGIC("slot " << header.slot << ": job " << +header.job << " preempts job "
-                                 << +slot.job);
+                                 << +slot.header.job);
             Evict(slot, *frame);
         }
         else
         {
-            slot.contested |= !isOwn && m_stickyCollisions;
-            Count(header.job, &AtpCounters::collisions);
+            slot.header.contested |= !isOwn && m_stickyCollisions;
+            Count(job, &AtpCounters::collisions);
             NS_LOG_LOGIC("slot " << header.slot << ": packet " << header.packet << " of job "
-                                 << +header.job << " collides with packet " << slot.packet
-                                 << " of job " << +slot.job);
+                                 << +header.job << " collides with packet " << slot.header.packet
+                                 << " of job " << +slot.header.job);
             header.collision = true;
             Forward(frame);
             return;
@@ -378,7 +316,8 @@ AtpProgram::Contribute(Frame* frame, JobState& job, Aggregator& slot, bool isRac
     }
     if (!slot.used)
     {
-        Claim(slot, job, *frame, isRack);
+        AtpPool::Claim(slot, *frame, isRack);
+        Occupy(job, 1);
     }
     const uint32_t bits = isRack ? header.workers : header.children;
     const auto count = static_cast<uint32_t>(__builtin_popcount(slot.seen));
@@ -391,151 +330,69 @@ AtpProgram::Contribute(Frame* frame, JobState& job, Aggregator& slot, bool isRac
         NS_ABORT_MSG_IF(count > header.fanIn[isRack ? 0 : 1],
                         "packet " << header.packet << ": more contributors than there are");
     }
-    slot.congested |= header.congested;
+    slot.header.congested |= header.congested;
     if (isNew)
     {
-        Add(slot, *frame);
+        Add(job, slot, *frame);
         m_addTrace(header.job, header.packet, bits, isRack);
     }
     else
     {
-        Count(header.job, &AtpCounters::repeated);
+        Count(job, &AtpCounters::repeated);
         m_repeatTrace(header.job, header.packet, bits, isRack);
     }
     if (count + isNew < header.fanIn[isRack ? 0 : 1])
     {
-        Count(header.job, &AtpCounters::held, isNew);
+        Count(job, &AtpCounters::held, isNew);
         Frame::Free(frame);
         return;
     }
-    Count(header.job, &AtpCounters::completed);
+    Count(job, &AtpCounters::completed);
     NS_LOG_LOGIC("slot " << header.slot << ": sum of packet " << header.packet << " of job "
                          << +header.job << " is complete");
-    Fill(*frame, slot); // twice if the last contribution was retransmitted
+    m_pool.Fill(*frame, slot); // twice if the last contribution was retransmitted
     Forward(frame);
 }
 
 void
-AtpProgram::Claim(Aggregator& slot, JobState& job, const Frame& frame, bool isRack)
+AtpProgram::Free(AtpPool::Slot& slot)
 {
-    const auto& header = frame.As<AtpHeader>();
-    slot = Aggregator();
-    slot.used = true;
-    slot.job = header.job;
-    slot.packet = header.packet;
-    slot.child = header.children;
-    slot.fanIn[0] = header.fanIn[0];
-    slot.fanIn[1] = header.fanIn[1];
-    slot.priority = header.priority;
-    slot.isRack = isRack;
-    slot.isReal = frame.payload != nullptr;
-    CountSlots(job);
-    job.occupied++;
-}
-
-void
-AtpProgram::Free(Aggregator& slot)
-{
-    auto& job = *FindJob<JobState>(slot.job);
-    CountSlots(job);
-    job.occupied--;
+    Occupy(*FindJob<JobState>(slot.header.job), -1);
     slot.used = false;
 }
 
 void
-AtpProgram::Count(uint8_t job, uint64_t AtpCounters::*counter, uint64_t events)
-{
-    m_counters.*counter += events;
-    FindJob<JobState>(job)->counters.*counter += events;
-}
-
-void
-AtpProgram::CountSlots(JobState& job)
+AtpProgram::Occupy(JobState& job, int32_t slots)
 {
     const int64_t now = Simulator::Now().GetTimeStep();
     job.slotPicoseconds += static_cast<double>(now - job.since) * job.occupied;
     job.since = now;
-}
-
-int32_t*
-AtpProgram::GetValues(const Aggregator& slot)
-{
-    if (m_values.empty())
-    {
-        m_values.resize(uint64_t{m_slotCount} * m_elements);
-    }
-    return m_values.data() + (&slot - m_slots.data()) * m_elements;
+    job.occupied += slots;
 }
 
 void
-AtpProgram::Add(Aggregator& slot, const Frame& frame)
+AtpProgram::Add(JobState& job, AtpPool::Slot& slot, const Frame& frame)
 {
-    const auto& header = frame.As<AtpHeader>();
-    const bool isFirst = slot.seen == 0;
-    slot.seen |= slot.isRack ? header.workers : header.children;
-    slot.check += header.check;
-    Count(slot.job, &AtpCounters::added);
-    if (!frame.payload || !slot.isReal)
+    NS_ABORT_MSG_IF(m_verify && frame.As<AtpHeader>().overflow, "floats are not added in a switch");
+    Count(job, &AtpCounters::added);
+    if (m_pool.Add(slot, frame))
     {
-        return;
-    }
-    NS_ABORT_MSG_IF(m_verify && header.overflow, "floats are not added in a switch");
-    int32_t* const values = GetValues(slot);
-    if (isFirst)
-    {
-        ReadValues(frame, values, m_elements);
-    }
-    else
-    {
-        const uint8_t* const from = frame.payload->bytes.data() + frame.payloadOffset;
-        Count(slot.job, &AtpCounters::saturated, AddSaturating(values, from, m_elements));
+        Count(job, &AtpCounters::saturated);
     }
 }
 
 void
-AtpProgram::Fill(Frame& frame, const Aggregator& slot)
+AtpProgram::Evict(AtpPool::Slot& slot, const Frame& cause)
 {
-    auto& header = frame.As<AtpHeader>();
-    header.check = slot.check;
-    header.congested |= slot.congested;
-    header.contested |= slot.contested;
-    if (slot.isRack)
-    {
-        header.workers = slot.seen;
-        header.children = slot.child;
-        header.isRackSum = __builtin_popcount(slot.seen) == slot.fanIn[0];
-    }
-    else
-    {
-        header.children = slot.seen;
-        header.isRackSum = true;
-    }
-    frame.ecn = Ecn::ECT;
-    frame.payload = nullptr;
-    if (slot.isReal)
-    {
-        WriteValues(frame, GetValues(slot), m_elements);
-    }
-}
-
-void
-AtpProgram::Evict(Aggregator& slot, const Frame& cause)
-{
-    const AtpJob& job = FindJob<JobState>(slot.job)->description;
+    const AtpJob& job = FindJob<JobState>(slot.header.job)->description;
     Frame* frame = cause.Clone();
-    AtpHeader header;
-    header.job = slot.job;
-    header.packet = slot.packet;
-    header.slot = cause.As<AtpHeader>().slot;
-    header.fanIn[0] = slot.fanIn[0];
-    header.fanIn[1] = slot.fanIn[1];
-    header.priority = slot.priority;
+    AtpHeader header = slot.header;
     header.resend = true;
     frame->Set(header);
     frame->source = GetEndpoint();
-    frame->destination = job.servers[slot.packet % job.servers.size()];
-    frame->flowHash = HashFlow(frame->source, frame->destination, slot.job);
-    Fill(*frame, slot);
+    frame->destination = job.servers[slot.header.packet % job.servers.size()];
+    frame->flowHash = HashFlow(frame->source, frame->destination, slot.header.job);
+    m_pool.Fill(*frame, slot);
     Free(slot);
     Forward(frame);
 }
@@ -544,21 +401,18 @@ void
 AtpProgram::TakeResult(Frame* frame, JobState& job)
 {
     auto& header = frame->As<AtpHeader>();
-    Aggregator& slot = m_slots[header.slot];
+    AtpPool::Slot& slot = m_pool.GetSlots()[header.slot];
     const bool isFinal = !header.overflow || header.resend;
-    if (isFinal && slot.used && slot.job == header.job && slot.packet == header.packet)
+    if (isFinal && slot.IsOf(header))
     {
-        header.contested |= slot.contested;
-        Count(header.job, &AtpCounters::released);
+        header.contested |= slot.header.contested;
+        Count(job, &AtpCounters::released);
         Free(slot);
     }
-    Count(header.job, &AtpCounters::multicasts);
+    Count(job, &AtpCounters::multicasts);
     const bool isFromServer = job.servers.Find(frame->source) != EndpointTable::NONE;
-    MulticastAfter(frame,
-                   PASSES * m_passLatency,
-                   job,
-                   isFromServer ? static_cast<uint32_t>(job.targets.size())
-                                : job.children.GetCount());
+    const std::size_t targets = isFromServer ? job.targets.size() : job.children.GetCount();
+    MulticastAfter(frame, PASSES * m_passLatency, job, static_cast<uint32_t>(targets));
 }
 
 void

@@ -7,8 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_ATP_PROGRAM_H
 #define DISTRIBUTED_TRAINING_ATP_PROGRAM_H
 
-#include "ns3/aggregation-program.h"
-#include "ns3/nstime.h"
+#include "atp-pool.h"
+
+#include "ns3/counting-program.h"
 #include "ns3/traced-callback.h"
 
 #include <vector>
@@ -66,13 +67,11 @@ struct AtpCounters
  * ReclaimStale is not in the released program. A slot is taken over if its packet is two windows
  * behind a packet of the same job that requests it: it holds a late duplicate that no worker needs.
  */
-class AtpProgram : public AggregationProgram
+class AtpProgram : public CountingProgram<AtpCounters>
 {
   public:
     /** @return the type */
     static TypeId GetTypeId();
-    AtpProgram();
-    ~AtpProgram() override;
 
     /**
      * @param job to serve
@@ -87,25 +86,26 @@ class AtpProgram : public AggregationProgram
     void RemoveJob(uint8_t number);
 
     /** @return number of slots in the pool */
-    uint32_t GetSlots() const;
+    uint32_t GetSlots() const
+    {
+        return m_slotCount;
+    }
 
     /** @return 32-bit integers per packet */
-    uint32_t GetElements() const;
-
-    /** @return its counters */
-    const AtpCounters& GetCounters() const;
-
-    /**
-     * @param job number of a job that has not ended
-     * @return its counters; what other jobs do to its slots counts as its own
-     */
-    AtpCounters GetCountersOf(uint8_t job) const;
+    uint32_t GetElements() const
+    {
+        return m_elements;
+    }
 
     /**
      * @param job number of a job
      * @return slots it occupies now
      */
-    uint32_t GetOccupied(uint8_t job) const;
+    uint32_t GetOccupied(uint8_t job) const
+    {
+        const auto* const known = FindJob<JobState>(job);
+        return known ? known->occupied : 0;
+    }
 
     /**
      * @param job number of a job
@@ -115,7 +115,12 @@ class AtpProgram : public AggregationProgram
 
     // AggregationProgram
     std::map<uint8_t, uint32_t> GetOccupiedSlots() const override;
-    std::string GetName() const override;
+
+    std::string GetName() const override
+    {
+        return "atp";
+    }
+
     Resources GetResources() const override;
     bool Receive(Frame* frame) override;
 
@@ -129,47 +134,24 @@ class AtpProgram : public AggregationProgram
                                                bool isRack);
 
   private:
-    /** A slot and its partial sum. */
-    struct Aggregator
-    {
-        uint64_t check{0};  ///< sum of the contributions' checksums
-        uint32_t packet{0}; ///< number of the packet
-        uint32_t seen{0};   ///< bit c: contributor c has contributed
-        uint32_t child{0};  ///< rack sum: its bit at the server's switch
-        uint8_t job{0};
-        uint8_t fanIn[2]{};
-        uint8_t priority{0};
-        bool used{false};
-        bool isRack{false}; ///< contributors are workers of a rack
-        bool isReal{false}; ///< holds values
-        bool congested{false};
-        bool contested{false};
-    };
-
     /** A job of this program. Its workers are children; other switches are targets after them. */
-    struct JobState : public Job
+    struct JobState : public CountedJob
     {
         AtpJob description;        ///< the job as added
         EndpointTable servers;     ///< servers on this switch
         uint32_t occupied{0};      ///< slots it occupies
         int64_t since{0};          ///< time of the last change of `occupied`, ps
         double slotPicoseconds{0}; ///< integral of `occupied` up to `since`
-        AtpCounters counters;      ///< of the job
     };
 
-    void DoDispose() override;
     void Reset() override;
     void TakeResult(Frame* frame, JobState& job);
-    void TakeResend(Frame* frame, Aggregator& slot, bool isRack);
-    void Contribute(Frame* frame, JobState& job, Aggregator& slot, bool isRack);
-    void Add(Aggregator& slot, const Frame& frame);
-    void Claim(Aggregator& slot, JobState& job, const Frame& frame, bool isRack);
-    void Free(Aggregator& slot);
-    void Fill(Frame& frame, const Aggregator& slot);
-    void Evict(Aggregator& slot, const Frame& cause);
-    int32_t* GetValues(const Aggregator& slot);
-    static void CountSlots(JobState& job);
-    void Count(uint8_t job, uint64_t AtpCounters::*counter, uint64_t events = 1);
+    void TakeResend(Frame* frame, JobState& job, AtpPool::Slot& slot, bool isRack);
+    void Contribute(Frame* frame, JobState& job, AtpPool::Slot& slot, bool isRack);
+    void Add(JobState& job, AtpPool::Slot& slot, const Frame& frame);
+    void Free(AtpPool::Slot& slot);
+    void Evict(AtpPool::Slot& slot, const Frame& cause);
+    static void Occupy(JobState& job, int32_t slots);
     void Forward(Frame* frame);
 
     uint32_t m_elements;
@@ -179,10 +161,7 @@ class AtpProgram : public AggregationProgram
     bool m_stickyCollisions;
     bool m_preemption;
     bool m_reclaims;
-    bool m_verify;
-    std::vector<Aggregator> m_slots;
-    std::vector<int32_t> m_values; // real payload: values of each slot
-    AtpCounters m_counters;
+    AtpPool m_pool;
     TracedCallback<uint8_t, uint32_t, uint32_t, bool> m_addTrace;
     TracedCallback<uint8_t, uint32_t, uint32_t, bool> m_repeatTrace;
 };

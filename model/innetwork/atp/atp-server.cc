@@ -10,6 +10,7 @@
 #include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/number-format.h"
+#include "ns3/payload-values.h"
 #include "ns3/saturating-sum.h"
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
@@ -95,18 +96,6 @@ AtpServer::Stop()
     m_device->SetProgramReceiver(AtpHeader::PROTOCOL, GetAtpServerKey(m_session.job), nullptr);
 }
 
-const AtpServerCounters&
-AtpServer::GetCounters() const
-{
-    return m_counters;
-}
-
-uint32_t
-AtpServer::GetEndpoint() const
-{
-    return m_device->GetEndpoint();
-}
-
 uint32_t*
 AtpServer::GetMarks(const Entry& entry)
 {
@@ -121,20 +110,6 @@ AtpServer::GetValues(const Entry& entry)
         m_values.resize(m_entries.size() * m_session.elements);
     }
     return m_values.data() + (&entry - m_entries.data()) * m_session.elements;
-}
-
-void
-AtpServer::OnFrame(Frame* frame)
-{
-    if (m_packetCost.IsZero())
-    {
-        Process(frame);
-        return;
-    }
-    Simulator::Schedule(m_cores.Take(0, m_packetCost / m_coreCount),
-                        &AtpServer::Process,
-                        this,
-                        frame);
 }
 
 void
@@ -268,16 +243,12 @@ AtpServer::AddValues(Entry& entry, const Frame& frame, bool isFirst)
         return;
     }
     int32_t* const values = GetValues(entry);
-    const uint8_t* const from = frame.payload->bytes.data() + frame.payloadOffset;
     if (isFirst)
     {
-        for (uint32_t i = 0; i < m_session.elements; i++)
-        {
-            values[i] = static_cast<int32_t>(GetWord(from + sizeof(int32_t) * i));
-        }
+        ReadValues(frame, values, m_session.elements);
         return;
     }
-    AddSaturating(values, from, m_session.elements);
+    AddSaturating(values, GetPayload(frame), m_session.elements);
 }
 
 void
@@ -307,11 +278,7 @@ AtpServer::TakeFloats(Entry& entry, const Frame& frame)
                 std::make_unique<std::vector<float>>(uint64_t{m_session.elements} * m_ranks);
         }
         float* const values = entry.floats->data() + uint64_t{rank} * m_session.elements;
-        const uint8_t* const from = frame.payload->bytes.data() + frame.payloadOffset;
-        for (uint32_t i = 0; i < m_session.elements; i++)
-        {
-            values[i] = ToFloat(GetWord(from + sizeof(float) * i));
-        }
+        ReadValues(frame, values, m_session.elements);
     }
     if (entry.ranks == m_ranks)
     {

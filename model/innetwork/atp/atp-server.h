@@ -79,10 +79,16 @@ class AtpServer : public Object
     void Stop();
 
     /** @return its counters */
-    const AtpServerCounters& GetCounters() const;
+    const AtpServerCounters& GetCounters() const
+    {
+        return m_counters;
+    }
 
     /** @return endpoint of its host */
-    uint32_t GetEndpoint() const;
+    uint32_t GetEndpoint() const
+    {
+        return m_device->GetEndpoint();
+    }
 
   private:
     /** State of a packet. */
@@ -113,7 +119,11 @@ class AtpServer : public Object
         std::unique_ptr<std::vector<float>> floats; ///< by rank
     };
 
-    void OnFrame(Frame* frame);
+    void OnFrame(Frame* frame)
+    {
+        m_cores.Process(0, m_packetCost / m_coreCount, &AtpServer::Process, this, frame);
+    }
+
     void Process(Frame* frame);
     void TakeIntegers(Entry& entry, const Frame& frame);
     void TakeFloats(Entry& entry, const Frame& frame);

@@ -103,16 +103,4 @@ AtpWindow::UpdateA2tp()
     m_slots = std::clamp(m_slots, m_least, m_window);
 }
 
-uint32_t
-AtpWindow::GetPackets() const
-{
-    return static_cast<uint32_t>(m_window);
-}
-
-uint32_t
-AtpWindow::GetSlots() const
-{
-    return static_cast<uint32_t>(m_slots);
-}
-
 } // namespace ns3::training

@@ -68,10 +68,16 @@ class AtpWindow
     void OnProgress(int64_t now, uint64_t base, uint64_t next);
 
     /** @return limit of packets in flight */
-    uint32_t GetPackets() const;
+    uint32_t GetPackets() const
+    {
+        return static_cast<uint32_t>(m_window);
+    }
 
     /** @return limit of packets in flight that use switch slots */
-    uint32_t GetSlots() const;
+    uint32_t GetSlots() const
+    {
+        return static_cast<uint32_t>(m_slots);
+    }
 
   private:
     void UpdateA2tp();

@@ -59,12 +59,6 @@ NvlsCommunicator::GetTypeId()
     return tid;
 }
 
-std::string
-NvlsCommunicator::GetName() const
-{
-    return "nvls";
-}
-
 void
 NvlsCommunicator::SetFraming(std::string name)
 {
@@ -89,24 +83,12 @@ NvlsCommunicator::GetChoice() const
     return CHOICES[m_choice];
 }
 
-bool
-NvlsCommunicator::IsChosen(uint64_t bytes) const
-{
-    return m_choice == 0 || m_hostModel->PrefersSwitches(bytes);
-}
-
 SharpConnection::Settings
 NvlsCommunicator::GetSettings() const
 {
     SharpConnection::Settings settings = SharpEndpoint::GetSettings();
     settings.nvlink = m_framing == 0;
     return settings;
-}
-
-void
-NvlsCommunicator::SetBytes(SharpMessage& message, NvlinkPacket kind, uint32_t values) const
-{
-    message.bytes = m_framing == 0 ? GetNvlinkFrameBytes(kind, values) : 0;
 }
 
 void
@@ -159,41 +141,11 @@ NvlsCommunicator::GetHostModel() const
     return m_hostModel.get();
 }
 
-SwitchCost
-NvlsCommunicator::GetSwitchCost(uint64_t bytes) const
-{
-    return m_hostModel ? m_hostModel->GetSwitchCost(bytes) : SwitchCost();
-}
-
-uint32_t
-NvlsCommunicator::GetOwners() const
-{
-    return static_cast<uint32_t>(m_parts.size());
-}
-
-uint64_t
-NvlsCommunicator::GetOwnPackets() const
-{
-    return m_parts[m_session.member].packets;
-}
-
-uint32_t
-NvlsCommunicator::GetElements() const
-{
-    return m_session.elements;
-}
-
 std::pair<uint64_t, uint64_t>
 NvlsCommunicator::GetOwnedPart(uint32_t owner, uint64_t values) const
 {
     const uint64_t owners = m_parts.size();
     return {values * owner / owners, values * (owner + 1) / owners};
-}
-
-Time
-NvlsCommunicator::GetHostTime(uint64_t bytes) const
-{
-    return SharpEndpoint::GetHostTime(bytes) + GetSwitchCost(bytes).start;
 }
 
 void

@@ -63,13 +63,25 @@ class NvlsCommunicator : public SharpEndpoint
     void SetHostModel(std::shared_ptr<const HostModel> model);
 
     // InNetworkCommunicator
-    bool IsChosen(uint64_t bytes) const override;
+    bool IsChosen(uint64_t bytes) const override
+    {
+        return m_choice == 0 || m_hostModel->PrefersSwitches(bytes);
+    }
 
   protected:
-    std::string GetName() const override;
+    std::string GetName() const override
+    {
+        return "nvls";
+    }
+
     std::string GetMissing() const override;
+
     // SharpEndpoint
-    Time GetHostTime(uint64_t bytes) const override;
+    Time GetHostTime(uint64_t bytes) const override
+    {
+        return SharpEndpoint::GetHostTime(bytes) + GetSwitchCost(bytes).start;
+    }
+
     void Cancel() override;
     void Start() override;
     void OnMessage(uint32_t connection, const Frame& frame) override;
@@ -90,19 +102,31 @@ class NvlsCommunicator : public SharpEndpoint
      * @param bytes size of an all-reduce
      * @return the hosts' time for it
      */
-    virtual SwitchCost GetSwitchCost(uint64_t bytes) const;
+    virtual SwitchCost GetSwitchCost(uint64_t bytes) const
+    {
+        return m_hostModel ? m_hostModel->GetSwitchCost(bytes) : SwitchCost();
+    }
 
     /** @return model of the hosts; null: hosts add no time */
     const HostModel* GetHostModel() const;
 
     /** @return number of owners */
-    uint32_t GetOwners() const;
+    uint32_t GetOwners() const
+    {
+        return static_cast<uint32_t>(m_parts.size());
+    }
 
     /** @return packets that this rank owns of the current operation */
-    uint64_t GetOwnPackets() const;
+    uint64_t GetOwnPackets() const
+    {
+        return m_parts[m_session.member].packets;
+    }
 
     /** @return numbers per packet */
-    uint32_t GetElements() const;
+    uint32_t GetElements() const
+    {
+        return m_session.elements;
+    }
 
     /**
      * @param owner number of an owner
@@ -126,7 +150,12 @@ class NvlsCommunicator : public SharpEndpoint
     std::string GetFraming() const;
     void SetChoice(std::string name);
     std::string GetChoice() const;
-    void SetBytes(SharpMessage& message, NvlinkPacket kind, uint32_t values) const;
+
+    void SetBytes(SharpMessage& message, NvlinkPacket kind, uint32_t values) const
+    {
+        message.bytes = m_framing == 0 ? GetNvlinkFrameBytes(kind, values) : 0;
+    }
+
     void Read();
     void Contribute(uint32_t owner, uint64_t packet);
     void CopyOut();

@@ -69,12 +69,6 @@ NvlsTreeCommunicator::GetTypeId()
     return tid;
 }
 
-std::string
-NvlsTreeCommunicator::GetName() const
-{
-    return "nvls-tree";
-}
-
 void
 NvlsTreeCommunicator::SetRail(Ptr<ScheduledCommunicator> rail)
 {
@@ -104,12 +98,6 @@ NvlsTreeCommunicator::SetTreeHostModel(const std::shared_ptr<const HostModel>& m
         m_rail->SetAttribute("ActiveCollectives",
                              UintegerValue(std::max<uint64_t>(1, chunks / TREES)));
     }
-}
-
-SwitchCost
-NvlsTreeCommunicator::GetSwitchCost(uint64_t bytes) const
-{
-    return GetHostModel() ? GetHostModel()->GetSwitchTreeCost(bytes) : SwitchCost();
 }
 
 void
@@ -226,13 +214,6 @@ NvlsTreeCommunicator::WriteUnit(const Unit& unit)
         Write({header, bytes, payload, offset});
         offset += bytes;
     }
-}
-
-std::string
-NvlsTreeCommunicator::GetMissing() const
-{
-    return m_units.empty() ? NvlsCommunicator::GetMissing()
-                           : "the sums of other servers (" + m_rail->GetWaitingFor() + ")";
 }
 
 std::vector<float>

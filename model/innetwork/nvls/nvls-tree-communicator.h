@@ -67,12 +67,26 @@ class NvlsTreeCommunicator : public NvlsCommunicator
 
   protected:
     void DoDispose() override;
-    std::string GetName() const override;
-    std::string GetMissing() const override;
+
+    std::string GetName() const override
+    {
+        return "nvls-tree";
+    }
+
+    std::string GetMissing() const override
+    {
+        return m_units.empty() ? NvlsCommunicator::GetMissing()
+                               : "the sums of other servers (" + m_rail->GetWaitingFor() + ")";
+    }
+
     void Cancel() override;
     void Start() override;
     void OnSum(const Frame& frame) override;
-    SwitchCost GetSwitchCost(uint64_t bytes) const override;
+
+    SwitchCost GetSwitchCost(uint64_t bytes) const override
+    {
+        return GetHostModel() ? GetHostModel()->GetSwitchTreeCost(bytes) : SwitchCost();
+    }
 
   private:
     /** Packets that pass through the trees together. */

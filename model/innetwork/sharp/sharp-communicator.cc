@@ -48,18 +48,6 @@ SharpCommunicator::GetTypeId()
     return tid;
 }
 
-std::string
-SharpCommunicator::GetName() const
-{
-    return "sharp";
-}
-
-uint32_t
-SharpCommunicator::GetTrees() const
-{
-    return m_trees;
-}
-
 uint32_t
 SharpCommunicator::GetQueuePair(uint32_t tree, bool streaming)
 {
@@ -97,23 +85,11 @@ SharpCommunicator::SetSession(const Session& session)
 }
 
 bool
-SharpCommunicator::HasStreamed() const
-{
-    return m_hasStreamed;
-}
-
-bool
 SharpCommunicator::IsOffloaded(CollectiveOperation operation) const
 {
     return operation == CollectiveOperation::ALL_REDUCE ||
            operation == CollectiveOperation::REDUCE ||
            operation == CollectiveOperation::BROADCAST || operation == CollectiveOperation::BARRIER;
-}
-
-double
-SharpCommunicator::GetPacketBytes() const
-{
-    return m_session.streamingBytes / GetLineShare();
 }
 
 std::pair<uint64_t, uint64_t>

@@ -59,7 +59,10 @@ class SharpCommunicator : public SharpEndpoint
     };
 
     /** @return number of trees set by the attributes */
-    uint32_t GetTrees() const;
+    uint32_t GetTrees() const
+    {
+        return m_trees;
+    }
 
     /**
      * @param tree number of a tree
@@ -72,14 +75,25 @@ class SharpCommunicator : public SharpEndpoint
     void SetSession(const Session& session);
 
     /** @return whether the last completed operation used streaming trees only */
-    bool HasStreamed() const;
+    bool HasStreamed() const
+    {
+        return m_hasStreamed;
+    }
 
     // InNetworkCommunicator
     bool IsOffloaded(CollectiveOperation operation) const override;
-    double GetPacketBytes() const override;
+
+    double GetPacketBytes() const override
+    {
+        return m_session.streamingBytes / GetLineShare();
+    }
 
   protected:
-    std::string GetName() const override;
+    std::string GetName() const override
+    {
+        return "sharp";
+    }
+
     std::string GetMissing() const override;
     // SharpEndpoint
     void Start() override;

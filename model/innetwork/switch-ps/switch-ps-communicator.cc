@@ -6,14 +6,11 @@
 
 #include "switch-ps-communicator.h"
 
-#include "switch-ps-wire-format.h"
-
 #include "ns3/block-quantizer.h"
 #include "ns3/log.h"
 #include "ns3/number-format.h"
 #include "ns3/simulator.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-quantity.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -51,7 +48,7 @@ GetBound(const SwitchPsHeader& header, uint32_t workers)
 TypeId
 SwitchPsCommunicator::GetTypeId()
 {
-    static TypeId tid =
+    static TypeId tid = AddPacketAttributes(
         TypeId("ns3::training::SwitchPsCommunicator")
             .SetParent<InNetworkCommunicator>()
             .SetGroupName("DistributedTraining")
@@ -66,42 +63,11 @@ SwitchPsCommunicator::GetTypeId()
                           "Retransmission timeout of a packet without an answer",
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&SwitchPsCommunicator::m_timeout),
-                          MakeTimeChecker(TimeStep(1)))
-            .AddAttribute("PacketCost",
-                          "CPU time per packet: receive an answer, store it, send the next packet",
-                          TimeValue(Time(0)),
-                          MakeTimeAccessor(&SwitchPsCommunicator::m_packetCost),
-                          MakeTimeChecker(Time(0)))
-            .AddAttribute("Cores",
-                          "Cores that share the packets, slot by slot",
-                          UintegerValue(4),
-                          MakeUintegerAccessor(&SwitchPsCommunicator::m_cores),
-                          MakeUintegerChecker<uint32_t>(1, 4096))
-            .AddAttribute("Priority",
-                          "Traffic class of all packets; 0 is lossy, 3 lossless",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&SwitchPsCommunicator::m_priority),
-                          MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1));
+                          MakeTimeChecker(TimeStep(1))),
+        "an answer",
+        "Cores that share the packets, slot by slot",
+        4096);
     return tid;
-}
-
-void
-SwitchPsCommunicator::DoDispose()
-{
-    Cancel();
-    InNetworkCommunicator::DoDispose();
-}
-
-uint16_t
-SwitchPsCommunicator::GetProtocol() const
-{
-    return SwitchPsHeader::PROTOCOL;
-}
-
-std::string
-SwitchPsCommunicator::GetName() const
-{
-    return "switch-ps";
 }
 
 void
@@ -109,9 +75,8 @@ SwitchPsCommunicator::SetSession(const Session& session)
 {
     m_session = session;
     m_flowHash = HashFlow(GetDevice().GetEndpoint(), session.switchEndpoint, GetJob());
-    m_check.Configure(GetJob(), GetRank(), GetSize());
+    SetPackets(session.elements);
     m_packetOf.assign(session.window, 0);
-    m_coresInUse.Configure(m_cores);
     m_timers.Configure(
         session.window,
         {m_timeout},
@@ -136,43 +101,6 @@ SwitchPsCommunicator::SetTensorsOfStep(uint32_t tensors)
 }
 
 uint32_t
-SwitchPsCommunicator::GetLargestLead() const
-{
-    return m_largestLead;
-}
-
-bool
-SwitchPsCommunicator::ReturnsSum() const
-{
-    return !m_session.optimizer.KeepsWeights();
-}
-
-double
-SwitchPsCommunicator::GetPacketBytes() const
-{
-    return static_cast<double>(sizeof(float) * m_session.elements);
-}
-
-double
-SwitchPsCommunicator::GetErrorBound() const
-{
-    return m_errorBound;
-}
-
-uint64_t
-SwitchPsCommunicator::GetPackets(uint64_t bytes) const
-{
-    const uint64_t packet = uint64_t{sizeof(float)} * m_session.elements;
-    return (bytes + packet - 1) / packet;
-}
-
-uint32_t
-SwitchPsCommunicator::GetSlot(uint64_t packet) const
-{
-    return static_cast<uint32_t>((m_first + packet) % m_session.window);
-}
-
-uint32_t
 SwitchPsCommunicator::GetTurn(uint32_t turn) const
 {
     return m_tensors > 0 ? turn % m_tensors : turn;
@@ -191,7 +119,7 @@ SwitchPsCommunicator::FindPlace(uint64_t bytes)
                   " of switch-ps needs " + std::to_string(packets) +
                   " key ranges (allowed: " + std::to_string(m_session.ranges - m_rangesUsed) +
                   ", as the switch has memory for " + std::to_string(m_session.ranges) + " of " +
-                  std::to_string(m_session.elements) + " weights)");
+                  std::to_string(m_elements) + " weights)");
             return false;
         }
         m_places.push_back({m_rangesUsed, packets, 0});
@@ -212,7 +140,7 @@ void
 SwitchPsCommunicator::Begin(const Tensor& tensor)
 {
     NS_LOG_FUNCTION(this << tensor.bytes);
-    m_tensor = &tensor;
+    BeginTensor(tensor);
     m_isPull = false;
     m_skip = 0;
     m_first = m_pushed;
@@ -229,7 +157,7 @@ SwitchPsCommunicator::Pull(Ptr<Tensor> tensor, uint32_t place, uint64_t first, D
 {
     NS_LOG_FUNCTION(this << tensor->bytes << place << first);
     Queue(tensor, done, [this, tensor, place, first] {
-        m_tensor = PeekPointer(tensor);
+        BeginTensor(*tensor);
         BeginPull(place, first);
     });
 }
@@ -244,10 +172,10 @@ SwitchPsCommunicator::BeginPull(uint32_t place, uint64_t first)
         Complete({});
         return;
     }
-    m_skip = first % m_session.elements;
+    m_skip = first % m_elements;
     m_first = m_pulled;
     m_packets = GetPackets(sizeof(float) * m_skip + m_tensor->bytes);
-    const uint64_t firstPacket = first / m_session.elements;
+    const uint64_t firstPacket = first / m_elements;
     if (place >= m_places.size() || firstPacket + m_packets > m_places[place].packets)
     {
         Abort("rank " + std::to_string(GetRank()) + " pulls weights " + std::to_string(first) +
@@ -264,7 +192,6 @@ void
 SwitchPsCommunicator::StartWindow()
 {
     m_received = 0;
-    m_result.assign(m_tensor->values.size(), 0);
     m_timers.Begin(GetFailureTimeout());
     for (uint64_t packet = 0; packet < std::min<uint64_t>(m_session.window, m_packets); packet++)
     {
@@ -275,8 +202,7 @@ SwitchPsCommunicator::StartWindow()
 void
 SwitchPsCommunicator::Cancel()
 {
-    m_tensor = nullptr;
-    m_result.clear();
+    PacketWorker::Cancel();
     m_timers.Cancel();
 }
 
@@ -294,8 +220,9 @@ Frame*
 SwitchPsCommunicator::MakeFrame(uint64_t packet)
 {
     const uint64_t number = m_first + packet;
-    const uint32_t elements = m_session.elements;
-    Frame* frame = Frame::Allocate(FrameKind::PROGRAM);
+    const auto& values = m_tensor->values;
+    const bool hasValues = m_tensor->IsReal() && !m_isPull;
+    const auto [begin, end] = GetRange(packet, values.size());
     SwitchPsHeader header;
     header.isPull = m_isPull;
     header.job = GetJob();
@@ -305,43 +232,35 @@ SwitchPsCommunicator::MakeFrame(uint64_t packet)
     header.check = m_check.GetPart(number);
     header.keyRange = m_place.firstRange + static_cast<uint32_t>(packet);
     header.clock = m_place.clock;
-    header.exponent = NO_EXPONENT;
-    frame->payloadBytes = m_isPull ? 0 : sizeof(float) * elements;
-    frame->bytes = GetSwitchPsFrameBytes(m_isPull ? 0 : elements);
-    frame->source = GetDevice().GetEndpoint();
-    frame->destination = m_session.switchEndpoint;
-    frame->flowHash = m_flowHash;
-    frame->priority = m_priority;
-    if (m_tensor->IsReal())
+    header.overflow = hasValues && !IsQuantizable(&values[begin], end - begin);
+    header.exponent =
+        hasValues && !header.overflow ? GetBlockExponent(&values[begin], end - begin) : NO_EXPONENT;
+    // The empty payload of a pull tells the switch to answer with numbers.
+    const uint32_t elements = m_isPull ? 0 : m_elements;
+    Frame* frame = PacketWorker::MakeFrame(header,
+                                           GetSwitchPsFrameBytes(elements),
+                                           sizeof(float) * elements,
+                                           m_session.switchEndpoint,
+                                           m_flowHash);
+    if (hasValues)
     {
-        // The empty payload of a pull tells the switch to answer with numbers.
-        frame->payload = Create<ByteBuffer>();
-        frame->payload->bytes.assign(frame->payloadBytes, 0);
-    }
-    if (m_tensor->IsReal() && !m_isPull)
-    {
-        const auto& values = m_tensor->values;
-        const uint64_t begin = packet * elements;
-        const uint64_t count = std::min<uint64_t>(elements, values.size() - begin);
-        for (uint64_t i = 0; i < count; i++)
+        uint8_t* to = frame->payload->bytes.data();
+        for (uint64_t i = begin; i < end; i++, to += sizeof(float))
         {
-            SetWord(frame->payload->bytes.data() + sizeof(float) * i, ToBits(values[begin + i]));
+            SetWord(to, ToBits(values[i]));
         }
-        header.overflow = !IsQuantizable(&values[begin], count);
-        header.exponent = header.overflow ? NO_EXPONENT : GetBlockExponent(&values[begin], count);
     }
-    frame->Set(header);
     return frame;
 }
 
 void
 SwitchPsCommunicator::TakeValues(const Frame& frame, uint64_t packet)
 {
-    const uint64_t elements = m_session.elements;
+    const uint64_t elements = m_elements;
     // Index into the result; the first packet of a pull may begin before it.
     const uint64_t begin = packet * elements;
     const uint64_t skipped = m_skip > begin ? m_skip - begin : 0;
-    const uint8_t* from = frame.payload->bytes.data() + frame.payloadOffset;
+    const uint8_t* from = GetPayload(frame);
     for (uint64_t i = skipped; i < elements && begin + i - m_skip < m_result.size(); i++)
     {
         m_result[begin + i - m_skip] = ToFloat(GetWord(from + sizeof(float) * i));
@@ -351,15 +270,11 @@ SwitchPsCommunicator::TakeValues(const Frame& frame, uint64_t packet)
 void
 SwitchPsCommunicator::OnData(Frame* frame)
 {
-    if (m_packetCost.IsZero())
-    {
-        Process(frame);
-        return;
-    }
-    Simulator::Schedule(m_coresInUse.Take(frame->As<SwitchPsHeader>().slot, m_packetCost),
-                        &SwitchPsCommunicator::Process,
-                        this,
-                        frame);
+    m_cores.Process(frame->As<SwitchPsHeader>().slot,
+                    m_packetCost,
+                    &SwitchPsCommunicator::Process,
+                    this,
+                    frame);
 }
 
 std::string
@@ -454,11 +369,11 @@ SwitchPsCommunicator::SendAgain(uint32_t slot)
 void
 SwitchPsCommunicator::OnSilence(uint32_t slot, Time silence)
 {
-    const std::string reason =
-        "rank " + std::to_string(GetRank()) + " has had no answer to packet " +
-        std::to_string(m_first + m_packetOf[slot]) + " in slot " +
-        std::to_string(m_session.firstSlot + slot) + " of switch-ps, nor to any other, for " +
-        FormatTime(MicroSeconds(silence.GetMicroSeconds()));
+    const std::string reason = DescribeSilence("answer to",
+                                               "to",
+                                               m_first + m_packetOf[slot],
+                                               m_session.firstSlot + slot,
+                                               silence);
     if (ReturnsSum())
     {
         GiveUp(reason);

@@ -8,11 +8,10 @@
 #define DISTRIBUTED_TRAINING_SWITCH_PS_COMMUNICATOR_H
 
 #include "switch-ps-optimizer.h"
+#include "switch-ps-wire-format.h"
 
-#include "ns3/contribution-check.h"
-#include "ns3/in-network-communicator.h"
+#include "ns3/packet-worker.h"
 #include "ns3/slot-timers.h"
-#include "ns3/worker-cores.h"
 
 namespace ns3::training
 {
@@ -32,7 +31,7 @@ namespace ns3::training
  * answers, the hosts take over with a ring, but not with an optimizer: the weights are lost with
  * the switch.
  */
-class SwitchPsCommunicator : public InNetworkCommunicator
+class SwitchPsCommunicator : public PacketWorker
 {
   public:
     /** @return the type */
@@ -65,7 +64,10 @@ class SwitchPsCommunicator : public InNetworkCommunicator
     void Pull(Ptr<Tensor> tensor, uint32_t place, uint64_t first, Done done);
 
     /** @return maximum lead over the slowest worker when an answer arrived, steps */
-    uint32_t GetLargestLead() const;
+    uint32_t GetLargestLead() const
+    {
+        return m_largestLead;
+    }
 
     /**
      * @param inputs tensor of each rank
@@ -74,15 +76,25 @@ class SwitchPsCommunicator : public InNetworkCommunicator
      * @throw ConfigurationError if the result depends on the order of arrival
      */
     std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override;
-    bool ReturnsSum() const override;
+
+    bool ReturnsSum() const override
+    {
+        return !m_session.optimizer.KeepsWeights();
+    }
+
     void SetTensorsOfStep(uint32_t tensors) override;
-    double GetPacketBytes() const override;
-    double GetErrorBound() const override;
 
   protected:
-    void DoDispose() override;
-    std::string GetName() const override;
-    uint16_t GetProtocol() const override;
+    std::string GetName() const override
+    {
+        return "switch-ps";
+    }
+
+    uint16_t GetProtocol() const override
+    {
+        return SwitchPsHeader::PROTOCOL;
+    }
+
     void Begin(const Tensor& tensor) override;
     void Cancel() override;
     void OnData(Frame* frame) override;
@@ -114,22 +126,20 @@ class SwitchPsCommunicator : public InNetworkCommunicator
     void Process(Frame* frame);
     void SendAgain(uint32_t slot);
     void OnSilence(uint32_t slot, Time silence);
-    uint32_t GetSlot(uint64_t packet) const;
+
+    uint32_t GetSlot(uint64_t packet) const
+    {
+        return static_cast<uint32_t>((m_first + packet) % m_session.window);
+    }
+
     uint32_t GetTurn(uint32_t turn) const;
-    uint64_t GetPackets(uint64_t bytes) const;
 
     Session m_session;
     uint32_t m_flowHash{0};
-    ContributionCheck m_check;
     uint32_t m_tensors;
     Time m_timeout;
-    Time m_packetCost;
-    uint32_t m_cores;
-    uint8_t m_priority;
 
-    const Tensor* m_tensor{nullptr}; // the current tensor
-    bool m_isPull{false};            // it only pulls weights
-    std::vector<float> m_result;
+    bool m_isPull{false};             // it only pulls weights
     uint64_t m_first{0};              // packets of all earlier tensors, or of all earlier pulls
     uint64_t m_pushed{0};             // packets of all tensors so far
     uint64_t m_pulled{0};             // packets of all pulls so far
@@ -139,12 +149,10 @@ class SwitchPsCommunicator : public InNetworkCommunicator
     Place m_place;                    // with an optimizer: place of the current tensor
     std::vector<uint64_t> m_packetOf; // by slot: packet that waits for its answer
     SlotTimers m_timers;              // by slot
-    WorkerCores m_coresInUse;
-    std::vector<Place> m_places; // with an optimizer: by order of all-reduces
-    uint32_t m_turn{0};          // all-reduces so far
-    uint32_t m_rangesUsed{0};    // by all places
+    std::vector<Place> m_places;      // with an optimizer: by order of all-reduces
+    uint32_t m_turn{0};               // all-reduces so far
+    uint32_t m_rangesUsed{0};         // by all places
     uint32_t m_largestLead{0};
-    double m_errorBound{0};
     mutable std::vector<Replica> m_replicas; // by place
     mutable uint32_t m_replicaTurn{0};
 };

@@ -13,18 +13,6 @@ namespace ns3::training
 {
 
 void
-SwitchPsLaneTiming::ConfigureLanes(uint32_t elements, uint32_t lanes, double clockMhz)
-{
-    m_laneTime = std::llround(1e6 * elements / (lanes * clockMhz));
-}
-
-void
-SwitchPsLaneTiming::ConfigureMemory(uint64_t bytes, uint64_t rate)
-{
-    m_memoryTime = std::llround(8e12 * static_cast<double>(bytes) / static_cast<double>(rate));
-}
-
-void
 SwitchPsLaneTiming::Reset()
 {
     m_lanesFree = 0;
@@ -42,18 +30,6 @@ int64_t
 SwitchPsLaneTiming::ReserveMemory(int64_t ready, uint32_t accesses)
 {
     m_memoryFree = std::max(m_memoryFree, ready) + accesses * m_memoryTime;
-    return m_memoryFree;
-}
-
-int64_t
-SwitchPsLaneTiming::GetLanesFree() const
-{
-    return m_lanesFree;
-}
-
-int64_t
-SwitchPsLaneTiming::GetMemoryFree() const
-{
     return m_memoryFree;
 }
 

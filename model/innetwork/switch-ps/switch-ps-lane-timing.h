@@ -27,13 +27,19 @@ class SwitchPsLaneTiming
      * @param lanes number of lanes; each adds one number per clock cycle
      * @param clockMhz clock of the lanes, MHz
      */
-    void ConfigureLanes(uint32_t elements, uint32_t lanes, double clockMhz);
+    void ConfigureLanes(uint32_t elements, uint32_t lanes, double clockMhz)
+    {
+        m_laneTime = std::llround(1e6 * elements / (lanes * clockMhz));
+    }
 
     /**
      * @param bytes size of a key range, including the optimizer's state
      * @param rate of the memory, bit/s
      */
-    void ConfigureMemory(uint64_t bytes, uint64_t rate);
+    void ConfigureMemory(uint64_t bytes, uint64_t rate)
+    {
+        m_memoryTime = std::llround(8e12 * static_cast<double>(bytes) / static_cast<double>(rate));
+    }
 
     /** Makes both resources idle. */
     void Reset();
@@ -54,10 +60,16 @@ class SwitchPsLaneTiming
     int64_t ReserveMemory(int64_t ready, uint32_t accesses);
 
     /** @return time when the lanes become idle */
-    int64_t GetLanesFree() const;
+    int64_t GetLanesFree() const
+    {
+        return m_lanesFree;
+    }
 
     /** @return time when the memory becomes idle */
-    int64_t GetMemoryFree() const;
+    int64_t GetMemoryFree() const
+    {
+        return m_memoryFree;
+    }
 
   private:
     int64_t m_laneTime{0};   // per packet

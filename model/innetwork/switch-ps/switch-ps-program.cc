@@ -6,19 +6,13 @@
 
 #include "switch-ps-program.h"
 
-#include "ns3/abort.h"
-#include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
-#include "ns3/number-format.h"
 #include "ns3/simulator.h"
-#include "ns3/string.h"
 #include "ns3/switch-device.h"
 #include "ns3/trace-source-accessor.h"
-#include "ns3/training-attribute-choice.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/uinteger.h"
-#include "ns3/wire-bytes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,157 +27,72 @@ TypeId
 SwitchPsProgram::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::training::SwitchPsProgram")
-            .SetParent<AggregationProgram>()
-            .SetGroupName("DistributedTraining")
-            .AddConstructor<SwitchPsProgram>()
-            .AddAttribute("ElementsPerPacket",
-                          "Float32 numbers in a packet, which are a key range",
-                          UintegerValue(64),
-                          MakeUintegerAccessor(&SwitchPsProgram::m_elements),
-                          MakeUintegerChecker<uint32_t>(1, SWITCH_PS_MAX_ELEMENTS))
-            .AddAttribute("Slots",
-                          "Slots: concurrent sums in on-chip memory",
-                          UintegerValue(512),
-                          MakeUintegerAccessor(&SwitchPsProgram::m_slotCount),
-                          MakeUintegerChecker<uint32_t>(1, SWITCH_PS_MAX_SLOTS))
-            .AddAttribute("Workers",
-                          "Most workers of a job: each slot has memory for the parts of all",
-                          UintegerValue(16),
-                          MakeUintegerAccessor(&SwitchPsProgram::m_workers),
-                          MakeUintegerChecker<uint32_t>(1, MAX_WORKERS))
-            .AddAttribute(
-                "Lanes",
-                "Lanes: numbers added per clock cycle, each by a float32 adder and those of the "
-                "optimizer; 0: enough for the line rate of all ports (set by the helper)",
-                UintegerValue(0),
-                MakeUintegerAccessor(&SwitchPsProgram::m_lanes),
-                MakeUintegerChecker<uint32_t>())
-            .AddAttribute("Clock",
-                          "Clock of the lanes, MHz (NetFPGA-SUME's data path: 200)",
-                          DoubleValue(200),
-                          MakeDoubleAccessor(&SwitchPsProgram::m_clockMhz),
-                          MakeDoubleChecker<double>(1, 10000))
-            .AddAttribute("PassLatency",
-                          "From a packet's arrival to its answer, beside the time of lanes and "
-                          "memory (not published: 100 clocks)",
-                          TimeValue(NanoSeconds(500)),
-                          MakeTimeAccessor(&SwitchPsProgram::m_passLatency),
-                          MakeTimeChecker(Time(0)))
-            .AddAttribute("MemoryRate",
-                          "Rate of the memory that keeps the weights (two DDR3-1866 modules of 64 "
-                          "bits)",
-                          DataRateValue(DataRate("238.9Gbps")),
-                          MakeDataRateAccessor(&SwitchPsProgram::m_memoryRate),
-                          MakeDataRateChecker())
-            .AddAttribute("Weights",
-                          "With an optimizer: weights of all jobs that there is memory for",
-                          UintegerValue(1 << 25),
-                          MakeUintegerAccessor(&SwitchPsProgram::m_weights),
-                          MakeUintegerChecker<uint64_t>(1, 1ULL << 36))
-            .AddAttribute("Staleness",
-                          "Steps that a worker may be ahead of the slowest one; 0: synchronous",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&SwitchPsProgram::m_staleness),
-                          MakeUintegerChecker<uint32_t>(0, 1 << 20))
-            .AddAttribute("Optimizer",
-                          "none (workers get the sum of gradients), sgd, momentum or adam (they "
-                          "get the weights after a step)",
-                          StringValue("none"),
-                          MakeStringAccessor(&SwitchPsProgram::SetOptimizer,
-                                             &SwitchPsProgram::GetOptimizerName),
-                          MakeStringChecker())
-            .AddAttribute("LearningRate",
-                          "Factor of a step",
-                          DoubleValue(0.01),
-                          MakeDoubleAccessor(&SwitchPsProgram::m_learningRate),
-                          MakeDoubleChecker<double>())
-            .AddAttribute("Momentum",
-                          "momentum: part of the velocity that is kept",
-                          DoubleValue(0.9),
-                          MakeDoubleAccessor(&SwitchPsProgram::m_momentum),
-                          MakeDoubleChecker<double>())
-            .AddAttribute("Beta1",
-                          "adam: decay of the mean of gradients",
-                          DoubleValue(0.9),
-                          MakeDoubleAccessor(&SwitchPsProgram::m_beta1),
-                          MakeDoubleChecker<double>(0, 1))
-            .AddAttribute("Beta2",
-                          "adam: decay of the mean of their squares",
-                          DoubleValue(0.999),
-                          MakeDoubleAccessor(&SwitchPsProgram::m_beta2),
-                          MakeDoubleChecker<double>(0, 1))
-            .AddAttribute("Epsilon",
-                          "adam: added to the root",
-                          DoubleValue(1e-8),
-                          MakeDoubleAccessor(&SwitchPsProgram::m_epsilon),
-                          MakeDoubleChecker<double>())
-            .AddAttribute("WeightDecay",
-                          "Weight decay: weights times this factor are added to the gradients",
-                          DoubleValue(0),
-                          MakeDoubleAccessor(&SwitchPsProgram::m_weightDecay),
-                          MakeDoubleChecker<double>())
-            .AddAttribute("Verify",
-                          "Whether the program ends when an invariant does not hold, for debugging",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&SwitchPsProgram::m_verify),
-                          MakeBooleanChecker())
+        AddVerify(
+            AddOptimizer(
+                TypeId("ns3::training::SwitchPsProgram")
+                    .SetParent<AggregationProgram>()
+                    .SetGroupName("DistributedTraining")
+                    .AddConstructor<SwitchPsProgram>()
+                    .AddAttribute("ElementsPerPacket",
+                                  "Float32 numbers in a packet, which are a key range",
+                                  UintegerValue(64),
+                                  MakeUintegerAccessor(&SwitchPsProgram::m_elements),
+                                  MakeUintegerChecker<uint32_t>(1, SWITCH_PS_MAX_ELEMENTS))
+                    .AddAttribute("Slots",
+                                  "Slots: concurrent sums in on-chip memory",
+                                  UintegerValue(512),
+                                  MakeUintegerAccessor(&SwitchPsProgram::m_slotCount),
+                                  MakeUintegerChecker<uint32_t>(1, SWITCH_PS_MAX_SLOTS))
+                    .AddAttribute(
+                        "Workers",
+                        "Most workers of a job: each slot has memory for the parts of all",
+                        UintegerValue(16),
+                        MakeUintegerAccessor(&SwitchPsProgram::m_workers),
+                        MakeUintegerChecker<uint32_t>(1, MAX_WORKERS))
+                    .AddAttribute(
+                        "Lanes",
+                        "Lanes: numbers added per clock cycle, each by a float32 adder and those "
+                        "of "
+                        "the "
+                        "optimizer; 0: enough for the line rate of all ports (set by the helper)",
+                        UintegerValue(0),
+                        MakeUintegerAccessor(&SwitchPsProgram::m_lanes),
+                        MakeUintegerChecker<uint32_t>())
+                    .AddAttribute("Clock",
+                                  "Clock of the lanes, MHz (NetFPGA-SUME's data path: 200)",
+                                  DoubleValue(200),
+                                  MakeDoubleAccessor(&SwitchPsProgram::m_clockMhz),
+                                  MakeDoubleChecker<double>(1, 10000))
+                    .AddAttribute(
+                        "PassLatency",
+                        "From a packet's arrival to its answer, beside the time of lanes and "
+                        "memory (not published: 100 clocks)",
+                        TimeValue(NanoSeconds(500)),
+                        MakeTimeAccessor(&SwitchPsProgram::m_passLatency),
+                        MakeTimeChecker(Time(0)))
+                    .AddAttribute(
+                        "MemoryRate",
+                        "Rate of the memory that keeps the weights (two DDR3-1866 modules of 64 "
+                        "bits)",
+                        DataRateValue(DataRate("238.9Gbps")),
+                        MakeDataRateAccessor(&SwitchPsProgram::m_memoryRate),
+                        MakeDataRateChecker())
+                    .AddAttribute("Weights",
+                                  "With an optimizer: weights of all jobs that there is memory for",
+                                  UintegerValue(1 << 25),
+                                  MakeUintegerAccessor(&SwitchPsProgram::m_weights),
+                                  MakeUintegerChecker<uint64_t>(1, 1ULL << 36))
+                    .AddAttribute(
+                        "Staleness",
+                        "Steps that a worker may be ahead of the slowest one; 0: synchronous",
+                        UintegerValue(0),
+                        MakeUintegerAccessor(&SwitchPsProgram::m_staleness),
+                        MakeUintegerChecker<uint32_t>(0, 1 << 20))))
             .AddTraceSource("Push",
                             "A gradient has been added to the sum, or to the weights",
                             MakeTraceSourceAccessor(&SwitchPsProgram::m_pushTrace),
                             "ns3::training::SwitchPsProgram::PushTracedCallback");
     return tid;
-}
-
-SwitchPsProgram::SwitchPsProgram() = default;
-
-SwitchPsProgram::~SwitchPsProgram() = default;
-
-void
-SwitchPsProgram::DoDispose()
-{
-    m_sums.clear();
-    m_parts.clear();
-    AggregationProgram::DoDispose();
-}
-
-void
-SwitchPsProgram::SetOptimizer(std::string name)
-{
-    const auto& known = Registry<SwitchOptimizer>::All();
-    if (name != "none" && known.find(name) == known.end())
-    {
-        ThrowInvalidAttribute("SwitchPsProgram::Optimizer",
-                              name,
-                              "none, " + Registry<SwitchOptimizer>::Names());
-    }
-    m_optimizer = name;
-}
-
-std::string
-SwitchPsProgram::GetOptimizerName() const
-{
-    return m_optimizer;
-}
-
-OptimizerSettings
-SwitchPsProgram::GetOptimizer() const
-{
-    OptimizerSettings settings;
-    settings.name = m_optimizer;
-    settings.learningRate = static_cast<float>(m_learningRate);
-    settings.momentum = static_cast<float>(m_momentum);
-    settings.beta1 = static_cast<float>(m_beta1);
-    settings.beta2 = static_cast<float>(m_beta2);
-    settings.epsilon = static_cast<float>(m_epsilon);
-    settings.weightDecay = static_cast<float>(m_weightDecay);
-    return settings;
-}
-
-std::string
-SwitchPsProgram::GetName() const
-{
-    return "switch-ps";
 }
 
 SwitchProgram::Resources
@@ -199,9 +108,10 @@ SwitchPsProgram::GetResources() const
         resources.registerBytes =
             m_slotCount * (2 * (bytes + 8 + 4 + 4 + 1) + (m_workers - 1) * bytes);
     }
-    if (m_optimizer != "none")
+    const OptimizerSettings settings = GetOptimizer();
+    if (settings.KeepsWeights())
     {
-        const auto& optimizer = Registry<SwitchOptimizer>::Find(m_optimizer);
+        const auto& optimizer = Registry<SwitchOptimizer>::Find(settings.name);
         resources.floatAdders += m_lanes * optimizer.adders;
         const uint64_t clocks = m_staleness > 0 ? 8 * m_workers + 16 : 0;
         resources.externalBytes =
@@ -215,75 +125,28 @@ SwitchPsProgram::GetOccupiedSlots() const
 {
     // With bounded staleness no gradient waits in a slot.
     std::map<uint8_t, uint32_t> occupied;
-    for (const auto& job : GetJobs())
-    {
-        for (uint32_t i = 0; job && i < job->slots; i++)
+    ForEachJob<Job>([&](const Job& job) {
+        for (uint32_t i = 0; i < job.slots; i++)
         {
-            const Sum* const sums = &m_sums[2 * (job->firstSlot + i)];
-            const bool isTaken =
-                (sums[0].used && !sums[0].complete) || (sums[1].used && !sums[1].complete);
-            occupied[job->number] += isTaken ? 1 : 0;
+            occupied[job.number] += m_sums.IsTaken(job.firstSlot + i) ? 1 : 0;
         }
-    }
+    });
     return occupied;
-}
-
-uint32_t
-SwitchPsProgram::GetElements() const
-{
-    return m_elements;
 }
 
 uint32_t
 SwitchPsProgram::GetFirstFreeRange() const
 {
     uint32_t range = 0;
-    for (const auto& job : GetJobs())
-    {
-        if (job)
-        {
-            const auto& mine = static_cast<const JobState&>(*job);
-            range = std::max(range, mine.firstRange + mine.ranges);
-        }
-    }
+    ForEachJob<JobState>(
+        [&](const JobState& job) { range = std::max(range, job.firstRange + job.ranges); });
     return range;
-}
-
-uint32_t
-SwitchPsProgram::GetRanges() const
-{
-    return m_optimizer == "none" ? 0
-                                 : static_cast<uint32_t>((m_weights + m_elements - 1) / m_elements);
-}
-
-uint32_t
-SwitchPsProgram::GetStaleness() const
-{
-    return m_staleness;
 }
 
 uint32_t
 SwitchPsProgram::GetLanesFor(uint64_t rate) const
 {
     return static_cast<uint32_t>(std::ceil(static_cast<double>(rate) / (32e6 * m_clockMhz)));
-}
-
-const SwitchPsCounters&
-SwitchPsProgram::GetCounters() const
-{
-    return m_counters;
-}
-
-std::vector<uint32_t>
-SwitchPsProgram::GetVectorClock(uint8_t job, uint32_t range) const
-{
-    const auto& known = *FindJob<JobState>(job);
-    std::vector<uint32_t> steps;
-    for (uint32_t worker = 0; worker < known.targets.size(); worker++)
-    {
-        steps.push_back(known.clocks.GetSteps(range, worker));
-    }
-    return steps;
 }
 
 void
@@ -302,12 +165,7 @@ SwitchPsProgram::AddJob(const SwitchPsJob& description)
         throw ConfigurationError(name + ": Staleness=" + std::to_string(m_staleness) +
                                  " without an Optimizer (allowed: 0)");
     }
-    if (description.workers.empty() || description.workers.size() > m_workers)
-    {
-        throw ConfigurationError(name + " has " + std::to_string(description.workers.size()) +
-                                 " workers at a switch (allowed: 1 to " +
-                                 std::to_string(m_workers) + ")");
-    }
+    CheckChildren(description.number, description.workers.size(), m_workers, "workers");
     CheckJobNumberIsFree(description.number);
     CheckSlots(description.number, description.firstSlot, description.slots, m_slotCount);
     if (optimizer.KeepsWeights() && (description.ranges == 0 || endRange > GetRanges() ||
@@ -319,9 +177,9 @@ SwitchPsProgram::AddJob(const SwitchPsJob& description)
                                  "(allowed: " + std::to_string(GetFirstFreeRange()) + " to " +
                                  std::to_string(int64_t{GetRanges()} - 1) + ")");
     }
-    if (m_sums.empty())
+    if (!m_sums.IsConfigured())
     {
-        m_sums.resize(2 * m_slotCount);
+        m_sums.Configure(m_slotCount, m_elements, m_workers, m_verify);
         m_timing.ConfigureLanes(m_elements, m_lanes, m_clockMhz);
         if (optimizer.KeepsWeights())
         {
@@ -331,13 +189,12 @@ SwitchPsProgram::AddJob(const SwitchPsJob& description)
                                      m_memoryRate.GetBitRate());
         }
     }
-    auto job = std::make_unique<JobState>();
-    job->number = description.number;
-    job->firstSlot = description.firstSlot;
-    job->slots = description.slots;
+    auto job = MakeJob<JobState>(description.number,
+                                 description.firstSlot,
+                                 description.slots,
+                                 description.workers);
     job->firstRange = description.firstRange;
     job->ranges = description.ranges;
-    AddChildren(*job, description.workers);
     job->clocks.Configure(static_cast<uint32_t>(description.workers.size()), m_staleness);
     AggregationProgram::AddJob(std::move(job));
 }
@@ -346,18 +203,12 @@ void
 SwitchPsProgram::Reset()
 {
     NS_LOG_FUNCTION(this);
-    std::fill(m_sums.begin(), m_sums.end(), Sum());
-    std::fill(m_values.begin(), m_values.end(), 0);
-    m_parts.assign(m_parts.size(), Part());
-    for (const auto& job : GetJobs())
-    {
-        if (job)
-        {
-            auto& mine = static_cast<JobState&>(*job);
-            mine.lost = m_optimizer != "none";
-            mine.clocks.Clear();
-        }
-    }
+    m_sums.Clear();
+    const bool keepsWeights = GetOptimizer().KeepsWeights();
+    ForEachJob<JobState>([&](JobState& job) {
+        job.lost = keepsWeights;
+        job.clocks.Clear();
+    });
     m_timing.Reset();
 }
 
@@ -408,31 +259,15 @@ SwitchPsProgram::Receive(Frame* frame)
 void
 SwitchPsProgram::Accumulate(Frame* frame, JobState& job, uint32_t worker)
 {
-    auto& header = frame->As<SwitchPsHeader>();
-    Sum& sum = m_sums[2 * header.slot + header.set];
-    const Sum& other = m_sums[2 * header.slot + 1 - header.set];
-    const uint64_t bit = uint64_t{1} << worker;
-    const auto age = static_cast<int32_t>(header.packet - sum.packet);
-    // After a restart the slot may hold a contribution of this worker to the other version.
-    const bool isTaken = other.used && !other.complete && other.seen & bit && worker >= other.added;
-    if ((sum.used && age < 0) || isTaken)
+    const auto& header = frame->As<SwitchPsHeader>();
+    if (m_sums.IsStale(header, worker))
     {
         m_counters.stale++;
         Refuse(frame, "its worker has done with this step");
         return;
     }
-    if (!sum.used || age > 0)
-    {
-        NS_ABORT_MSG_IF(m_verify && sum.used && !sum.complete,
-                        "slot " << header.slot << ": packet " << header.packet
-                                << " before the sum of " << sum.packet << " is complete");
-        sum = Sum();
-        sum.used = true;
-        sum.packet = header.packet;
-        sum.range = header.keyRange;
-        sum.exponent = header.exponent;
-    }
-    if (sum.seen & bit)
+    SwitchPsSums::Sum& sum = m_sums.Find(header);
+    if (sum.seen >> worker & 1)
     {
         m_counters.repeated++;
         if (!sum.complete)
@@ -442,29 +277,18 @@ SwitchPsProgram::Accumulate(Frame* frame, JobState& job, uint32_t worker)
         }
         NS_LOG_LOGIC("slot " << header.slot << ": sum of packet " << sum.packet
                              << " again, for worker " << worker);
-        header.check = sum.check;
-        header.exponent = sum.exponent;
-        header.overflow = sum.overflow;
-        Fill(*frame, frame->payload ? GetValues(header) : nullptr);
+        FillSum(*frame, sum);
         m_counters.unicasts++;
         SendAfter(frame, m_passLatency, job, worker);
         return;
     }
-    NS_ABORT_MSG_IF(m_verify && sum.range != header.keyRange,
-                    "packet " << header.packet << " of key range " << header.keyRange << ", not "
-                              << sum.range);
-    sum.seen |= bit;
-    sum.check += header.check;
-    sum.exponent = std::max(sum.exponent, header.exponent);
-    sum.overflow |= header.overflow;
-    float* const values = frame->payload ? GetValues(header) : nullptr;
-    if (values)
+    uint32_t part = sum.added;
+    m_sums.Add(sum, *frame, worker, static_cast<uint32_t>(job.targets.size()));
+    for (; part < sum.added; part++)
     {
-        m_parts[header.slot * m_workers + worker] = {frame->payload, frame->payloadOffset};
-    }
-    while (sum.added < job.targets.size() && sum.seen >> sum.added & 1)
-    {
-        AddPart(job, sum, header.slot, values);
+        m_timing.ReserveLanes(Simulator::Now().GetTimeStep());
+        m_counters.added++;
+        m_pushTrace(job.number, sum.packet, part);
     }
     if (sum.added < job.targets.size())
     {
@@ -475,47 +299,23 @@ SwitchPsProgram::Accumulate(Frame* frame, JobState& job, uint32_t worker)
 }
 
 void
-SwitchPsProgram::AddPart(const JobState& job, Sum& sum, uint32_t slot, float* values)
+SwitchPsProgram::Complete(Frame* frame, JobState& job, SwitchPsSums::Sum& sum)
 {
-    const uint32_t worker = sum.added++;
-    m_timing.ReserveLanes(Simulator::Now().GetTimeStep());
-    m_counters.added++;
-    m_pushTrace(job.number, sum.packet, worker);
-    if (!values)
-    {
-        return;
-    }
-    Part& part = m_parts[slot * m_workers + worker];
-    const uint8_t* from = part.payload->bytes.data() + part.offset;
-    for (uint32_t i = 0; i < m_elements; i++, from += sizeof(float))
-    {
-        const float value = ToFloat(GetWord(from));
-        values[i] = worker == 0 ? value : values[i] + value;
-    }
-    part.payload = nullptr;
-}
-
-void
-SwitchPsProgram::Complete(Frame* frame, JobState& job, Sum& sum)
-{
-    auto& header = frame->As<SwitchPsHeader>();
+    const auto& header = frame->As<SwitchPsHeader>();
     sum.complete = true;
     int64_t ready = m_timing.GetLanesFree();
-    float* const values = frame->payload ? GetValues(header) : nullptr;
     if (job.ranges > 0)
     {
         m_counters.steps++;
         ready = m_timing.ReserveMemory(ready, 2);
-        if (values)
+        if (frame->payload)
         {
+            float* const values = m_sums.GetValues(header);
             const float* weights = m_memory.Step(job.firstRange + header.keyRange, values);
             std::copy(weights, weights + m_elements, values);
         }
     }
-    header.check = sum.check;
-    header.exponent = sum.exponent;
-    header.overflow = sum.overflow;
-    Fill(*frame, values);
+    FillSum(*frame, sum);
     m_counters.multicasts++;
     NS_LOG_LOGIC("slot " << header.slot << ": sum of packet " << sum.packet << " is complete");
     MulticastAfter(frame, GetDelay(ready), job, static_cast<uint32_t>(job.targets.size()));
@@ -580,17 +380,6 @@ SwitchPsProgram::Answer(Frame* frame, JobState& job, uint32_t worker, int64_t wh
     SendAfter(frame, GetDelay(when), job, worker);
 }
 
-float*
-SwitchPsProgram::GetValues(const SwitchPsHeader& header)
-{
-    if (m_values.empty())
-    {
-        m_values.resize(2ULL * m_slotCount * m_elements);
-        m_parts.resize(1ULL * m_slotCount * m_workers);
-    }
-    return m_values.data() + (2ULL * header.slot + header.set) * m_elements;
-}
-
 void
 SwitchPsProgram::Fill(Frame& frame, const float* values) const
 {
@@ -600,6 +389,16 @@ SwitchPsProgram::Fill(Frame& frame, const float* values) const
     {
         WriteValues(frame, values, m_elements);
     }
+}
+
+void
+SwitchPsProgram::FillSum(Frame& frame, const SwitchPsSums::Sum& sum)
+{
+    auto& header = frame.As<SwitchPsHeader>();
+    header.check = sum.check;
+    header.exponent = sum.exponent;
+    header.overflow = sum.overflow;
+    Fill(frame, frame.payload ? m_sums.GetValues(header) : nullptr);
 }
 
 Time

@@ -7,8 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_SWITCH_PS_PROGRAM_H
 #define DISTRIBUTED_TRAINING_SWITCH_PS_PROGRAM_H
 
+#include "optimizer-attributes.h"
 #include "switch-ps-lane-timing.h"
-#include "switch-ps-optimizer.h"
+#include "switch-ps-sums.h"
 #include "switch-ps-vector-clocks.h"
 #include "switch-ps-wire-format.h"
 
@@ -68,7 +69,7 @@ struct SwitchPsCounters
  * Each lane adds one number per clock cycle. Weights are stored in off-chip memory. A restart of
  * the switch loses the weights, and the switch answers no more requests.
  */
-class SwitchPsProgram : public AggregationProgram
+class SwitchPsProgram : public AggregationProgram, public OptimizerAttributes
 {
   public:
     /// Maximum workers of a job: bits of a bitmap.
@@ -76,8 +77,6 @@ class SwitchPsProgram : public AggregationProgram
 
     /** @return the type */
     static TypeId GetTypeId();
-    SwitchPsProgram();
-    ~SwitchPsProgram() override;
 
     /**
      * @param job to serve
@@ -87,19 +86,27 @@ class SwitchPsProgram : public AggregationProgram
     void AddJob(const SwitchPsJob& job);
 
     /** @return float32 numbers per packet */
-    uint32_t GetElements() const;
+    uint32_t GetElements() const
+    {
+        return m_elements;
+    }
 
     /** @return lowest key range above those of all jobs */
     uint32_t GetFirstFreeRange() const;
 
     /** @return number of key ranges of all jobs */
-    uint32_t GetRanges() const;
-
-    /** @return the optimizer and its hyperparameters */
-    OptimizerSettings GetOptimizer() const;
+    uint32_t GetRanges() const
+    {
+        return GetOptimizer().KeepsWeights()
+                   ? static_cast<uint32_t>((m_weights + m_elements - 1) / m_elements)
+                   : 0;
+    }
 
     /** @return staleness bound: steps that a worker may be ahead of the slowest one */
-    uint32_t GetStaleness() const;
+    uint32_t GetStaleness() const
+    {
+        return m_staleness;
+    }
 
     /**
      * @param rate sum of the workers' link rates, bit/s
@@ -108,18 +115,29 @@ class SwitchPsProgram : public AggregationProgram
     uint32_t GetLanesFor(uint64_t rate) const;
 
     /** @return its counters */
-    const SwitchPsCounters& GetCounters() const;
+    const SwitchPsCounters& GetCounters() const
+    {
+        return m_counters;
+    }
 
     /**
      * @param job number of a job
      * @param range number of one of its key ranges
      * @return with bounded staleness: the range's vector clock, the steps of each worker
      */
-    std::vector<uint32_t> GetVectorClock(uint8_t job, uint32_t range) const;
+    std::vector<uint32_t> GetVectorClock(uint8_t job, uint32_t range) const
+    {
+        return FindJob<JobState>(job)->clocks.GetSteps(range);
+    }
 
     // AggregationProgram
     std::map<uint8_t, uint32_t> GetOccupiedSlots() const override;
-    std::string GetName() const override;
+
+    std::string GetName() const override
+    {
+        return "switch-ps";
+    }
+
     Resources GetResources() const override;
     bool Receive(Frame* frame) override;
 
@@ -127,27 +145,6 @@ class SwitchPsProgram : public AggregationProgram
     typedef void (*PushTracedCallback)(uint8_t job, uint32_t packet, uint32_t worker);
 
   private:
-    /** A sum of gradients, partial or complete: one of the two versions of a slot. */
-    struct Sum
-    {
-        uint64_t check{0};  ///< sum of the contributions' checksums
-        uint64_t seen{0};   ///< bit w: worker w has contributed
-        uint32_t packet{0}; ///< number of the packet
-        uint32_t range{0};  ///< number of the key range
-        uint8_t added{0};   ///< contributions added: those of workers 0 to added - 1
-        int8_t exponent{0}; ///< maximum exponent of the contributions
-        bool used{false};   ///< the version has been used
-        bool complete{false};
-        bool overflow{false}; ///< a contribution exceeded the range of exponents
-    };
-
-    /** A contribution that waits for its turn. */
-    struct Part
-    {
-        Ptr<ByteBuffer> payload;
-        uint64_t offset{0};
-    };
-
     /** A job of this program. */
     struct JobState : public Job
     {
@@ -157,18 +154,14 @@ class SwitchPsProgram : public AggregationProgram
         bool lost{false};            ///< its weights were lost by a restart
     };
 
-    void DoDispose() override;
     void Reset() override;
-    void SetOptimizer(std::string name);
-    std::string GetOptimizerName() const;
     bool IsKnown(const Frame& frame, const JobState& job) const;
     void Accumulate(Frame* frame, JobState& job, uint32_t worker);
-    void AddPart(const JobState& job, Sum& sum, uint32_t slot, float* values);
-    void Complete(Frame* frame, JobState& job, Sum& sum);
+    void Complete(Frame* frame, JobState& job, SwitchPsSums::Sum& sum);
     void Apply(Frame* frame, JobState& job, uint32_t worker);
     void Answer(Frame* frame, JobState& job, uint32_t worker, int64_t when);
     void Fill(Frame& frame, const float* values) const;
-    float* GetValues(const SwitchPsHeader& header);
+    void FillSum(Frame& frame, const SwitchPsSums::Sum& sum);
     Time GetDelay(int64_t ready) const;
 
     uint32_t m_elements;
@@ -180,18 +173,8 @@ class SwitchPsProgram : public AggregationProgram
     DataRate m_memoryRate;
     uint64_t m_weights;
     uint32_t m_staleness;
-    std::string m_optimizer{"none"};
-    double m_learningRate;
-    double m_momentum;
-    double m_beta1;
-    double m_beta2;
-    double m_epsilon;
-    double m_weightDecay;
-    bool m_verify;
 
-    std::vector<Sum> m_sums;       // by slot and version
-    std::vector<float> m_values;   // real payload: values of each slot and version
-    std::vector<Part> m_parts;     // real payload: by slot and worker
+    SwitchPsSums m_sums;           // of the slots
     std::vector<float> m_gradient; // real payload: of the current frame
     OptimizerMemory m_memory;      // real payload: by key range
     SwitchPsLaneTiming m_timing;

@@ -19,12 +19,6 @@ SwitchPsVectorClocks::Configure(uint32_t workers, uint32_t staleness)
     Clear();
 }
 
-void
-SwitchPsVectorClocks::Clear()
-{
-    m_clocks.clear();
-}
-
 uint32_t
 SwitchPsVectorClocks::GetSteps(uint32_t range, uint32_t worker) const
 {
@@ -32,22 +26,15 @@ SwitchPsVectorClocks::GetSteps(uint32_t range, uint32_t worker) const
     return isUsed ? m_clocks[range].progress[worker].steps : 0;
 }
 
-uint32_t
-SwitchPsVectorClocks::GetLeast(uint32_t range) const
+std::vector<uint32_t>
+SwitchPsVectorClocks::GetSteps(uint32_t range) const
 {
-    return range < m_clocks.size() ? m_clocks[range].least : 0;
-}
-
-uint32_t
-SwitchPsVectorClocks::GetPacket(uint32_t range, uint32_t worker) const
-{
-    return m_clocks[range].progress[worker].packet;
-}
-
-bool
-SwitchPsVectorClocks::IsBlocked(uint32_t range, uint32_t worker) const
-{
-    return range < m_clocks.size() && m_clocks[range].blocked >> worker & 1;
+    std::vector<uint32_t> steps;
+    for (uint32_t worker = 0; worker < m_workers; worker++)
+    {
+        steps.push_back(GetSteps(range, worker));
+    }
+    return steps;
 }
 
 uint64_t

@@ -34,7 +34,10 @@ class SwitchPsVectorClocks
     void Configure(uint32_t workers, uint32_t staleness);
 
     /** Resets all clocks. */
-    void Clear();
+    void Clear()
+    {
+        m_clocks.clear();
+    }
 
     /**
      * @param range key range
@@ -45,23 +48,38 @@ class SwitchPsVectorClocks
 
     /**
      * @param range key range
+     * @return the steps of each worker in that range
+     */
+    std::vector<uint32_t> GetSteps(uint32_t range) const;
+
+    /**
+     * @param range key range
      * @return steps of its slowest worker
      */
-    uint32_t GetLeast(uint32_t range) const;
+    uint32_t GetLeast(uint32_t range) const
+    {
+        return range < m_clocks.size() ? m_clocks[range].least : 0;
+    }
 
     /**
      * @param range key range
      * @param worker that has made a step in that range
      * @return packet number of the worker's last step
      */
-    uint32_t GetPacket(uint32_t range, uint32_t worker) const;
+    uint32_t GetPacket(uint32_t range, uint32_t worker) const
+    {
+        return m_clocks[range].progress[worker].packet;
+    }
 
     /**
      * @param range key range
      * @param worker of the job
      * @return whether the worker's answer is delayed
      */
-    bool IsBlocked(uint32_t range, uint32_t worker) const;
+    bool IsBlocked(uint32_t range, uint32_t worker) const
+    {
+        return range < m_clocks.size() && m_clocks[range].blocked >> worker & 1;
+    }
 
     /**
      * Counts a step of a worker. Delays its answer if the worker is then too far ahead.

@@ -7,12 +7,11 @@
 #ifndef DISTRIBUTED_TRAINING_SWITCHML_COMMUNICATOR_H
 #define DISTRIBUTED_TRAINING_SWITCHML_COMMUNICATOR_H
 
+#include "switchml-timers.h"
+#include "switchml-wire-format.h"
 #include "unreliable-receiver.h"
 
-#include "ns3/contribution-check.h"
-#include "ns3/in-network-communicator.h"
-#include "ns3/slot-timers.h"
-#include "ns3/worker-cores.h"
+#include "ns3/packet-worker.h"
 
 namespace ns3::training
 {
@@ -34,11 +33,9 @@ namespace ns3::training
  * the switch ignores the duplicates.
  *
  * An unanswered packet or message is retransmitted by the rule that the attribute Timer names: that
- * of the paper, or that of the released client, with timers for each of its threads. A
- * simulation-only checksum in each packet verifies that every sum contains each worker's
- * contribution exactly once.
+ * of the paper, or that of the released client, with timers for each of its threads.
  */
-class SwitchMlCommunicator : public InNetworkCommunicator
+class SwitchMlCommunicator : public PacketWorker
 {
   public:
     /** @return the type */
@@ -65,17 +62,25 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     void SetSession(const Session& session);
 
     /** @return the rule of its timers, one line; call SetSession() before */
-    std::string DescribeTimers() const;
+    std::string DescribeTimers() const
+    {
+        return m_timers.Describe();
+    }
 
     // InNetworkCommunicator
     std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override;
-    double GetPacketBytes() const override;
-    double GetErrorBound() const override;
 
   protected:
-    void DoDispose() override;
-    std::string GetName() const override;
-    uint16_t GetProtocol() const override;
+    std::string GetName() const override
+    {
+        return "switchml";
+    }
+
+    uint16_t GetProtocol() const override
+    {
+        return SwitchMlHeader::PROTOCOL;
+    }
+
     void Begin(const Tensor& tensor) override;
     void Cancel() override;
     void OnData(Frame* frame) override;
@@ -89,18 +94,14 @@ class SwitchMlCommunicator : public InNetworkCommunicator
         uint32_t taken{0};   ///< packets of its sum received in order
     };
 
-    void SetDataType(std::string type);
-    std::string GetDataType() const;
     void SetTimer(std::string timer);
-    std::string GetTimer() const;
-    TimeoutRule GetTimeoutRule() const;
-    void ConfigureTimers();
+
+    std::string GetTimer() const
+    {
+        return m_hasClientTimers ? "client" : "paper";
+    }
+
     void ConfigureLimits();
-    void CancelTimers();
-    SlotTimers& GetTimers(uint32_t slot);
-    uint32_t GetTimerOf(uint32_t slot) const;
-    bool IsWaiting(uint32_t slot) const;
-    bool CheckTensor(const Tensor& tensor);
     bool IsKnown(uint64_t message) const;
     void SendIfPossible(uint64_t message);
     void Send(uint64_t message, bool isFirst);
@@ -115,22 +116,15 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     void OnSilence(uint32_t slot, Time silence);
     uint64_t GetBlockCount(uint64_t bytes) const;
     std::pair<uint64_t, uint64_t> GetBlock(uint64_t block, uint64_t values) const;
-    std::pair<uint64_t, uint64_t> GetRange(uint64_t block, uint32_t packet, uint64_t values) const;
 
     Session m_session;
     uint32_t m_packets{1}; // packets per message
     uint32_t m_window{1};  // messages in flight
     uint32_t m_flowHash{0};
-    ContributionCheck m_check;
-    bool m_isInteger{false};
     bool m_hasClientTimers{false};
     Time m_timeout; // 0: that of the rule
-    Time m_packetCost;
-    uint32_t m_cores;
-    uint8_t m_priority;
+    SwitchMlTimers m_timers;
 
-    const Tensor* m_tensor{nullptr}; // the current tensor
-    std::vector<float> m_sum;
     uint64_t m_first{0};             // messages of all earlier tensors
     uint64_t m_blocks{0};            // messages with values
     uint64_t m_ahead{0};             // lead of exponents over values, messages
@@ -141,9 +135,6 @@ class SwitchMlCommunicator : public InNetworkCommunicator
     std::vector<Slot> m_slots;       // by message modulo window
     std::vector<uint32_t> m_psns;    // RDMA: next PSN to send, by queue pair
     std::vector<UnreliableReceiver> m_receivers; // RDMA: by queue pair
-    std::vector<SlotTimers> m_timers;            // by thread, which has each slot modulo threads
-    WorkerCores m_coresInUse;
-    double m_errorBound{0};
 };
 
 } // namespace ns3::training

@@ -6,8 +6,6 @@
 
 #include "switchml-program.h"
 
-#include "switchml-wire-format.h"
-
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/log.h"
@@ -25,66 +23,46 @@ namespace ns3::training
 NS_LOG_COMPONENT_DEFINE("TrainingSwitchMlProgram");
 NS_OBJECT_ENSURE_REGISTERED(SwitchMlProgram);
 
-namespace
-{
-
-// Resources of the released program on Tofino: a pass adds 64 integers and reads back half of them.
-constexpr uint32_t ELEMENTS_PER_PASS = 64;
-constexpr uint32_t ELEMENTS_READ_PER_PASS = 32;
-/// Integer pair registers per pipeline stage.
-constexpr uint32_t REGISTERS_PER_STAGE = 4;
-/// Pipeline stages for job and worker, bitmap, counter and exponents.
-constexpr uint32_t CONTROL_STAGES = 4;
-
-uint32_t
-DivideUp(uint32_t a, uint32_t b)
-{
-    return (a + b - 1) / b;
-}
-
-} // namespace
-
 TypeId
 SwitchMlProgram::GetTypeId()
 {
     static TypeId tid =
-        TypeId("ns3::training::SwitchMlProgram")
-            .SetParent<AggregationProgram>()
-            .SetGroupName("DistributedTraining")
-            .AddConstructor<SwitchMlProgram>()
-            .AddAttribute("ElementsPerPacket",
-                          "32-bit integers in a packet: 32, 64 or 256",
-                          UintegerValue(64),
-                          MakeUintegerAccessor(&SwitchMlProgram::m_elements),
-                          MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("Slots",
-                          "Slots of the pool, each with two versions (paper: 128 at 10 Gbit/s, 512 "
-                          "at 100 Gbit/s; released program: 8192)",
-                          UintegerValue(512),
-                          MakeUintegerAccessor(&SwitchMlProgram::m_slotCount),
-                          MakeUintegerChecker<uint32_t>(1, SWITCHML_MAX_SLOTS))
-            .AddAttribute("Workers",
-                          "Most children of a job: with 256 elements each has recirculation ports "
-                          "of its own",
-                          UintegerValue(16),
-                          MakeUintegerAccessor(&SwitchMlProgram::m_workers),
-                          MakeUintegerChecker<uint32_t>(1, MAX_CHILDREN))
-            .AddAttribute("PassLatency",
-                          "Latency of a pass through the pipeline (Tofino: 400 to 800 ns)",
-                          TimeValue(NanoSeconds(400)),
-                          MakeTimeAccessor(&SwitchMlProgram::m_passLatency),
-                          MakeTimeChecker(Time(0)))
-            .AddAttribute("RoundTag",
-                          "Whether a slot keeps the number of its packet, so that a contribution "
-                          "that is late cannot get into the next sum (not in the released program)",
-                          BooleanValue(true),
-                          MakeBooleanAccessor(&SwitchMlProgram::m_roundTag),
-                          MakeBooleanChecker())
-            .AddAttribute("Verify",
-                          "Whether the program ends when an invariant does not hold, for debugging",
-                          BooleanValue(false),
-                          MakeBooleanAccessor(&SwitchMlProgram::m_verify),
-                          MakeBooleanChecker())
+        AddVerify(
+            TypeId("ns3::training::SwitchMlProgram")
+                .SetParent<AggregationProgram>()
+                .SetGroupName("DistributedTraining")
+                .AddConstructor<SwitchMlProgram>()
+                .AddAttribute("ElementsPerPacket",
+                              "32-bit integers in a packet: 32, 64 or 256",
+                              UintegerValue(64),
+                              MakeUintegerAccessor(&SwitchMlProgram::m_elements),
+                              MakeUintegerChecker<uint32_t>(1))
+                .AddAttribute(
+                    "Slots",
+                    "Slots of the pool, each with two versions (paper: 128 at 10 Gbit/s, 512 "
+                    "at 100 Gbit/s; released program: 8192)",
+                    UintegerValue(512),
+                    MakeUintegerAccessor(&SwitchMlProgram::m_slotCount),
+                    MakeUintegerChecker<uint32_t>(1, SWITCHML_MAX_SLOTS))
+                .AddAttribute(
+                    "Workers",
+                    "Most children of a job: with 256 elements each has recirculation ports "
+                    "of its own",
+                    UintegerValue(16),
+                    MakeUintegerAccessor(&SwitchMlProgram::m_workers),
+                    MakeUintegerChecker<uint32_t>(1, MAX_CHILDREN))
+                .AddAttribute("PassLatency",
+                              "Latency of a pass through the pipeline (Tofino: 400 to 800 ns)",
+                              TimeValue(NanoSeconds(400)),
+                              MakeTimeAccessor(&SwitchMlProgram::m_passLatency),
+                              MakeTimeChecker(Time(0)))
+                .AddAttribute(
+                    "RoundTag",
+                    "Whether a slot keeps the number of its packet, so that a contribution "
+                    "that is late cannot get into the next sum (not in the released program)",
+                    BooleanValue(true),
+                    MakeBooleanAccessor(&SwitchMlProgram::m_roundTag),
+                    MakeBooleanChecker()))
             .AddTraceSource("Add",
                             "A contribution has been added",
                             MakeTraceSourceAccessor(&SwitchMlProgram::m_addTrace),
@@ -96,106 +74,18 @@ SwitchMlProgram::GetTypeId()
     return tid;
 }
 
-SwitchMlProgram::SwitchMlProgram() = default;
-
-SwitchMlProgram::~SwitchMlProgram() = default;
-
-void
-SwitchMlProgram::DoDispose()
-{
-    m_slots.clear();
-    m_values.clear();
-    AggregationProgram::DoDispose();
-}
-
-std::string
-SwitchMlProgram::GetName() const
-{
-    return "switchml";
-}
-
-SwitchProgram::Resources
-SwitchMlProgram::GetResources() const
-{
-    const uint32_t consuming = DivideUp(m_elements, ELEMENTS_PER_PASS);
-    const uint32_t harvesting = DivideUp(m_elements, ELEMENTS_READ_PER_PASS) - 1;
-    Resources resources;
-    resources.stages =
-        DivideUp(std::min(m_elements, ELEMENTS_PER_PASS) / 2, REGISTERS_PER_STAGE) + CONTROL_STAGES;
-    // Integers, bitmap, counter, exponents and round tag, bytes.
-    const uint64_t version = 4 * m_elements + 4 + 1 + 2 + (m_roundTag ? 4 : 0);
-    resources.registerBytes = 2 * version * m_slotCount;
-    resources.recirculationPorts = harvesting + (consuming - 1) * m_workers;
-    resources.latency = m_passLatency;
-    return resources;
-}
-
-uint32_t
-SwitchMlProgram::GetRecirculatedBytes() const
-{
-    // See Consume() and ReserveHarvestPass(): each pass of them has a port.
-    const uint32_t overhead = Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
-    const uint32_t reading = DivideUp(m_elements, ELEMENTS_READ_PER_PASS) - 1;
-    uint32_t bytes = 0;
-    if (reading > 0)
-    {
-        bytes = GetSwitchMlFrameBytes(ELEMENTS_READ_PER_PASS * reading) + overhead;
-    }
-    if (m_elements > ELEMENTS_PER_PASS)
-    {
-        bytes = std::max(bytes, GetSwitchMlFrameBytes(m_elements - ELEMENTS_PER_PASS) + overhead);
-    }
-    return bytes;
-}
-
-uint32_t
-SwitchMlProgram::GetElements() const
-{
-    return m_elements;
-}
-
-uint32_t
-SwitchMlProgram::GetSlots() const
-{
-    return m_slotCount;
-}
-
 std::map<uint8_t, uint32_t>
 SwitchMlProgram::GetOccupiedSlots() const
 {
     std::map<uint8_t, uint32_t> occupied;
-    for (const auto& job : GetJobs())
-    {
-        if (job)
-        {
-            const auto first = m_slots.begin() + job->firstSlot;
-            occupied[job->number] = static_cast<uint32_t>(
-                std::count_if(first, first + job->slots, [](const Slot& slot) {
-                    return slot.versions[0].left > 0 || slot.versions[1].left > 0;
-                }));
-        }
-    }
+    ForEachJob<Job>([&](const Job& job) {
+        const auto first = m_slots.begin() + job.firstSlot;
+        occupied[job.number] =
+            static_cast<uint32_t>(std::count_if(first, first + job.slots, [](const Slot& slot) {
+                return slot.versions[0].left > 0 || slot.versions[1].left > 0;
+            }));
+    });
     return occupied;
-}
-
-const SwitchMlCounters&
-SwitchMlProgram::GetCounters() const
-{
-    return m_counters;
-}
-
-SwitchMlCounters
-SwitchMlProgram::GetCountersOf(uint8_t job) const
-{
-    const auto* const known = FindJob<JobState>(job);
-    return known ? known->counters : SwitchMlCounters();
-}
-
-void
-SwitchMlProgram::Count(JobState& job, uint64_t SwitchMlCounters::*counter)
-{
-    m_counters.*counter += 1;
-    job.counters.*counter += 1;
 }
 
 void
@@ -208,12 +98,7 @@ SwitchMlProgram::AddJob(const SwitchMlJob& description)
         throw ConfigurationError(name + ": " + std::to_string(m_elements) +
                                  " elements per packet (allowed: 32, 64, 256)");
     }
-    if (description.children.empty() || description.children.size() > m_workers)
-    {
-        throw ConfigurationError(name + " has " + std::to_string(description.children.size()) +
-                                 " children at a switch (allowed: 1 to " +
-                                 std::to_string(m_workers) + ")");
-    }
+    CheckChildren(description.number, description.children.size(), m_workers, "children");
     CheckJobNumberIsFree(description.number);
     if (description.queuePairs > SWITCHML_MAX_QUEUE_PAIRS)
     {
@@ -227,12 +112,11 @@ SwitchMlProgram::AddJob(const SwitchMlJob& description)
                                         "(allowed: on one)");
     }
     CheckSlots(description.number, description.firstSlot, description.slots, m_slotCount);
-    auto job = std::make_unique<JobState>();
-    job->number = description.number;
-    job->firstSlot = description.firstSlot;
-    job->slots = description.slots;
+    auto job = MakeJob<JobState>(description.number,
+                                 description.firstSlot,
+                                 description.slots,
+                                 description.children);
     job->queuePairs = description.queuePairs;
-    AddChildren(*job, description.children);
     job->receivers.resize(description.children.size() * description.queuePairs);
     job->psns.assign(job->receivers.size(), 0);
     if (description.parent != SwitchMlJob::NONE)
@@ -259,15 +143,10 @@ SwitchMlProgram::Reset()
     NS_LOG_FUNCTION(this);
     std::fill(m_slots.begin(), m_slots.end(), Slot());
     std::fill(m_values.begin(), m_values.end(), 0);
-    for (const auto& job : GetJobs())
-    {
-        if (job)
-        {
-            auto& mine = static_cast<JobState&>(*job);
-            std::fill(mine.receivers.begin(), mine.receivers.end(), UnreliableReceiver());
-            std::fill(mine.psns.begin(), mine.psns.end(), 0);
-        }
-    }
+    ForEachJob<JobState>([](JobState& job) {
+        std::fill(job.receivers.begin(), job.receivers.end(), UnreliableReceiver());
+        std::fill(job.psns.begin(), job.psns.end(), 0);
+    });
 }
 
 bool
@@ -320,8 +199,9 @@ SwitchMlProgram::IsStale(const Version& mine,
                          uint32_t bit) const
 {
     // A worker that has moved on to the other version has received this sum.
-    return (mine.used && static_cast<int32_t>(packet - mine.packet) < 0) ||
-           (other.used && static_cast<int32_t>(other.packet - packet) > 0 && other.seen & bit);
+    return (mine.used && static_cast<int32_t>(packet - mine.header.packet) < 0) ||
+           (other.used && static_cast<int32_t>(other.header.packet - packet) > 0 &&
+            other.seen & bit);
 }
 
 void
@@ -341,7 +221,7 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
     mine.seen |= bit;
     other.seen &= ~bit;
     const auto children = static_cast<uint8_t>(job.targets.size());
-    const Time ready = Consume(*frame);
+    const Time ready = GetPasses().Consume(GetSwitch(), *frame);
     if (before & bit)
     {
         Count(job, &SwitchMlCounters::repeated);
@@ -350,25 +230,14 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
         {
             // Complete: the shadow copy answers, or the sum is resent because the parent may have
             // lost it.
-            Fill(*frame, mine);
-            NS_LOG_LOGIC("slot " << header.slot << ": sum of packet " << mine.packet
+            NS_LOG_LOGIC("slot " << header.slot << ": sum of packet " << mine.header.packet
                                  << " again, for child " << child);
-            const Time delay = ReserveHarvestPass(ready) - Simulator::Now();
-            if (mine.isFinal)
-            {
-                Count(job, &SwitchMlCounters::unicasts);
-                SendAfter(frame, delay, job, child);
-            }
-            else
-            {
-                Count(job, &SwitchMlCounters::forwarded);
-                SendAfter(frame, delay, job.parent);
-            }
+            SendSum(frame, job, mine, ready, child);
             return;
         }
         if (mine.left == 1)
         {
-            ReserveHarvestPass(ready); // harvest pass: the frame is dropped afterwards
+            GetPasses().Harvest(GetSwitch(), ready); // the frame is dropped afterwards
         }
         Frame::Free(frame);
         return;
@@ -378,9 +247,9 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
         // A restart loses sums that some workers have already received, so they are ahead.
         NS_ABORT_MSG_IF(GetRestarts() == 0 && before == 0 && other.used && other.left != 0,
                         "slot " << header.slot << ": workers are more than one phase apart");
-        NS_ABORT_MSG_IF(before != 0 && mine.packet != header.packet,
+        NS_ABORT_MSG_IF(before != 0 && mine.header.packet != header.packet,
                         "slot " << header.slot << ": packet " << header.packet << " in the sum of "
-                                << mine.packet);
+                                << mine.header.packet);
     }
     Count(job, &SwitchMlCounters::added);
     m_addTrace(header.job, header.packet, child);
@@ -393,24 +262,43 @@ SwitchMlProgram::Contribute(Frame* frame, JobState& job, uint32_t child)
         return;
     }
     Count(job, &SwitchMlCounters::completed);
-    if (mine.overflow)
+    if (mine.header.overflow)
     {
         Count(job, &SwitchMlCounters::overflows);
     }
-    NS_LOG_LOGIC("slot " << header.slot << ": sum of packet " << mine.packet << " is complete"
-                         << (mine.overflow ? ", with an overflow" : ""));
-    Fill(*frame, mine);
+    NS_LOG_LOGIC("slot " << header.slot << ": sum of packet " << mine.header.packet
+                         << " is complete" << (mine.header.overflow ? ", with an overflow" : ""));
     mine.isFinal = job.IsRoot();
-    const Time delay = ReserveHarvestPass(ready) - Simulator::Now();
-    if (mine.isFinal)
+    SendSum(frame, job, mine, ready, ALL);
+}
+
+void
+SwitchMlProgram::SendSum(Frame* frame,
+                         JobState& job,
+                         const Version& version,
+                         Time ready,
+                         uint32_t child)
+{
+    frame->As<SwitchMlHeader>() = version.header;
+    if (frame->payload)
     {
-        Count(job, &SwitchMlCounters::multicasts);
-        MulticastAfter(frame, delay, job, children);
+        WriteValues(*frame, GetValues(*frame), m_elements);
     }
-    else
+    const Time delay = GetPasses().Harvest(GetSwitch(), ready);
+    if (!version.isFinal)
     {
         Count(job, &SwitchMlCounters::forwarded);
         SendAfter(frame, delay, job.parent);
+    }
+    else if (child == ALL)
+    {
+        Count(job, &SwitchMlCounters::multicasts);
+        MulticastAfter(frame, delay, job, static_cast<uint32_t>(job.targets.size()));
+    }
+    else
+    {
+        Count(job, &SwitchMlCounters::unicasts);
+        SendAfter(frame, delay, job, child);
     }
 }
 
@@ -420,8 +308,8 @@ SwitchMlProgram::TakeResult(Frame* frame, JobState& job)
     const auto& header = frame->As<SwitchMlHeader>();
     Version& mine = m_slots[header.slot].versions[header.set];
     const bool isWanted = mine.used && mine.left == 0 && !mine.isFinal &&
-                          (!m_roundTag || mine.packet == header.packet);
-    const Time ready = Consume(*frame);
+                          (!m_roundTag || mine.header.packet == header.packet);
+    const Time ready = GetPasses().Consume(GetSwitch(), *frame);
     if (!isWanted)
     {
         Refuse(frame, "a result that is not awaited");
@@ -454,17 +342,18 @@ SwitchMlProgram::Add(Version& version, const Frame& frame, bool first)
         version.isFinal = false;
         return;
     }
-    version.check += header.check;
-    version.exponents[0] = std::max(version.exponents[0], header.exponents[0]);
-    version.exponents[1] = std::max(version.exponents[1], header.exponents[1]);
-    version.overflow |= header.overflow;
+    SwitchMlHeader& sum = version.header;
+    sum.check += header.check;
+    sum.exponents[0] = std::max(sum.exponents[0], header.exponents[0]);
+    sum.exponents[1] = std::max(sum.exponents[1], header.exponents[1]);
+    sum.overflow |= header.overflow;
     if (frame.payload)
     {
         int32_t* const values = GetValues(frame);
-        const uint8_t* from = frame.payload->bytes.data() + frame.payloadOffset;
+        const uint8_t* from = GetPayload(frame);
         for (uint32_t i = 0; i < m_elements; i++, from += 4)
         {
-            version.overflow |=
+            sum.overflow |=
                 __builtin_add_overflow(values[i], static_cast<int32_t>(GetWord(from)), &values[i]);
         }
     }
@@ -473,61 +362,12 @@ SwitchMlProgram::Add(Version& version, const Frame& frame, bool first)
 void
 SwitchMlProgram::Store(Version& version, const Frame& frame)
 {
-    const auto& header = frame.As<SwitchMlHeader>();
     version.used = true;
-    version.packet = header.packet;
-    version.check = header.check;
-    version.exponents[0] = header.exponents[0];
-    version.exponents[1] = header.exponents[1];
-    version.overflow = header.overflow;
+    version.header = frame.As<SwitchMlHeader>();
     if (frame.payload)
     {
         ReadValues(frame, GetValues(frame), m_elements);
     }
-}
-
-void
-SwitchMlProgram::Fill(Frame& frame, const Version& version)
-{
-    auto& header = frame.As<SwitchMlHeader>();
-    header.packet = version.packet;
-    header.check = version.check;
-    header.exponents[0] = version.exponents[0];
-    header.exponents[1] = version.exponents[1];
-    header.overflow = version.overflow;
-    if (frame.payload)
-    {
-        WriteValues(frame, GetValues(frame), m_elements);
-    }
-}
-
-Time
-SwitchMlProgram::Consume(const Frame& frame)
-{
-    int64_t ready = (Simulator::Now() + m_passLatency).GetTimeStep();
-    const uint32_t harvesting = DivideUp(m_elements, ELEMENTS_READ_PER_PASS) - 1;
-    uint32_t bytes = frame.bytes;
-    uint32_t port = harvesting + frame.ingress % m_workers;
-    for (uint32_t left = m_elements; left > ELEMENTS_PER_PASS; left -= ELEMENTS_PER_PASS)
-    {
-        bytes -= 4 * ELEMENTS_PER_PASS; // added elements are cut off
-        ready = GetSwitch().ReserveRecirculation(port, bytes, ready) + m_passLatency.GetTimeStep();
-        port += m_workers;
-    }
-    return TimeStep(ready);
-}
-
-Time
-SwitchMlProgram::ReserveHarvestPass(Time consumed)
-{
-    int64_t ready = consumed.GetTimeStep();
-    const uint32_t harvesting = DivideUp(m_elements, ELEMENTS_READ_PER_PASS) - 1;
-    for (uint32_t pass = 0; pass < harvesting; pass++)
-    {
-        const uint32_t bytes = GetSwitchMlFrameBytes(ELEMENTS_READ_PER_PASS * (pass + 1));
-        ready = GetSwitch().ReserveRecirculation(pass, bytes, ready) + m_passLatency.GetTimeStep();
-    }
-    return TimeStep(ready);
 }
 
 void

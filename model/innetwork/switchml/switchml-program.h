@@ -7,9 +7,11 @@
 #ifndef DISTRIBUTED_TRAINING_SWITCHML_PROGRAM_H
 #define DISTRIBUTED_TRAINING_SWITCHML_PROGRAM_H
 
+#include "switchml-passes.h"
+#include "switchml-wire-format.h"
 #include "unreliable-receiver.h"
 
-#include "ns3/aggregation-program.h"
+#include "ns3/counting-program.h"
 #include "ns3/nstime.h"
 #include "ns3/traced-callback.h"
 
@@ -65,7 +67,7 @@ struct SwitchMlCounters
  * after its worker had the sum, by its packet number. Without RoundTag it would be added to the
  * slot's next sum, so paths from workers to the switch must then preserve order.
  */
-class SwitchMlProgram : public AggregationProgram
+class SwitchMlProgram : public CountingProgram<SwitchMlCounters>
 {
   public:
     /// Maximum children of a switch: bits of the released program's bitmaps.
@@ -73,8 +75,6 @@ class SwitchMlProgram : public AggregationProgram
 
     /** @return the type */
     static TypeId GetTypeId();
-    SwitchMlProgram();
-    ~SwitchMlProgram() override;
 
     /**
      * @param job to serve
@@ -89,27 +89,36 @@ class SwitchMlProgram : public AggregationProgram
     void RemoveJob(uint8_t number);
 
     /** @return 32-bit integers per packet */
-    uint32_t GetElements() const;
+    uint32_t GetElements() const
+    {
+        return m_elements;
+    }
 
     /** @return bytes of a packet on the line of the busiest recirculation port; 0: none */
-    uint32_t GetRecirculatedBytes() const;
+    uint32_t GetRecirculatedBytes() const
+    {
+        return GetPasses().GetRecirculatedBytes();
+    }
 
     /** @return number of slots of all jobs */
-    uint32_t GetSlots() const;
-
-    /** @return its counters */
-    const SwitchMlCounters& GetCounters() const;
-
-    /**
-     * @param job number of a job that has not ended
-     * @return its counters; `received` is only contributions of its workers and switches
-     */
-    SwitchMlCounters GetCountersOf(uint8_t job) const;
+    uint32_t GetSlots() const
+    {
+        return m_slotCount;
+    }
 
     // AggregationProgram
     std::map<uint8_t, uint32_t> GetOccupiedSlots() const override;
-    std::string GetName() const override;
-    Resources GetResources() const override;
+
+    std::string GetName() const override
+    {
+        return "switchml";
+    }
+
+    Resources GetResources() const override
+    {
+        return GetPasses().GetResources(m_slotCount, m_roundTag);
+    }
+
     bool Receive(Frame* frame) override;
 
     /**
@@ -121,14 +130,11 @@ class SwitchMlProgram : public AggregationProgram
     /** A sum, partial or complete: one of the two versions of a slot. */
     struct Version
     {
-        uint64_t check{0};   ///< sum of the contributions' checksums
-        uint32_t packet{0};  ///< number of the packet; the round tag
-        uint32_t seen{0};    ///< bit c: child c has contributed
-        uint8_t left{0};     ///< missing contributions; 0: complete, or never used
-        int8_t exponents[2]; ///< maximum so far
-        bool used{false};    ///< the version has been used
-        bool isFinal{false}; ///< it is the sum of all workers
-        bool overflow{false};
+        SwitchMlHeader header; ///< of the sum; its packet is the round tag
+        uint32_t seen{0};      ///< bit c: child c has contributed
+        uint8_t left{0};       ///< missing contributions; 0: complete, or never used
+        bool used{false};      ///< the version has been used
+        bool isFinal{false};   ///< it is the sum of all workers
     };
 
     struct Slot
@@ -137,13 +143,12 @@ class SwitchMlProgram : public AggregationProgram
     };
 
     /** A job of this program. */
-    struct JobState : public Job
+    struct JobState : public CountedJob
     {
         Target parent{SwitchMlJob::NONE, 0};       ///< the parent switch, or NONE
         uint32_t queuePairs{0};                    ///< RDMA framing: queue pairs per child; 0: UDP
         std::vector<UnreliableReceiver> receivers; ///< RDMA: by child and queue pair
         std::vector<uint32_t> psns;                ///< RDMA: next to send, by child and queue pair
-        SwitchMlCounters counters;                 ///< of the job
 
         /** @return whether this switch is the root of the tree */
         bool IsRoot() const
@@ -152,19 +157,24 @@ class SwitchMlProgram : public AggregationProgram
         }
     };
 
-    void DoDispose() override;
+    /// In place of a child: all of them.
+    static constexpr uint32_t ALL = MAX_CHILDREN;
+
     void Reset() override;
-    void Count(JobState& job, uint64_t SwitchMlCounters::*counter);
+
+    SwitchMlPasses GetPasses() const
+    {
+        return {m_elements, m_workers, m_passLatency};
+    }
+
     bool Accept(const Frame& frame, JobState& job, uint32_t child) const;
     void Contribute(Frame* frame, JobState& job, uint32_t child);
     void TakeResult(Frame* frame, JobState& job);
     bool IsStale(const Version& mine, const Version& other, uint32_t packet, uint32_t bit) const;
     void Add(Version& version, const Frame& frame, bool first);
     void Store(Version& version, const Frame& frame);
-    void Fill(Frame& frame, const Version& version);
     int32_t* GetValues(const Frame& frame);
-    Time Consume(const Frame& frame);
-    Time ReserveHarvestPass(Time consumed);
+    void SendSum(Frame* frame, JobState& job, const Version& version, Time ready, uint32_t child);
     void SendResult(Frame* frame, Job& job, uint32_t child) override;
 
     uint32_t m_elements;
@@ -172,10 +182,8 @@ class SwitchMlProgram : public AggregationProgram
     uint32_t m_workers;
     Time m_passLatency;
     bool m_roundTag;
-    bool m_verify;
     std::vector<Slot> m_slots;
     std::vector<int32_t> m_values; // real payload: those of each slot and version
-    SwitchMlCounters m_counters;
     TracedCallback<uint8_t, uint32_t, uint32_t> m_addTrace;
     TracedCallback<uint8_t, uint32_t, uint32_t> m_repeatTrace;
 };

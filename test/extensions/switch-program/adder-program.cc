@@ -50,12 +50,9 @@ AdderProgram::AddJob(uint8_t number, const std::vector<uint32_t>& endpoints, uin
                                  " workers (allowed: up to " + std::to_string(MAX_WORKERS) + ")");
     }
     CheckJobNumberIsFree(number);
-    auto job = std::make_unique<AdderJob>();
-    job->number = number;
-    job->firstSlot = GetFirstFreeSlot();
-    job->slots = slots;
-    CheckSlots(number, job->firstSlot, slots, m_slots);
-    AddChildren(*job, endpoints);
+    const uint32_t firstSlot = GetFirstFreeSlot();
+    CheckSlots(number, firstSlot, slots, m_slots);
+    auto job = MakeJob<AdderJob>(number, firstSlot, slots, endpoints);
     job->sums.resize(slots);
     AggregationProgram::AddJob(std::move(job));
 }
@@ -147,12 +144,5 @@ AdderProgram::Add(const Frame& frame, Slot& slot, uint32_t worker)
 void
 AdderProgram::Reset()
 {
-    for (const auto& job : GetJobs())
-    {
-        if (job)
-        {
-            auto& sums = static_cast<AdderJob&>(*job).sums;
-            sums.assign(sums.size(), Slot());
-        }
-    }
+    ForEachJob<AdderJob>([](AdderJob& job) { job.sums.assign(job.sums.size(), Slot()); });
 }
