@@ -300,7 +300,7 @@ TestFabricMarking()
         Arrivals arrivals;
         NoteArrivals(fabric.devices[1], arrivals);
         // Fills the queue while it is paused, then drains it: each length occurs once.
-        device.GetPort(1).OverridePause(LOSSY, true);
+        device.GetPort(1).GetPauses().Override(LOSSY, true);
         for (uint32_t i = 0; i < FRAMES; i++)
         {
             Frame* frame = MakeFrame(BYTES, LOSSY);
@@ -309,7 +309,7 @@ TestFabricMarking()
             device.Receive(frame, device.GetPort(0));
         }
         NS_TEST_ASSERT_MSG_EQ(device.GetPort(1).GetQueueBytes(LOSSY), FRAMES * BYTES, "filled");
-        device.GetPort(1).OverridePause(LOSSY, false);
+        device.GetPort(1).GetPauses().Override(LOSSY, false);
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(arrivals.size(), FRAMES, "drained");
         for (uint32_t i = 0; i < FRAMES; i++)

@@ -225,7 +225,7 @@ TestCreditClasses()
     Arrivals arrivals;
     NoteArrivals(fabric.devices[1], arrivals);
     FabricPort& egress = fabric.devicesOfSwitches[0]->GetPort(1);
-    egress.OverridePause(LOSSLESS, true);
+    egress.GetPauses().Override(LOSSLESS, true);
     Blaster sender(fabric.devices[0], 1, BYTES, LOSSLESS, 200);
     sender.Start(0);
     In(1, [&]() {
@@ -241,7 +241,7 @@ TestCreditClasses()
     NS_TEST_EXPECT_MSG_EQ(arrivals.size(), 300, "the other class has passed");
     NS_TEST_EXPECT_MSG_EQ(fabric.devices[0]->GetPort().IsPaused(LOSSLESS), true, "waits");
     NS_TEST_EXPECT_MSG_EQ(fabric.devices[0]->GetPort().IsPaused(OTHER), false, "waits not");
-    egress.OverridePause(LOSSLESS, false);
+    egress.GetPauses().Override(LOSSLESS, false);
     Simulator::Run();
     NS_TEST_EXPECT_MSG_EQ(arrivals.size(), 500, "all arrive");
     // A pause frame has no say where there are credits.

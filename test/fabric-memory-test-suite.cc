@@ -65,8 +65,8 @@ TestPortMemory()
     NS_TEST_EXPECT_MSG_EQ((idle > 100 || GetHeapBytes() == 0), true, "it takes some");
     std::size_t next = 0;
     const double used = GetBytesPerObject(999, [&] {
-        ports[next]->OverridePause(0, true);
-        ports[next]->OverridePause(0, false);
+        ports[next]->GetPauses().Override(0, true);
+        ports[next]->GetPauses().Override(0, false);
         next++;
     });
     NS_TEST_EXPECT_MSG_LT(idle + used, 1400, "a port that was paused");

@@ -395,7 +395,7 @@ TestFabricExactHeadroom()
             DoubleValue((static_cast<double>(frames * BYTES) + missing) / usual));
         Fabric fabric =
             helper.Install(BuildTopology("single-switch", 2, DataRate(RATE), TimeStep(DELAY)));
-        fabric.devicesOfSwitches[0]->GetPort(1).OverridePause(LOSSLESS, true);
+        fabric.devicesOfSwitches[0]->GetPort(1).GetPauses().Override(LOSSLESS, true);
         Blaster sender(fabric.devices[0], 1, BYTES, LOSSLESS, 1000);
         sender.Start(0);
         Simulator::Stop(MicroSeconds(100));

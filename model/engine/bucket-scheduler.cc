@@ -359,7 +359,7 @@ BucketScheduler::Prefetch() const
         if (!(m_now[left - MIDDLE].order & NO_FRAME))
         {
             auto& frame = static_cast<Frame&>(event);
-            frame.port->Prefetch(frame);
+            frame.port->GetOwner().Prefetch(frame);
         }
         else if (&typeid(event) == &typeid(FabricPort))
         {
@@ -369,7 +369,7 @@ BucketScheduler::Prefetch() const
     if (left >= NEAR && !(m_now[left - NEAR].order & NO_FRAME))
     {
         auto& frame = static_cast<Frame&>(*m_now[left - NEAR].impl);
-        if (const FabricPort* egress = frame.port->PrefetchSoon(frame))
+        if (const FabricPort* egress = frame.port->GetOwner().PrefetchSoon(frame))
         {
             egress->PrefetchSend(frame.priority);
         }

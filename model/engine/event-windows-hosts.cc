@@ -81,11 +81,11 @@ EventWindows::ScreenAcks(const std::vector<AckArrival>& acks)
         }
         if (left > MIDDLE)
         {
-            getFrame(i + MIDDLE).port->Prefetch(getFrame(i + MIDDLE));
+            getFrame(i + MIDDLE).port->GetOwner().Prefetch(getFrame(i + MIDDLE));
         }
         if (left > NEAR)
         {
-            getFrame(i + NEAR).port->PrefetchSoon(getFrame(i + NEAR));
+            getFrame(i + NEAR).port->GetOwner().PrefetchSoon(getFrame(i + NEAR));
         }
         const auto& [item, index] = acks[i];
         const Frame& frame = getFrame(i);

@@ -432,12 +432,12 @@ EventWindows::PrefetchAhead()
     if (left >= MIDDLE && !(next[MIDDLE - 1].key & NO_FRAME))
     {
         const auto& frame = static_cast<const Frame&>(*next[MIDDLE - 1].impl);
-        frame.port->Prefetch(frame);
+        frame.port->GetOwner().Prefetch(frame);
     }
     if (left >= NEAR && !(next[NEAR - 1].key & NO_FRAME))
     {
         const auto& frame = static_cast<const Frame&>(*next[NEAR - 1].impl);
-        m_egress[NEAR - 1] = frame.port->PrefetchSoon(frame);
+        m_egress[NEAR - 1] = frame.port->GetOwner().PrefetchSoon(frame);
     }
     if (m_egress[0]) // so the next event is the arrival of a frame
     {

@@ -71,12 +71,13 @@ PauseWatchdog::Check(uint8_t priority)
         Simulator::Schedule(m_settings.restoration, &PauseWatchdog::Restore, this, priority);
     if (m_settings.action == Action::DROP)
     {
-        m_port.OverridePause(priority, true); // the peer receives nothing until the storm is over
+        m_port.GetPauses().Override(priority,
+                                    true); // the peer receives nothing until the storm is over
         m_port.Purge(priority);
     }
     else
     {
-        m_port.OverridePause(priority, false);
+        m_port.GetPauses().Override(priority, false);
     }
 }
 
@@ -97,7 +98,7 @@ PauseWatchdog::Restore(uint8_t priority)
     m_storming &= ~(1 << priority);
     if (m_settings.action == Action::DROP)
     {
-        m_port.OverridePause(priority, false);
+        m_port.GetPauses().Override(priority, false);
     }
 }
 

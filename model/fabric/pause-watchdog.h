@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_PAUSE_WATCHDOG_H
 
 #include "fabric-traffic-class.h"
+#include "pause-receiver.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
@@ -28,7 +29,7 @@ class FabricPort;
  * new, are dropped or forwarded. The storm ends when no pause of the class has arrived for the
  * restoration time.
  */
-class PauseWatchdog
+class PauseWatchdog : public PauseFilter
 {
   public:
     /** What happens to the frames of a class in a storm. */
@@ -54,20 +55,9 @@ class PauseWatchdog
     PauseWatchdog(const PauseWatchdog&) = delete;
     PauseWatchdog& operator=(const PauseWatchdog&) = delete;
 
-    /**
-     * A pause or resume frame takes effect.
-     * @param classes its classes
-     * @param paused whether it pauses them
-     * @return the classes that obey it
-     */
-    uint8_t Filter(uint8_t classes, bool paused);
-
-    /**
-     * A class is paused or resumed from now on.
-     * @param priority the class
-     * @param paused whether it is paused
-     */
-    void NotifyPause(uint8_t priority, bool paused);
+    // PauseFilter
+    uint8_t Filter(uint8_t classes, bool paused) override;
+    void NotifyPause(uint8_t priority, bool paused) override;
 
     /**
      * A frame has been queued.

@@ -31,37 +31,48 @@ struct PriorityCounters
     uint32_t pauseStorms{0};   ///< pauses that the watchdog took for a storm
 
     /**
-     * Visits the counters, as PortTotals does.
+     * Visits the counters, of which frames and bytes grow in a steady state.
      * @param visitor visits them
      * @param grows whether frames and bytes may grow
      */
     void Visit(StateVisitor& visitor, bool grows);
 };
 
-/** Counters of all priorities of a port together. */
-struct PortTotals
+/** Frames at both ends of the line of a port, pause frames included. */
+struct LineCounters
 {
-    uint64_t transmittedFrames{0}; ///< frames sent, pause frames included
+    uint64_t transmittedFrames{0}; ///< frames sent
     uint64_t transmittedBytes{0};  ///< bytes sent, excluding preamble and gap
     uint64_t receivedFrames{0};    ///< frames received
     uint64_t receivedBytes{0};     ///< bytes received
-    uint64_t lostFrames{0};        ///< frames lost on the link, on sending or in flight
-    uint64_t lostBytes{0};         ///< bytes lost
-    uint64_t droppedFrames{0};     ///< frames dropped by the owner of the port, see DropReason
-    uint64_t droppedBytes{0};      ///< bytes dropped
-    uint64_t markedFrames{0};      ///< frames ECN-marked on transmission
-    uint64_t pausesSent{0};        ///< pause frames sent, resumes included
-    uint64_t pausesReceived{0};    ///< pause frames received, resumes included
-    uint64_t peakQueueBytes{0};    ///< peak length of all queues together, bytes
-    uint64_t duplicatedFrames{0};  ///< frames duplicated by the link
-    uint64_t trimmedFrames{0};     ///< frames that the owner cut to their header for this port
 
     /**
-     * Visits the counters: frames and bytes grow in a steady state, all others stay.
+     * Visits the counters.
      * @param visitor visits them
-     * @param grows whether frames and bytes may grow
+     * @param grows whether they may grow in a steady state
      */
     void Visit(StateVisitor& visitor, bool grows);
+};
+
+/** What befell frames of a port, all priorities together. */
+struct PortTotals
+{
+    uint64_t lostFrames{0};       ///< frames lost on the link, on sending or in flight
+    uint64_t lostBytes{0};        ///< bytes lost
+    uint64_t droppedFrames{0};    ///< frames dropped by the owner of the port, see DropReason
+    uint64_t droppedBytes{0};     ///< bytes dropped
+    uint64_t markedFrames{0};     ///< frames ECN-marked on transmission
+    uint64_t pausesSent{0};       ///< pause frames sent, resumes included
+    uint64_t pausesReceived{0};   ///< pause frames received, resumes included
+    uint64_t peakQueueBytes{0};   ///< peak length of all queues together, bytes
+    uint64_t duplicatedFrames{0}; ///< frames duplicated by the link
+    uint64_t trimmedFrames{0};    ///< frames that the owner cut to their header for this port
+
+    /**
+     * Visits the counters, all of which stay in a steady state.
+     * @param visitor visits them
+     */
+    void Visit(StateVisitor& visitor) const;
 };
 
 /// Counters by priority, which exclude pause frames.
@@ -73,7 +84,7 @@ using CountersByPriority = std::array<PriorityCounters, PRIORITIES>;
  * Counters of one port. Conservation for one direction of a link, over both ends: transmitted +
  * duplicated = received + lost + in flight.
  */
-struct PortCounters : PortTotals
+struct PortCounters : LineCounters, PortTotals
 {
     CountersByPriority byPriority{}; ///< the same by priority
 

@@ -152,7 +152,7 @@ SwitchFlowControl::ConfigurePorts(uint8_t lossless, bool (*isLastHop)(const Fabr
         else if (Get() == FlowControl::PFC && m_watchdog.detection.IsStrictlyPositive())
         {
             m_watchdogs.emplace_back(*port, m_watchdog);
-            port->SetWatchdog(&m_watchdogs.back());
+            port->GetPauses().SetFilter(&m_watchdogs.back());
         }
     }
     return !m_watchdogs.empty();
