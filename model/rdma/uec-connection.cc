@@ -79,7 +79,7 @@ UecConnection::GetCongestionControl() const
 }
 
 void
-UecConnection::Send(UecMessage message)
+UecConnection::Send(Message message)
 {
     NS_LOG_FUNCTION(this << message.tag << message.bytes);
     NS_ASSERT(message.bytes <= UEC_MAX_MESSAGE);
@@ -213,7 +213,7 @@ UecConnection::MakeFrame(int64_t now)
     header.request.tag = message.tag;
     header.request.bytes = static_cast<uint32_t>(message.bytes);
     header.request.offset = static_cast<uint32_t>(index * mtu);
-    header.request.data = index == 0 ? message.data : 0;
+    header.request.data = index == 0 ? message.immediate.value_or(0) : 0;
     header.request.payload =
         last ? static_cast<uint32_t>(message.bytes) - header.request.offset : mtu;
     header.flags = static_cast<uint8_t>((index == 0 ? UEC_FIRST : 0) | (last ? UEC_LAST : 0) |

@@ -10,7 +10,7 @@
 #include "rdma-queue-pair-counters.h"
 #include "rdma-receiver.h"
 #include "rdma-send-queue.h"
-#include "uec-message.h"
+#include "training-message.h"
 #include "uec-paths.h"
 #include "uec-port.h"
 #include "uec-receiver.h"
@@ -71,9 +71,9 @@ class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
 
     /**
      * Posts a message.
-     * @param message the message
+     * @param message the message, up to UEC_MAX_MESSAGE
      */
-    void Send(UecMessage message);
+    void Send(Message message);
 
     /** @param frame a frame for this connection; freed by it */
     void Receive(Frame* frame);
@@ -107,7 +107,7 @@ class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
 
   private:
     /** A posted message, until all its packets are acknowledged. */
-    struct Posted : UecMessage
+    struct Posted : Message
     {
         uint64_t firstPsn;
         uint64_t packets;
