@@ -285,9 +285,7 @@ MeasureFabric(const Setting& setting,
             transports.back()->SetNode(hosts.Get(rank));
         }
         transports.back()->SetMessageHandler(
-            [&arrivals](uint32_t, uint64_t, uint64_t bytes, Ptr<ByteBuffer>) {
-                arrivals.Add(bytes);
-            });
+            [&arrivals](uint32_t, const Message& message) { arrivals.Add(message.bytes); });
         Simulator::ScheduleWithContext(hosts.Get(0)->GetId(),
                                        Time(0),
                                        &SendMessage,

@@ -183,7 +183,7 @@ TestFailures()
                           "once, by the communicator of all");
     fixture.all->Dispose();
     fixture.transport->Fail(2, "no answer");
-    fixture.transport->Deliver(2, MessageTag{1, 0, 0, 0}.Pack(), 8, nullptr);
+    fixture.transport->Deliver(2, {MessageTag{1, 0, 0, 0}.Pack(), 8});
     NS_TEST_EXPECT_MSG_EQ(reports.find("answer", reports.find("answer") + 1),
                           std::string::npos,
                           "nothing after the end");

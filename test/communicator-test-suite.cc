@@ -69,15 +69,13 @@ class RandomTransport : public MessageTransport
                             &RandomTransport::Arrive,
                             m_group.ranks[peer],
                             m_rank,
-                            message.tag,
-                            message.bytes,
-                            message.payload);
+                            message);
     }
 
   private:
-    void Arrive(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload)
+    void Arrive(uint32_t peer, Message message)
     {
-        Deliver(peer, tag, bytes, payload);
+        Deliver(peer, message);
     }
 
     Group& m_group;

@@ -122,7 +122,7 @@ struct HostWindowsTest
         const uint64_t bytes = stage->random->GetInteger(0, 1)
                                    ? stage->random->GetInteger(0, 3000)
                                    : stage->random->GetInteger(0, 90000);
-        WorkRequest request;
+        Message request;
         request.bytes = bytes;
         request.immediate = static_cast<uint32_t>(stage->posts);
         if (stage->random->GetInteger(0, 3) == 0)
@@ -255,7 +255,7 @@ struct HostWindowsTest
                     stage.seen.Add("completion", from, request);
                     Act(&stage, from);
                 });
-                network.Get(to, number).SetMessageHandler([&stage, to](const RdmaMessage& message) {
+                network.Get(to, number).SetMessageHandler([&stage, to](const Message& message) {
                     stage.seen.Add("message", to, message.bytes);
                     Act(&stage, to);
                 });

@@ -76,9 +76,7 @@ class LineTransport : public MessageTransport
                             &LineTransport::Arrive,
                             DynamicCast<LineTransport>(m_lines.ranks[peer]),
                             m_rank,
-                            message.tag,
-                            message.bytes,
-                            message.payload);
+                            message);
     }
 
   private:
@@ -87,9 +85,9 @@ class LineTransport : public MessageTransport
         sent();
     }
 
-    void Arrive(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload)
+    void Arrive(uint32_t peer, Message message)
     {
-        Deliver(peer, tag, bytes, payload);
+        Deliver(peer, message);
     }
 
     Lines& m_lines;

@@ -59,10 +59,10 @@ Exchange(const Cluster& cluster,
     for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
     {
         transports.push_back(cluster.GetTransport(rank));
-        transports.back()->SetMessageHandler(
-            [&](uint32_t, uint64_t tag, uint64_t length, Ptr<ByteBuffer> payload) {
-                arrivals.push_back({tag, length, payload, Simulator::Now().GetSeconds()});
-            });
+        transports.back()->SetMessageHandler([&](uint32_t, const Message& message) {
+            arrivals.push_back(
+                {message.tag, message.bytes, message.payload, Simulator::Now().GetSeconds()});
+        });
     }
     for (std::size_t i = 0; i < messages.size(); i++)
     {

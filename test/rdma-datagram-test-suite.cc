@@ -83,7 +83,7 @@ TestRdmaDatagram()
     {
         payload->bytes.push_back(static_cast<uint8_t>(i * 7));
     }
-    WorkRequest request = MakeRequest(1000, 99);
+    Message request = MakeRequest(1000, 99);
     request.payload = payload;
     request.payloadOffset = 500;
     zero.SendDatagram(1, 8, request);

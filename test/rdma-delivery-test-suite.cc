@@ -78,7 +78,7 @@ struct RdmaDeliveryTestCase
     /** A posted message. */
     struct Posted
     {
-        uint64_t address;
+        uint64_t tag;
         uint64_t bytes;
         uint32_t immediate;
         bool withImmediate;
@@ -146,7 +146,7 @@ RdmaDeliveryTestCase::MakeMessage()
     message.isSend = Chance(0.4);
     message.withImmediate = Chance(0.5);
     message.immediate = static_cast<uint32_t>(Draw(0xffffffff));
-    message.address = message.isSend ? 0 : Draw(1ULL << 48);
+    message.tag = message.isSend ? 0 : Draw(1ULL << 48);
     message.offset = Draw(100);
     message.payload = Create<ByteBuffer>();
     for (uint64_t i = 0; i < message.offset + message.bytes; i++)
@@ -197,8 +197,8 @@ RdmaDeliveryTestCase::Run()
         }
         time += Chance(0.5) ? 0 : static_cast<int64_t>(Draw(20 * MICROSECOND));
         In(time, [&sender, &message, isSignaled]() {
-            WorkRequest request = MakeRequest(message.bytes);
-            request.address = message.address;
+            Message request = MakeRequest(message.bytes);
+            request.tag = message.tag;
             request.payload = message.payload;
             request.payloadOffset = message.offset;
             request.signaled = isSignaled;
@@ -220,14 +220,14 @@ RdmaDeliveryTestCase::Run()
     for (uint32_t i = 0; i < MESSAGES; i++)
     {
         const Posted& sent = posted[i];
-        const RdmaMessage& got = network.deliveries[i].message;
+        const Message& got = network.deliveries[i].message;
         NS_TEST_EXPECT_MSG_EQ(got.bytes, sent.bytes, "size of message " << i);
         NS_TEST_EXPECT_MSG_EQ(got.isSend, sent.isSend, "kind");
-        NS_TEST_EXPECT_MSG_EQ(got.address, sent.address, "address");
-        NS_TEST_EXPECT_MSG_EQ(got.hasImmediate, sent.withImmediate, "whether immediate");
+        NS_TEST_EXPECT_MSG_EQ(got.tag, sent.tag, "address");
+        NS_TEST_EXPECT_MSG_EQ(got.immediate.has_value(), sent.withImmediate, "whether immediate");
         if (sent.withImmediate)
         {
-            NS_TEST_EXPECT_MSG_EQ(got.immediate, sent.immediate, "immediate data");
+            NS_TEST_EXPECT_MSG_EQ(*got.immediate, sent.immediate, "immediate data");
         }
         NS_TEST_ASSERT_MSG_NE(got.payload, nullptr, "a real payload");
         const auto from = sent.payload->bytes.begin() + static_cast<int64_t>(sent.offset);

@@ -97,8 +97,8 @@ TestRdmaMessages()
         }
         for (uint32_t i = 0; i < sizes.size(); i++)
         {
-            WorkRequest request = MakeRequest(sizes[i]);
-            request.address = 0x100000000 * i;
+            Message request = MakeRequest(sizes[i]);
+            request.tag = 0x100000000 * i;
             if (i % 3 == 0)
             {
                 request.immediate = ~i;
@@ -107,24 +107,26 @@ TestRdmaMessages()
         }
         // More messages later, after the queue has drained.
         In(MILLISECOND * 100, [&]() {
-            WorkRequest request = MakeRequest(6, 7);
-            request.address = 5;
+            Message request = MakeRequest(6, 7);
+            request.tag = 5;
             sender.Write(request);
         });
         Simulator::Run();
         NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), sizes.size() + 1, "each arrives once");
         for (uint32_t i = 0; i < sizes.size(); i++)
         {
-            const RdmaMessage& message = network.deliveries[i].message;
+            const Message& message = network.deliveries[i].message;
             NS_TEST_EXPECT_MSG_EQ(message.bytes, sizes[i], "size of message " << i);
-            NS_TEST_EXPECT_MSG_EQ(message.address, 0x100000000 * i, "address of message " << i);
-            NS_TEST_EXPECT_MSG_EQ(message.hasImmediate, (i % 3 == 0), "immediate data or not");
-            NS_TEST_EXPECT_MSG_EQ((!message.hasImmediate || message.immediate == ~i),
+            NS_TEST_EXPECT_MSG_EQ(message.tag, 0x100000000 * i, "address of message " << i);
+            NS_TEST_EXPECT_MSG_EQ(message.immediate.has_value(),
+                                  (i % 3 == 0),
+                                  "immediate data or not");
+            NS_TEST_EXPECT_MSG_EQ((!message.immediate || message.immediate == ~i),
                                   true,
                                   "immediate data");
             NS_TEST_EXPECT_MSG_EQ(message.payload, nullptr, "virtual payload");
         }
-        NS_TEST_EXPECT_MSG_EQ(network.deliveries.back().message.address, 5, "the late one");
+        NS_TEST_EXPECT_MSG_EQ(network.deliveries.back().message.tag, 5, "the late one");
         NS_TEST_EXPECT_MSG_EQ((network.fabric.GetTotal().lostFrames > 0), (loss > 0), "losses");
         NS_TEST_EXPECT_MSG_EQ(network.fabric.GetTotal().droppedFrames, 0, "drops");
         NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
@@ -175,14 +177,13 @@ TestRdmaPayload(double loss)
     auto random = CreateObject<UniformRandomVariable>();
     random->SetStream(4);
     std::vector<std::vector<uint8_t>> expected[2];
-    std::vector<RdmaMessage> received[2];
+    std::vector<Message> received[2];
     for (uint32_t host = 0; host < 2; host++)
     {
         network.nics[host]
             ->CreateQueuePair(1, 1 - host, 1)
-            ->SetMessageHandler([&received, host](const RdmaMessage& message) {
-                received[host].push_back(message);
-            });
+            ->SetMessageHandler(
+                [&received, host](const Message& message) { received[host].push_back(message); });
     }
     for (uint32_t host = 0; host < 2; host++)
     {
@@ -195,7 +196,7 @@ TestRdmaPayload(double loss)
         {
             const uint32_t from = random->GetInteger(0, 50000);
             const uint32_t bytes = random->GetInteger(0, i % 3 ? 50000 : 3000);
-            WorkRequest request = MakeRequest(bytes, i);
+            Message request = MakeRequest(bytes, i);
             request.payload = buffer;
             request.payloadOffset = from;
             network.Get(host, 1).Write(request);
@@ -212,7 +213,7 @@ TestRdmaPayload(double loss)
             NS_TEST_ASSERT_MSG_NE(received[host][i].payload, nullptr, "with payload");
             const bool same = received[host][i].payload->bytes == expected[host][i];
             NS_TEST_EXPECT_MSG_EQ(same, true, "message " << i << ", byte by byte");
-            NS_TEST_EXPECT_MSG_EQ(received[host][i].immediate, i, "in order");
+            NS_TEST_EXPECT_MSG_EQ(*received[host][i].immediate, i, "in order");
         }
         const QueuePairCounters& counters = network.Get(host, 1).GetCounters();
         NS_TEST_EXPECT_MSG_EQ((counters.retransmittedPackets > 0),
@@ -242,7 +243,7 @@ TestRdmaListener()
                 return nullptr;
             }
             auto made = network.nics[1]->CreateQueuePair(number, 0, 5);
-            made->SetMessageHandler([&](const RdmaMessage&) { delivered++; });
+            made->SetMessageHandler([&](const Message&) { delivered++; });
             return PeekPointer(made);
         });
         Write(*sender, 10000);

@@ -111,10 +111,12 @@ TestRdmaSend()
         NS_TEST_EXPECT_MSG_EQ(opcodes, example.opcodes, "opcodes of example " << i);
         NS_TEST_EXPECT_MSG_EQ(frames, example.frames, "frames of example " << i);
         NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), i + 1, "delivered");
-        const RdmaMessage& message = network.deliveries.back().message;
+        const Message& message = network.deliveries.back().message;
         NS_TEST_EXPECT_MSG_EQ(message.bytes, example.bytes, "size");
         NS_TEST_EXPECT_MSG_EQ(message.isSend, true, "kind");
-        NS_TEST_EXPECT_MSG_EQ(message.hasImmediate, example.withImmediate, "immediate data");
+        NS_TEST_EXPECT_MSG_EQ(message.immediate.has_value(),
+                              example.withImmediate,
+                              "immediate data");
         NS_TEST_EXPECT_MSG_EQ((message.immediate == 77), example.withImmediate, "its value");
         NS_TEST_EXPECT_MSG_EQ(message.payload, nullptr, "virtual");
         NS_TEST_EXPECT_MSG_EQ(numbers.back(), i + 1, "the answer counts messages (MSN)");
@@ -123,18 +125,18 @@ TestRdmaSend()
     network.deliveries.clear();
     for (uint32_t i = 0; i < 20; i++)
     {
-        WorkRequest request = MakeRequest(i * 1000);
-        request.address = i;
+        Message request = MakeRequest(i * 1000);
+        request.tag = i;
         i % 3 == 0 ? sender.Send(request) : sender.Write(request);
     }
     Simulator::Run();
     NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 20, "all arrive");
     for (uint32_t i = 0; i < 20; i++)
     {
-        const RdmaMessage& message = network.deliveries[i].message;
+        const Message& message = network.deliveries[i].message;
         NS_TEST_EXPECT_MSG_EQ(message.bytes, i * 1000, "in order");
         NS_TEST_EXPECT_MSG_EQ(message.isSend, (i % 3 == 0), "kind");
-        NS_TEST_EXPECT_MSG_EQ(message.address, (i % 3 == 0 ? 0 : i), "address");
+        NS_TEST_EXPECT_MSG_EQ(message.tag, (i % 3 == 0 ? 0 : i), "address");
     }
 }
 
@@ -154,7 +156,7 @@ TestRdmaCompletion()
         network.nics[0]->TraceConnectWithoutContext("Completion",
                                                     MakeBoundCallback(&NoteNumber, &traced));
         NS_TEST_EXPECT_MSG_EQ(sender.Send(MakeRequest(1000)), 0, "numbers");
-        WorkRequest unsignaled = MakeRequest(2 * MTU);
+        Message unsignaled = MakeRequest(2 * MTU);
         unsignaled.signaled = false;
         NS_TEST_EXPECT_MSG_EQ(sender.Write(unsignaled), 1, "count");
         NS_TEST_EXPECT_MSG_EQ(sender.Write(MakeRequest(1, 0)), 2, "from 0");

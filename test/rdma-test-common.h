@@ -91,8 +91,8 @@ class FixedRate : public RdmaCongestionControl
 /** A received message. */
 struct Delivery
 {
-    int64_t time;        ///< ps
-    RdmaMessage message; ///< the message
+    int64_t time;    ///< ps
+    Message message; ///< the message
 };
 
 /**
@@ -161,7 +161,7 @@ class RdmaNetwork
     {
         auto sender = nics[a]->CreateQueuePair(number, b, number);
         auto receiver = nics[b]->CreateQueuePair(number, a, number);
-        receiver->SetMessageHandler([this](const RdmaMessage& message) {
+        receiver->SetMessageHandler([this](const Message& message) {
             deliveries.push_back({PicosecondsNow(), message});
         });
         return *sender;
@@ -214,10 +214,10 @@ class RdmaNetwork
  * @param immediate data, if any
  * @return a request to send a message with virtual payload
  */
-inline WorkRequest
+inline Message
 MakeRequest(uint64_t bytes, std::optional<uint32_t> immediate = std::nullopt)
 {
-    WorkRequest request;
+    Message request;
     request.bytes = bytes;
     request.immediate = immediate;
     return request;

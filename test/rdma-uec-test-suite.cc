@@ -118,7 +118,7 @@ class UecNetwork
         const auto number = static_cast<uint32_t>(senders.size()) + 1;
         auto sender = nics[from]->CreateConnection(number, to, number);
         auto receiver = nics[to]->CreateConnection(number, from, number);
-        receiver->SetMessageHandler([this, to](const UecMessage& message) {
+        receiver->SetMessageHandler([this, to](const Message& message) {
             received[to].push_back(message);
             receivedAt.push_back(PicosecondsNow());
         });
@@ -183,16 +183,16 @@ class UecNetwork
         return fabric.GetTotal().trimmedFrames;
     }
 
-    Time roundTrip;                                ///< longest one on the idle network
-    Fabric fabric;                                 ///< the network
-    std::vector<Ptr<UecNic>> nics;                 ///< by host
-    std::vector<Ptr<UecConnection>> senders;       ///< in the order of Connect()
-    std::vector<Ptr<UecConnection>> receivers;     ///< in the order of Connect()
-    std::vector<std::vector<UecMessage>> received; ///< by host
-    std::vector<int64_t> receivedAt;               ///< in order, ps
-    std::vector<int64_t> completedAt;              ///< when the senders know, in order, ps
-    std::vector<std::string> errors;               ///< of failed senders
-    int64_t failedAt{0};                           ///< ps
+    Time roundTrip;                             ///< longest one on the idle network
+    Fabric fabric;                              ///< the network
+    std::vector<Ptr<UecNic>> nics;              ///< by host
+    std::vector<Ptr<UecConnection>> senders;    ///< in the order of Connect()
+    std::vector<Ptr<UecConnection>> receivers;  ///< in the order of Connect()
+    std::vector<std::vector<Message>> received; ///< by host
+    std::vector<int64_t> receivedAt;            ///< in order, ps
+    std::vector<int64_t> completedAt;           ///< when the senders know, in order, ps
+    std::vector<std::string> errors;            ///< of failed senders
+    int64_t failedAt{0};                        ///< ps
 
   private:
     void OnCompletion(uint32_t, uint64_t)
@@ -219,7 +219,7 @@ MakeContents(uint64_t bytes, uint32_t seed)
 void
 Send(UecConnection& connection, uint64_t bytes, uint64_t tag = 0)
 {
-    UecMessage message;
+    Message message;
     message.bytes = bytes;
     message.tag = tag;
     connection.Send(message);
@@ -438,9 +438,9 @@ TestUecImpaired(const std::string& congestionControl,
         UecConnection& connection = network.Connect(from, 0);
         for (std::size_t i = 0; i < sizes.size(); i++)
         {
-            UecMessage message;
+            Message message;
             message.tag = 0xfedc000000000000 + from * sizes.size() + i;
-            message.data = 0x1234567800000000 + i;
+            message.immediate = 0x1234567800000000 + i;
             message.bytes = sizes[i];
             message.payload = i % 2 ? MakeContents(sizes[i], from) : nullptr;
             connection.Send(message);
@@ -455,13 +455,13 @@ TestUecImpaired(const std::string& congestionControl,
     NS_TEST_EXPECT_MSG_GT(total.outOfOrderPackets, 0, "packets were overtaken");
     NS_TEST_EXPECT_MSG_EQ(total.completedMessages, (HOSTS - 1) * sizes.size(), "the senders know");
     std::map<uint64_t, std::size_t> next;
-    for (const UecMessage& message : network.received[0])
+    for (const Message& message : network.received[0])
     {
         const uint64_t number = message.tag - 0xfedc000000000000;
         const uint64_t from = number / sizes.size();
         const std::size_t i = next[from]++;
         NS_TEST_ASSERT_MSG_EQ(number % sizes.size(), i, "in posting order");
-        NS_TEST_EXPECT_MSG_EQ(message.data, 0x1234567800000000 + i, "header data");
+        NS_TEST_EXPECT_MSG_EQ(*message.immediate, 0x1234567800000000 + i, "header data");
         NS_TEST_EXPECT_MSG_EQ(message.bytes, sizes[i], "size");
         if (i % 2 && sizes[i] > 0)
         {
@@ -599,8 +599,8 @@ TestUecBesideRdma()
         auto sender = nics[i]->CreateQueuePair(2, HALF + i + HALF / 2, 2);
         auto receiver = nics[i + HALF / 2]->CreateQueuePair(2, HALF + i, 2);
         receiver->SetMessageHandler(
-            [&rdmaBytes](const RdmaMessage& message) { rdmaBytes += message.bytes; });
-        WorkRequest request;
+            [&rdmaBytes](const Message& message) { rdmaBytes += message.bytes; });
+        Message request;
         request.bytes = REFERENCE_BYTES;
         sender->Write(request);
     }

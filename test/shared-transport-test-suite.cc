@@ -42,8 +42,8 @@ using Received = std::vector<std::pair<uint32_t, uint64_t>>;
 MessageTransport::MessageHandler
 Note(Received& received)
 {
-    return [&received](uint32_t peer, uint64_t tag, uint64_t, Ptr<ByteBuffer>) {
-        received.emplace_back(peer, MessageTag::Unpack(tag).collective);
+    return [&received](uint32_t peer, const Message& message) {
+        received.emplace_back(peer, MessageTag::Unpack(message.tag).collective);
     };
 }
 
@@ -68,11 +68,11 @@ TestDispatch()
     Received some;
     shared.Attach(0, {}, Note(all));
     shared.Attach(255, {5, 2, 7}, Note(some));
-    transport->Deliver(7, Tag(0, 1), 0, nullptr);
-    transport->Deliver(7, Tag(255, 2), 0, nullptr);
-    transport->Deliver(5, Tag(255, 3), 0, nullptr);
-    transport->Deliver(2, Tag(255, 4), 0, nullptr);
-    transport->Deliver(3, Tag(0, 5), 0, nullptr);
+    transport->Deliver(7, {Tag(0, 1), 0});
+    transport->Deliver(7, {Tag(255, 2), 0});
+    transport->Deliver(5, {Tag(255, 3), 0});
+    transport->Deliver(2, {Tag(255, 4), 0});
+    transport->Deliver(3, {Tag(0, 5), 0});
     NS_TEST_EXPECT_MSG_EQ(ToText(all), "7:1 3:5", "ranks of the transport");
     NS_TEST_EXPECT_MSG_EQ(ToText(some), "2:2 0:3 1:4", "ranks of the communicator");
     for (uint32_t rank = 0; rank < 3; rank++)
@@ -105,30 +105,28 @@ TestEarly()
     const auto transport = CreateObject<NoteTransport>();
     SharedTransport shared(transport, nullptr);
     const auto payload = Create<ByteBuffer>();
-    transport->Deliver(4, Tag(3, 1), 9, payload);
-    transport->Deliver(6, Tag(2, 2), 0, nullptr);
-    transport->Deliver(6, Tag(3, 3), 0, nullptr);
+    transport->Deliver(4, {Tag(3, 1), 9, payload});
+    transport->Deliver(6, {Tag(2, 2), 0});
+    transport->Deliver(6, {Tag(3, 3), 0});
     Received third;
-    shared.Attach(3,
-                  {6, 4},
-                  [&](uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> contents) {
-                      Note(third)(peer, tag, bytes, nullptr);
-                      const bool isFirst = third.size() == 1;
-                      NS_TEST_EXPECT_MSG_EQ(bytes, (isFirst ? 9U : 0U), "size");
-                      NS_TEST_EXPECT_MSG_EQ(contents, (isFirst ? payload : nullptr), "contents");
-                  });
+    shared.Attach(3, {6, 4}, [&](uint32_t peer, const Message& message) {
+        Note(third)(peer, message);
+        const bool isFirst = third.size() == 1;
+        NS_TEST_EXPECT_MSG_EQ(message.bytes, (isFirst ? 9U : 0U), "size");
+        NS_TEST_EXPECT_MSG_EQ(message.payload, (isFirst ? payload : nullptr), "contents");
+    });
     NS_TEST_EXPECT_MSG_EQ(ToText(third), "1:1 0:3", "in order, by its ranks");
     shared.Abort();
     Received second;
     shared.Attach(2, {6, 0}, Note(second));
     NS_TEST_EXPECT_MSG_EQ(ToText(second), "", "dropped by an abort");
-    transport->Deliver(6, Tag(2, 4), 0, nullptr);
+    transport->Deliver(6, {Tag(2, 4), 0});
     NS_TEST_EXPECT_MSG_EQ(ToText(second), "0:4", "after the abort");
     shared.Detach(2);
-    transport->Deliver(6, Tag(2, 5), 0, nullptr);
+    transport->Deliver(6, {Tag(2, 5), 0});
     Received again;
     shared.Attach(2, {0, 6}, Note(again));
-    transport->Deliver(6, Tag(2, 6), 0, nullptr);
+    transport->Deliver(6, {Tag(2, 6), 0});
     NS_TEST_EXPECT_MSG_EQ(ToText(second), "0:4", "nothing comes after the end");
     NS_TEST_EXPECT_MSG_EQ(ToText(again), "1:6", "the next one of this number has its own ranks");
 }
@@ -159,7 +157,7 @@ TestConservation()
         const uint32_t number = random() % COMMUNICATORS;
         const uint32_t peer = random() % RANKS;
         expected[number].emplace_back((peer + RANKS - number) % RANKS, i);
-        transport->Deliver(peer, Tag(number, i), i, nullptr);
+        transport->Deliver(peer, {Tag(number, i), i});
     }
     for (uint32_t number = 0; number < COMMUNICATORS; number++)
     {
@@ -196,14 +194,12 @@ TestErrors()
             *reasons += std::to_string(peer) + reason;
         });
     const auto isHeard = std::make_shared<bool>();
-    shared->Attach(1, {4, 3}, [isHeard](uint32_t, uint64_t, uint64_t, Ptr<ByteBuffer>) {
-        *isHeard = true;
-    });
+    shared->Attach(1, {4, 3}, [isHeard](uint32_t, const Message&) { *isHeard = true; });
     transport->Fail(3, " is down");
     NS_TEST_EXPECT_MSG_EQ(*reasons, "3 is down", "by its rank in the transport");
     // The transport outlives it: frames on their way may arrive.
     shared = nullptr;
-    transport->Deliver(4, Tag(1), 0, nullptr);
+    transport->Deliver(4, {Tag(1), 0});
     transport->Fail(4, " is down");
     NS_TEST_EXPECT_MSG_EQ(*reasons, "3 is down", "no one hears it");
     NS_TEST_EXPECT_MSG_EQ(*isHeard, false, "no one hears it");
@@ -229,9 +225,14 @@ TestMisuse()
             shared.Attach(2, {3, 4, 3}, Note(received));
         },
         "rank 3 is twice in communicator 2");
-    expect([&]() { transport->Deliver(1, Tag(1), 0, nullptr); },
-           "a message from rank 1, which is not in communicator 1");
-    NS_TEST_EXPECT_MSG_EQ(GetAbort([&]() { transport->Deliver(2, Tag(1), 0, nullptr); }),
+    expect(
+        [&]() {
+            transport->Deliver(1, {Tag(1), 0});
+        },
+        "a message from rank 1, which is not in communicator 1");
+    NS_TEST_EXPECT_MSG_EQ(GetAbort([&]() {
+                              transport->Deliver(2, {Tag(1), 0});
+                          }),
                           "",
                           "a message that is right");
 }

@@ -106,10 +106,10 @@ struct SteadyStateTestCase
             const uint32_t ranks = cluster.GetRanks();
             for (uint32_t rank = 0; rank < ranks; rank++)
             {
-                cluster.GetTransport(rank)->SetMessageHandler(
-                    [this, rank](uint32_t from, uint64_t, uint64_t bytes, Ptr<ByteBuffer>) {
-                        sights.push_back({Simulator::Now().GetTimeStep(), from, rank, bytes});
-                    });
+                cluster.GetTransport(rank)->SetMessageHandler([this, rank](uint32_t from,
+                                                                           const Message& message) {
+                    sights.push_back({Simulator::Now().GetTimeStep(), from, rank, message.bytes});
+                });
             }
             // Each seed has another pattern: a ring, a permutation, pairs, an incast.
             const uint64_t step = seed == 1 ? 1 : draw(1, ranks - 1);

@@ -351,10 +351,9 @@ TestLongMessage()
         options.ranks = 2;
         options.mtu = PAYLOAD;
         Cluster cluster(options);
-        cluster.GetTransport(1)->SetMessageHandler(
-            [&arrival](uint32_t, uint64_t, uint64_t bytes, Ptr<ByteBuffer>) {
-                arrival = bytes == PACKETS * PAYLOAD ? Simulator::Now().GetTimeStep() : -1;
-            });
+        cluster.GetTransport(1)->SetMessageHandler([&arrival](uint32_t, const Message& message) {
+            arrival = message.bytes == PACKETS * PAYLOAD ? Simulator::Now().GetTimeStep() : -1;
+        });
         cluster.GetTransport(0)->Send(1, {1, PACKETS * PAYLOAD});
         Simulator::Stop(Seconds(10));
         Simulator::Run();

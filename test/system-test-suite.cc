@@ -350,11 +350,10 @@ struct SharedLinkTest
             auto transport = CreateObject<RdmaTransport>();
             transport->SetGroup(rank, {0, 1});
             transport->SetNics({nic});
-            transport->SetMessageHandler(
-                [this](uint32_t, uint64_t, uint64_t bytes, Ptr<ByteBuffer>) {
-                    rdmaBytes += bytes;
-                    rdmaDone = Simulator::Now().GetSeconds();
-                });
+            transport->SetMessageHandler([this](uint32_t, const Message& message) {
+                rdmaBytes += message.bytes;
+                rdmaDone = Simulator::Now().GetSeconds();
+            });
             transports.push_back(transport);
         }
         constexpr uint64_t BYTES = 64 << 20;

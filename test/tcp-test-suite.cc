@@ -66,18 +66,16 @@ SendToFirst(const ClusterOptions& options, uint64_t bytes)
         const uint32_t last = cluster.GetRanks() - 1;
         for (uint32_t rank = 1; rank <= last; rank++)
         {
-            cluster.GetTransport(rank)->SetMessageHandler(
-                [](uint32_t, uint64_t, uint64_t, Ptr<ByteBuffer>) {});
+            cluster.GetTransport(rank)->SetMessageHandler([](uint32_t, const Message&) {});
         }
         uint32_t left = last;
-        cluster.GetTransport(0)->SetMessageHandler(
-            [&](uint32_t, uint64_t, uint64_t, Ptr<ByteBuffer>) {
-                if (--left == 0)
-                {
-                    result.seconds = Simulator::Now().GetSeconds();
-                    Simulator::Stop(2 * cluster.GetRoundTrip());
-                }
-            });
+        cluster.GetTransport(0)->SetMessageHandler([&](uint32_t, const Message&) {
+            if (--left == 0)
+            {
+                result.seconds = Simulator::Now().GetSeconds();
+                Simulator::Stop(2 * cluster.GetRoundTrip());
+            }
+        });
         for (uint32_t rank = 1; rank <= last; rank++)
         {
             cluster.GetTransport(rank)->Send(0, {1, bytes});
@@ -194,13 +192,12 @@ CheckHost()
         uint32_t left = PEERS;
         for (uint32_t rank = 1; rank <= PEERS; rank++)
         {
-            cluster.GetTransport(rank)->SetMessageHandler(
-                [&](uint32_t, uint64_t, uint64_t, Ptr<ByteBuffer>) {
-                    if (--left == 0)
-                    {
-                        Simulator::Stop(2 * cluster.GetRoundTrip());
-                    }
-                });
+            cluster.GetTransport(rank)->SetMessageHandler([&](uint32_t, const Message&) {
+                if (--left == 0)
+                {
+                    Simulator::Stop(2 * cluster.GetRoundTrip());
+                }
+            });
             cluster.GetTransport(0)->Send(rank, {1, BYTES});
         }
         Simulator::Run();

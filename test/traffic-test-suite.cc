@@ -326,11 +326,10 @@ Test(const std::string& transport, uint64_t bytes, uint32_t peer)
         IdlePaths paths(fabric.topology, packet, fabric.devicesOfSwitches[0]->GetPipelineDelay());
         idle = paths.GetTime(0, peer, bytes);
         secondsPerBit = (peer == 1 ? 2 : peer == 2 ? 4 : 6) / 100e9;
-        cluster.GetTransport(peer)->SetMessageHandler(
-            [&](uint32_t, uint64_t, uint64_t size, const Ptr<ByteBuffer>&) {
-                arrival = Simulator::Now();
-                NS_TEST_EXPECT_MSG_EQ(size, bytes, "all bytes");
-            });
+        cluster.GetTransport(peer)->SetMessageHandler([&](uint32_t, const Message& message) {
+            arrival = Simulator::Now();
+            NS_TEST_EXPECT_MSG_EQ(message.bytes, bytes, "all bytes");
+        });
         cluster.GetTransport(0)->Send(peer, {0, bytes});
         Simulator::Run();
     }

@@ -52,9 +52,9 @@ struct TransportRestartTestCase
             for (uint32_t rank = 0; rank < RANKS; rank++)
             {
                 cluster.GetTransport(rank)->SetMessageHandler(
-                    [this, rank](uint32_t from, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer>) {
-                        NS_TEST_EXPECT_MSG_EQ(tag, TAG, "tag");
-                        received.push_back({from * RANKS + rank, bytes});
+                    [this, rank](uint32_t from, const Message& message) {
+                        NS_TEST_EXPECT_MSG_EQ(message.tag, TAG, "tag");
+                        received.push_back({from * RANKS + rank, message.bytes});
                     });
             }
             for (uint32_t restart = 0; restart < restarts; restart++)

@@ -88,11 +88,13 @@ class TransportFixture
                 tcp->SetNode(fabric.hosts.Get(rank));
                 transport = tcp;
             }
-            transport->SetMessageHandler(
-                [this, rank](uint32_t from, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) {
-                    received[rank].push_back(
-                        {from, tag, bytes, payload, Simulator::Now().GetSeconds()});
-                });
+            transport->SetMessageHandler([this, rank](uint32_t from, const Message& message) {
+                received[rank].push_back({from,
+                                          message.tag,
+                                          message.bytes,
+                                          message.payload,
+                                          Simulator::Now().GetSeconds()});
+            });
             transport->SetErrorHandler([this, rank](uint32_t peer, const std::string& reason) {
                 errors.emplace_back(rank, peer, reason);
             });

@@ -185,12 +185,9 @@ ScheduledCommunicator::Join(uint32_t rank,
     m_number = number;
     m_order.SetRank(rank);
     m_peerMessages = PeerMessages(rank, number);
-    m_transport->Attach(
-        number,
-        members,
-        [this](uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) {
-            OnMessage(peer, tag, bytes, std::move(payload));
-        });
+    m_transport->Attach(number, members, [this](uint32_t peer, const Message& message) {
+        OnMessage(peer, message.tag, message.bytes, message.payload);
+    });
 }
 
 Ptr<ScheduledCommunicator>

@@ -18,9 +18,7 @@ SharedTransport::SharedTransport(Ptr<MessageTransport> transport,
     : m_transport(transport)
 {
     m_transport->SetMessageHandler(
-        [this](uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload) {
-            OnMessage(peer, tag, bytes, std::move(payload));
-        });
+        [this](uint32_t peer, const Message& message) { OnMessage(peer, message); });
     m_transport->SetErrorHandler(std::move(onError));
 }
 
@@ -48,11 +46,11 @@ SharedTransport::Attach(uint32_t number,
     const auto early = m_early.find(number);
     if (early != m_early.end())
     {
-        const std::vector<Early> messages = std::move(early->second);
+        const auto messages = std::move(early->second);
         m_early.erase(early);
-        for (const Early& message : messages)
+        for (const auto& [peer, message] : messages)
         {
-            OnMessage(message.peer, message.tag, message.bytes, message.payload);
+            OnMessage(peer, message);
         }
     }
 }
@@ -90,13 +88,13 @@ SharedTransport::Abort()
 }
 
 void
-SharedTransport::OnMessage(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload)
+SharedTransport::OnMessage(uint32_t peer, const Message& message)
 {
-    const uint32_t number = MessageTag::Unpack(tag).communicator;
+    const uint32_t number = MessageTag::Unpack(message.tag).communicator;
     const auto found = m_members.find(number);
     if (found == m_members.end())
     {
-        m_early[number].push_back({peer, tag, bytes, std::move(payload)});
+        m_early[number].emplace_back(peer, message);
         return;
     }
     const Member& member = found->second;
@@ -110,7 +108,7 @@ SharedTransport::OnMessage(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<Byte
     }
     if (member.onMessage)
     {
-        member.onMessage(peer, tag, bytes, std::move(payload));
+        member.onMessage(peer, message);
     }
 }
 

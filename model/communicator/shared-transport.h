@@ -86,20 +86,12 @@ class SharedTransport : public SimpleRefCount<SharedTransport>
         MessageTransport::MessageHandler onMessage;      // null: detached
     };
 
-    /** A message that arrived before its communicator was attached. */
-    struct Early
-    {
-        uint32_t peer;
-        uint64_t tag;
-        uint64_t bytes;
-        Ptr<ByteBuffer> payload;
-    };
-
-    void OnMessage(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload);
+    void OnMessage(uint32_t peer, const Message& message);
 
     Ptr<MessageTransport> m_transport;
     std::map<uint32_t, Member> m_members;
-    std::map<uint32_t, std::vector<Early>> m_early;
+    /// Messages that arrived before their communicator was attached, each with its sender.
+    std::map<uint32_t, std::vector<std::pair<uint32_t, Message>>> m_early;
     BusyUnit m_adder;
 };
 

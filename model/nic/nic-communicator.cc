@@ -69,11 +69,9 @@ NicCommunicator::Setup(Ptr<ScheduledCommunicator> hosts,
     m_hosts = hosts;
     m_planner = std::move(planner);
     m_transport = hosts->GetTransport();
-    m_transport->Attach(COMMUNICATOR,
-                        {},
-                        [this](uint32_t peer, uint64_t tag, uint64_t, Ptr<ByteBuffer> payload) {
-                            OnMessage(peer, tag, std::move(payload));
-                        });
+    m_transport->Attach(COMMUNICATOR, {}, [this](uint32_t peer, const Message& message) {
+        OnMessage(peer, message.tag, message.payload);
+    });
     hosts->TraceConnectWithoutContext("Collective",
                                       MakeCallback(&NicCommunicator::OnHostCollective, this));
 }

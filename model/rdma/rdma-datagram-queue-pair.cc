@@ -52,7 +52,7 @@ RdmaDatagramQueuePair::GetWaiting() const
 }
 
 void
-RdmaDatagramQueuePair::SendDatagram(uint32_t endpoint, uint32_t queuePair, WorkRequest request)
+RdmaDatagramQueuePair::SendDatagram(uint32_t endpoint, uint32_t queuePair, Message request)
 {
     NS_LOG_FUNCTION(this << endpoint << queuePair << request.bytes);
     const uint32_t mtu = m_port.GetSettings().mtu;
@@ -60,7 +60,7 @@ RdmaDatagramQueuePair::SendDatagram(uint32_t endpoint, uint32_t queuePair, WorkR
                     "a datagram of " << request.bytes << " bytes (allowed: up to " << mtu << ")");
     Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
     frame->opcode = request.immediate ? UD_SEND_ONLY_IMMEDIATE : UD_SEND_ONLY;
-    frame->immediate = request.immediate.value_or(0);
+    frame->immediate = static_cast<uint32_t>(request.immediate.value_or(0));
     frame->payloadBytes = static_cast<uint32_t>(request.bytes);
     frame->payload = std::move(request.payload);
     frame->payloadOffset = request.payloadOffset;

@@ -9,12 +9,10 @@
 
 #include "rdma-port.h"
 #include "rdma-send-queue.h"
-#include "rdma-work-request.h"
+#include "training-message.h"
 
 #include "ns3/fabric-frame.h"
-#include "ns3/ptr.h"
 #include "ns3/simple-ref-count.h"
-#include "ns3/training-byte-buffer.h"
 
 #include <cstdint>
 #include <functional>
@@ -73,7 +71,7 @@ class RdmaDatagramQueuePair : public SimpleRefCount<RdmaDatagramQueuePair>, publ
      * @param queuePair number of the destination's datagram queue pair
      * @param request the datagram, at most one MTU of the NIC
      */
-    void SendDatagram(uint32_t endpoint, uint32_t queuePair, WorkRequest request);
+    void SendDatagram(uint32_t endpoint, uint32_t queuePair, Message request);
 
     /** @return number of posted datagrams that are not sent yet */
     uint64_t GetWaiting() const;

@@ -28,18 +28,6 @@ namespace ns3::training
 NS_LOG_COMPONENT_DEFINE("TrainingRdmaNic");
 NS_OBJECT_ENSURE_REGISTERED(RdmaNic);
 
-namespace
-{
-
-/** @return a hash that maps consecutive numbers to consecutive slots, which share cache lines */
-std::size_t
-HashNumber(uint32_t number)
-{
-    return number ^ number >> 8 ^ number >> 16;
-}
-
-} // namespace
-
 TypeId
 RdmaNic::GetTypeId()
 {
@@ -235,10 +223,8 @@ RdmaNic::DoDispose()
         m_device->SetRdmaEngine(nullptr);
     }
     m_device = nullptr;
-    m_listeners.clear();
     m_scheduler.Attach(nullptr, 0);
-    m_queuePairs.clear();
-    m_index.assign(1, {});
+    m_queuePairs.Clear();
     m_timers.Stop();
     m_datagramQueuePairs.clear();
     Object::DoDispose();
@@ -281,16 +267,7 @@ RdmaNic::CreateQueuePair(uint32_t number,
                               MakePath(limit),
                               m_congestionControl.Create<RdmaCongestionControl>(),
                               MakeRecovery());
-    const bool added = m_queuePairs.emplace(number, queuePair).second;
-    NS_ABORT_MSG_UNLESS(added, "queue pair " << number << " exists");
-    if (2 * m_queuePairs.size() > m_index.size())
-    {
-        MakeIndex(4 * m_index.size());
-    }
-    else
-    {
-        AddToIndex(PeekPointer(queuePair));
-    }
+    NS_ABORT_MSG_UNLESS(m_queuePairs.Add(queuePair), "queue pair " << number << " exists");
     return queuePair;
 }
 
@@ -299,11 +276,7 @@ RdmaNic::Close(const std::vector<uint32_t>& numbers)
 {
     CatchUp();
     NS_LOG_FUNCTION(this << numbers.size());
-    for (uint32_t number : numbers)
-    {
-        m_queuePairs.at(number)->Close();
-    }
-    MakeIndex(m_index.size());
+    m_queuePairs.Close(numbers);
 }
 
 Ptr<RdmaDatagramQueuePair>
@@ -325,50 +298,25 @@ RdmaNic::SetCongestionControl(const ObjectFactory& factory)
     m_congestionControl = factory;
 }
 
-void
-RdmaNic::AddListener(Listener listener)
-{
-    m_listeners.push_back(std::move(listener));
-}
-
-void
-RdmaNic::RemoveListeners()
-{
-    m_listeners.clear();
-}
-
-RdmaQueuePair*
-RdmaNic::Accept(uint32_t number) const
-{
-    for (auto listener = m_listeners.rbegin(); listener != m_listeners.rend(); ++listener)
-    {
-        if (RdmaQueuePair* made = (*listener)(number))
-        {
-            return made;
-        }
-    }
-    return nullptr;
-}
-
 const std::unordered_map<uint32_t, Ptr<RdmaQueuePair>>&
 RdmaNic::GetQueuePairs() const
 {
     CatchUp();
-    return m_queuePairs;
+    return m_queuePairs.GetAll();
 }
 
 bool
 RdmaNic::IsLong(uint32_t flow) const
 {
     CatchUp();
-    return m_queuePairs.at(flow)->IsLong();
+    return m_queuePairs.GetAll().at(flow)->IsLong();
 }
 
 void
 RdmaNic::ReportPeriods(uint32_t flow, bool reports)
 {
     CatchUp();
-    m_queuePairs.at(flow)->ReportPeriods(reports);
+    m_queuePairs.GetAll().at(flow)->ReportPeriods(reports);
 }
 
 /** Visits what may change: nothing, if all is acknowledged and no frame comes or goes. */
@@ -382,7 +330,7 @@ RdmaNic::Visit(StateVisitor& visitor, bool isIdle)
     {
         return true;
     }
-    for (const auto& [number, queuePair] : m_queuePairs)
+    for (const auto& [number, queuePair] : m_queuePairs.GetAll())
     {
         queuePair->Visit(visitor);
     }
@@ -415,7 +363,7 @@ RdmaNic::IsQuiet(int64_t duration) const
 bool
 RdmaNic::IsQuiet(const Frame& frame) const
 {
-    const RdmaQueuePair* queuePair = Find(frame.destinationQp);
+    const RdmaQueuePair* queuePair = m_queuePairs.Find(frame.destinationQp);
     return frame.syndrome == SYNDROME_ACK && queuePair && queuePair->IsQuiet(frame);
 }
 
@@ -437,53 +385,15 @@ RdmaNic::MakePath(uint64_t rate) const
 }
 
 void
-RdmaNic::MakeIndex(std::size_t size)
-{
-    m_index.assign(size, {});
-    for (const auto& [number, pointer] : m_queuePairs)
-    {
-        if (!pointer->IsClosed())
-        {
-            AddToIndex(PeekPointer(pointer));
-        }
-    }
-}
-
-void
-RdmaNic::AddToIndex(RdmaQueuePair* queuePair)
-{
-    const std::size_t mask = m_index.size() - 1;
-    std::size_t slot = HashNumber(queuePair->GetNumber()) & mask;
-    while (m_index[slot].queuePair)
-    {
-        slot = (slot + 1) & mask;
-    }
-    m_index[slot] = {queuePair->GetNumber(), queuePair};
-}
-
-RdmaQueuePair*
-RdmaNic::Find(uint32_t number) const
-{
-    const std::size_t mask = m_index.size() - 1;
-    std::size_t slot = HashNumber(number) & mask;
-    while (m_index[slot].queuePair && m_index[slot].number != number)
-    {
-        slot = (slot + 1) & mask;
-    }
-    return m_index[slot].queuePair;
-}
-
-void
 RdmaNic::Prefetch(const Frame& frame, bool isSoon) const
 {
-    const Indexed& slot = m_index[HashNumber(frame.destinationQp) & (m_index.size() - 1)];
     if (!isSoon)
     {
-        __builtin_prefetch(&slot);
+        m_queuePairs.Prefetch(frame.destinationQp);
     }
-    else if (slot.queuePair) // probably the right one
+    else if (const RdmaQueuePair* queuePair = m_queuePairs.Guess(frame.destinationQp))
     {
-        slot.queuePair->Prefetch(frame);
+        queuePair->Prefetch(frame);
     }
 }
 
@@ -497,7 +407,7 @@ RdmaNic::PrefetchTurn(bool isSoon) const
     }
     PrefetchBytes(&m_line, sizeof(m_line));
     PrefetchBytes(&m_settings, sizeof(m_settings) + sizeof(m_scheduler));
-    PrefetchBytes(&m_index, sizeof(m_index));
+    m_queuePairs.PrefetchIndex();
 }
 
 void
@@ -515,11 +425,7 @@ RdmaNic::Receive(Frame* frame)
         Frame::Free(frame);
         return;
     }
-    RdmaQueuePair* queuePair = Find(frame->destinationQp);
-    if (!queuePair)
-    {
-        queuePair = Accept(frame->destinationQp);
-    }
+    RdmaQueuePair* queuePair = m_queuePairs.FindOrAccept(frame->destinationQp);
     if (!queuePair)
     {
         NS_LOG_WARN("endpoint " << m_endpoint << " has no queue pair " << frame->destinationQp);

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_RDMA_NIC_H
 #define DISTRIBUTED_TRAINING_RDMA_NIC_H
 
+#include "rdma-connection-table.h"
 #include "rdma-datagram-queue-pair.h"
 #include "rdma-port.h"
 #include "rdma-queue-pair.h"
@@ -16,7 +17,6 @@
 #include "ns3/object-factory.h"
 #include "ns3/object.h"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,7 +68,7 @@ class RdmaNic : public Object, public RdmaPort, public RdmaEngine, public Networ
     void Close(const std::vector<uint32_t>& numbers);
 
     /** Creates the queue pair for a number in a received frame, or returns null to refuse it. */
-    using Listener = std::function<RdmaQueuePair*(uint32_t number)>;
+    using Listener = RdmaConnectionTable<RdmaQueuePair>::Listener;
 
     /**
      * Sets the attribute CongestionControl, including attributes of its objects. Call before
@@ -81,10 +81,16 @@ class RdmaNic : public Object, public RdmaPort, public RdmaEngine, public Networ
      * @param listener asked for queue pairs that do not exist yet, the last one added first; may
      *        do nothing but create them, see RdmaEngine
      */
-    void AddListener(Listener listener);
+    void AddListener(Listener listener)
+    {
+        m_queuePairs.AddListener(std::move(listener));
+    }
 
     /** Forgets all listeners. */
-    void RemoveListeners();
+    void RemoveListeners()
+    {
+        m_queuePairs.RemoveListeners();
+    }
 
     /** @return all queue pairs by number */
     const std::unordered_map<uint32_t, Ptr<RdmaQueuePair>>& GetQueuePairs() const;
@@ -113,27 +119,12 @@ class RdmaNic : public Object, public RdmaPort, public RdmaEngine, public Networ
 
   private:
     void DoDispose() override;
-    RdmaQueuePair* Find(uint32_t number) const;
-    RdmaQueuePair* Accept(uint32_t number) const;
-    void AddToIndex(RdmaQueuePair* queuePair);
-    void MakeIndex(std::size_t size);
     std::unique_ptr<RdmaLossRecovery> MakeRecovery() const;
     RdmaCongestionControl::Path MakePath(uint64_t rate) const;
 
     Ptr<HostDevice> m_device;
-    std::unordered_map<uint32_t, Ptr<RdmaQueuePair>> m_queuePairs;
-
-    // Hash table of those that are not closed with open addressing, at most half full: a packet
-    // touches one cache line instead of three map nodes.
-    struct Indexed
-    {
-        uint32_t number;
-        RdmaQueuePair* queuePair; // null: an empty slot
-    };
-
-    std::vector<Indexed> m_index{1};
+    RdmaConnectionTable<RdmaQueuePair> m_queuePairs;
     std::unordered_map<uint32_t, Ptr<RdmaDatagramQueuePair>> m_datagramQueuePairs;
-    std::vector<Listener> m_listeners;
     ObjectFactory m_congestionControl;
     std::optional<Choice<LossRecoveryEntry>> m_recovery;
     DataRate m_injectionRate;

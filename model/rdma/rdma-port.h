@@ -73,7 +73,7 @@ class RdmaPort : public LongMessageSource
         m_started++;
     }
 
-    /** @param count messages added whose sending will be reported, see WorkRequest::sent */
+    /** @param count messages added whose sending will be reported, see Message::sent */
     void CountReports(int64_t count)
     {
         m_reports += count;

@@ -129,21 +129,23 @@ RdmaQueuePair::PostReceive(uint64_t count)
 }
 
 uint64_t
-RdmaQueuePair::Write(WorkRequest request)
+RdmaQueuePair::Write(Message request)
 {
-    NS_LOG_FUNCTION(this << request.address << request.bytes << request.immediate.value_or(0));
-    return Post(std::move(request), false);
+    NS_LOG_FUNCTION(this << request.tag << request.bytes << request.immediate.value_or(0));
+    request.isSend = false;
+    return Post(std::move(request));
 }
 
 uint64_t
-RdmaQueuePair::Send(WorkRequest request)
+RdmaQueuePair::Send(Message request)
 {
     NS_LOG_FUNCTION(this << request.bytes << request.immediate.value_or(0));
-    return Post(std::move(request), true);
+    request.isSend = true;
+    return Post(std::move(request));
 }
 
 uint64_t
-RdmaQueuePair::Post(WorkRequest request, bool isSend)
+RdmaQueuePair::Post(Message request)
 {
     m_port.CatchUp();
     NS_ASSERT(request.bytes <= MAX_REQUEST);
@@ -165,7 +167,7 @@ RdmaQueuePair::Post(WorkRequest request, bool isSend)
         m_reportsSent = true;
         m_port.CountReports(1);
     }
-    m_requests->push_back({std::move(request), isSend, m_postedPsn, packets});
+    m_requests->push_back({std::move(request), m_postedPsn, packets});
     m_postedPsn += packets;
     const Time latency = m_port.GetSettings().GetPostLatency();
     if (latency.IsZero())
@@ -296,7 +298,7 @@ RdmaQueuePair::Fill(Frame& frame, uint64_t psn)
     if (last)
     {
         opcode = (first ? WRITE_ONLY : WRITE_LAST) + (request.immediate ? 1 : 0);
-        frame.immediate = request.immediate.value_or(0);
+        frame.immediate = static_cast<uint32_t>(request.immediate.value_or(0));
     }
     else
     {
@@ -308,7 +310,7 @@ RdmaQueuePair::Fill(Frame& frame, uint64_t psn)
     }
     else if (first)
     {
-        frame.remoteAddress = request.address;
+        frame.remoteAddress = request.tag;
         frame.messageBytes = request.bytes;
     }
     frame.opcode = opcode;

@@ -12,7 +12,7 @@
 #include "rdma-queue-pair-counters.h"
 #include "rdma-receiver.h"
 #include "rdma-send-queue.h"
-#include "rdma-work-request.h"
+#include "training-message.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
@@ -82,17 +82,17 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
 
     /**
      * Posts an RDMA WRITE to the send queue.
-     * @param request the message
+     * @param request the message, up to MAX_REQUEST
      * @return number of the work request: 0, 1, ... in posting order
      */
-    uint64_t Write(WorkRequest request);
+    uint64_t Write(Message request);
 
     /**
      * Posts a SEND to the send queue.
-     * @param request the message; its address is ignored
+     * @param request the message, up to MAX_REQUEST; its tag is ignored
      * @return number of the work request, as for Write()
      */
-    uint64_t Send(WorkRequest request);
+    uint64_t Send(Message request);
 
     /**
      * @param frame a frame for this queue pair; freed by it
@@ -161,14 +161,13 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
 
   private:
     /** A posted work request, until its last packet is acknowledged. */
-    struct PostedRequest : WorkRequest
+    struct PostedRequest : Message
     {
-        bool isSend;
         uint64_t firstPsn;
         uint64_t packets;
     };
 
-    uint64_t Post(WorkRequest request, bool isSend);
+    uint64_t Post(Message request);
     void OnDoorbell(uint64_t packets);
     std::size_t FindRequest(uint64_t psn) const;
     void ReceiveAck(const Frame& frame);
@@ -200,7 +199,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     bool m_resends{false};        // a packet must be retransmitted before the next new one
     bool m_recovering{false};     // loss recovery must be told of progress
     bool m_isWatched{false};      // RdmaTimerWatch checks its timer
-    bool m_reportsSent{false};    // whether a request has had WorkRequest::sent
+    bool m_reportsSent{false};    // whether a request has had Message::sent
     bool m_reportsPeriods{false}; // see SteadyWatch
     uint8_t m_requestMiddle{0};   // opcode in the middle of the request at m_requestFirst
     uint8_t m_requestService{0};  // its type of service

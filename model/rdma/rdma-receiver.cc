@@ -213,21 +213,19 @@ RdmaReceiver::Accept(const Frame& frame)
 {
     if (IsFirst(frame.opcode))
     {
-        m_message = {};
-        m_message.isSend = IsSend(frame.opcode);
-        m_message.address = frame.remoteAddress;
-        m_message.bytes = frame.messageBytes;
+        m_tag = frame.remoteAddress;
+        m_payload = nullptr;
         m_offset = 0;
         if (frame.payload)
         {
-            m_message.payload = Create<ByteBuffer>();
-            m_message.payload->bytes.resize(m_message.bytes);
+            m_payload = Create<ByteBuffer>();
+            m_payload->bytes.resize(frame.messageBytes);
         }
     }
     if (frame.payload)
     {
-        auto& bytes = m_message.payload->bytes;
-        if (m_message.isSend) // a SEND's length is known only at its end
+        auto& bytes = m_payload->bytes;
+        if (IsSend(frame.opcode)) // a SEND's length is known only at its end
         {
             bytes.resize(m_offset + frame.payloadBytes);
         }
@@ -237,11 +235,13 @@ RdmaReceiver::Accept(const Frame& frame)
     m_offset += frame.payloadBytes;
     if (IsLast(frame.opcode))
     {
-        m_message.bytes = m_offset;
-        m_message.hasImmediate = HasImmediate(frame.opcode);
-        m_message.immediate = frame.immediate;
-        const RdmaMessage message = std::move(m_message);
-        m_message = {};
+        Message message{m_tag, m_offset, std::move(m_payload)};
+        message.isSend = IsSend(frame.opcode);
+        if (HasImmediate(frame.opcode))
+        {
+            message.immediate = frame.immediate;
+        }
+        m_payload = nullptr;
         m_offset = 0;
         const Time& latency = m_port.GetSettings().completionLatency;
         if (latency.IsZero())
@@ -256,7 +256,7 @@ RdmaReceiver::Accept(const Frame& frame)
 }
 
 void
-RdmaReceiver::Deliver(const RdmaMessage& message)
+RdmaReceiver::Deliver(const Message& message)
 {
     m_port.CatchUp();
     m_counters.receivedMessages++;

@@ -10,11 +10,10 @@
 #include "rdma-loss-recovery.h"
 #include "rdma-port.h"
 #include "rdma-queue-pair-counters.h"
+#include "training-message.h"
 
 #include "ns3/fabric-frame.h"
-#include "ns3/ptr.h"
 #include "ns3/rdma-congestion-control.h"
-#include "ns3/training-byte-buffer.h"
 
 #include <cstdint>
 #include <functional>
@@ -23,17 +22,6 @@ namespace ns3::training
 {
 
 class StateVisitor;
-
-/** A received message. @ingroup distributed-training-rdma */
-struct RdmaMessage
-{
-    uint64_t address{0};      ///< WRITE: remote address given by the sender
-    uint64_t bytes{0};        ///< size
-    uint32_t immediate{0};    ///< immediate data, if any
-    bool hasImmediate{false}; ///< whether the last packet carried immediate data
-    bool isSend{false};       ///< whether it was a SEND, not a WRITE
-    Ptr<ByteBuffer> payload;  ///< contents, or null (virtual payload)
-};
 
 /** The remote side of a queue pair. @ingroup distributed-training-rdma */
 struct RdmaRemote
@@ -58,7 +46,7 @@ class alignas(64) RdmaReceiver
 {
   public:
     /** Called for each complete message. */
-    using MessageHandler = std::function<void(const RdmaMessage&)>;
+    using MessageHandler = std::function<void(const Message&)>;
 
     /**
      * @param port of its NIC
@@ -136,7 +124,7 @@ class alignas(64) RdmaReceiver
     bool TakeReceive(uint8_t opcode);
     void Refuse(Frame& data);
     void Accept(const Frame& frame);
-    void Deliver(const RdmaMessage& message);
+    void Deliver(const Message& message);
     void Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint64_t arrived = 0);
     void SendCnp();
     Frame* MakeControl(FrameKind kind, uint32_t transportBytes, uint8_t priority) const;
@@ -158,7 +146,8 @@ class alignas(64) RdmaReceiver
     QueuePairCounters& m_counters; // all other counters
     RdmaLossRecovery& m_recovery;
     const RdmaCongestionControl& m_congestionControl;
-    RdmaMessage m_message; // the current message
+    uint64_t m_tag{0};         // of the current message
+    Ptr<ByteBuffer> m_payload; // its contents so far, if they are real
     MessageHandler m_onMessage;
     int64_t m_gapSince{0};     // time at which the gap was found or last reported, ps
     uint64_t m_reportedEnd{0}; // first packet behind the last gap reported

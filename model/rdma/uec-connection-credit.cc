@@ -45,7 +45,7 @@ UecConnection::GetWantedCredit() const
         need = static_cast<uint64_t>(static_cast<double>(need) * m_linePacket /
                                      static_cast<double>(packet));
     }
-    need += m_lostBytes;
+    need += m_sent.GetLostBytes();
     if (m_window < std::numeric_limits<uint64_t>::max() - packet)
     {
         need = std::min(need, m_window + packet);

@@ -32,7 +32,7 @@ void
 UecConnection::ReceiveNack(const Frame& frame)
 {
     const auto& header = frame.As<UecHeader>();
-    const uint64_t psn = ExtendCounter(header.psn, UEC_PSN_BITS, m_unackedPsn);
+    const uint64_t psn = ExtendCounter(header.psn, UEC_PSN_BITS, m_sent.GetUnacked());
     if (m_failed)
     {
         return;
@@ -41,11 +41,11 @@ UecConnection::ReceiveNack(const Frame& frame)
     const int64_t now = EventLoop::Now();
     StopSpeculating();
     // A NACK that comes late is of an earlier transmission.
-    if (psn >= m_unackedPsn && psn < m_nextPsn && At(psn).state == Packet::State::IN_FLIGHT &&
-        At(psn).entropy == header.entropy)
+    const UecSentPackets::Packet& packet = m_sent.At(psn);
+    if (m_sent.Has(psn) && packet.state == UecSentPackets::Packet::State::IN_FLIGHT &&
+        packet.entropy == header.entropy)
     {
         NS_LOG_LOGIC("connection " << GetNumber() << ": packet " << psn << " was trimmed");
-        const Packet& packet = At(psn);
         UecCongestionControl::Feedback feedback{};
         feedback.now = now;
         feedback.roundTrip = now - packet.sentAt;
@@ -60,7 +60,7 @@ UecConnection::ReceiveNack(const Frame& frame)
         {
             m_credit -= packet.saved; // the receiver grants credit for a packet without code
         }
-        MarkLost(psn);
+        m_sent.MarkLost(psn);
         m_paths.Report(header.entropy,
                        !feedback.isLastHop ? UecPaths::Outcome::TRIMMED
                        : feedback.isMarked ? UecPaths::Outcome::MARKED
@@ -68,16 +68,6 @@ UecConnection::ReceiveNack(const Frame& frame)
         OnProgress(now); // the network delivers headers
     }
     m_port.Schedule(*this);
-}
-
-void
-UecConnection::MarkLost(uint64_t psn)
-{
-    Packet& packet = At(psn);
-    packet.state = Packet::State::LOST;
-    m_inFlightBytes -= packet.bytes;
-    m_lostBytes += packet.bytes;
-    m_lost.insert(psn);
 }
 
 void
@@ -100,25 +90,16 @@ UecConnection::GetTimeout() const
 int64_t
 UecConnection::GetDeadline()
 {
-    while (!m_sendOrder.empty())
-    {
-        const auto [psn, time] = m_sendOrder.front();
-        if (psn >= m_unackedPsn && At(psn).state == Packet::State::IN_FLIGHT &&
-            At(psn).sentAt == time)
-        {
-            break;
-        }
-        m_sendOrder.pop_front();
-    }
+    const auto* oldest = m_sent.FindOldest();
     const bool waits = NeedsCreditNow();
-    if (m_sendOrder.empty() && !waits)
+    if (!oldest && !waits)
     {
         return std::numeric_limits<int64_t>::max();
     }
     int64_t start = waits ? m_creditEvent : std::numeric_limits<int64_t>::max();
-    if (!m_sendOrder.empty())
+    if (oldest)
     {
-        start = std::min(start, m_sendOrder.front().second);
+        start = std::min(start, oldest->time);
     }
     return start + GetTimeout();
 }
@@ -156,12 +137,11 @@ UecConnection::OnTimer()
     const int64_t now = EventLoop::Now();
     const int64_t sentBefore = now - GetTimeout();
     bool raises = false;
-    while (GetDeadline() <= now && !m_sendOrder.empty() && m_sendOrder.front().second <= sentBefore)
+    for (auto* oldest = m_sent.FindOldest(); oldest && oldest->time <= sentBefore;
+         oldest = m_sent.FindOldest())
     {
-        const auto [psn, time] = m_sendOrder.front();
-        m_sendOrder.pop_front();
-        raises = raises || m_backoff == 0 || time >= m_backoffTime;
-        OnExpiry(psn);
+        raises = raises || m_backoff == 0 || oldest->time >= m_backoffTime;
+        OnExpiry(oldest->psn); // so it is in flight no longer
     }
     if (NeedsCreditNow() && m_creditEvent <= sentBefore)
     {
@@ -192,10 +172,10 @@ UecConnection::OnExpiry(uint64_t psn)
 {
     NS_LOG_LOGIC("connection " << GetNumber() << " times out, packet " << psn
                                << " is not acknowledged");
-    Packet& packet = At(psn);
+    const UecSentPackets::Packet& packet = m_sent.At(psn);
     m_counters.timeouts++;
     StopSpeculating();
-    MarkLost(psn);
+    m_sent.MarkLost(psn);
     m_paths.Report(packet.entropy, UecPaths::Outcome::LOST);
     m_congestionControl->OnTimeout(packet.bytes);
     m_window = m_congestionControl->GetWindow();

@@ -15,7 +15,6 @@
 #include "ns3/wire-bytes.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace ns3::training
 {
@@ -27,8 +26,7 @@ namespace
 
 /// Limit of packets from the first unacknowledged one on (reference simulator).
 constexpr uint64_t MAX_RANGE = 1 << 14;
-/// Ring of a new connection, packets.
-constexpr std::size_t FIRST_RING = 16;
+
 } // namespace
 
 UecConnection::UecConnection(UecPort& port,
@@ -44,7 +42,6 @@ UecConnection::UecConnection(UecPort& port,
       m_needsCredit(congestionControl->NeedsCredit()),
       m_overhead(GetUecFrameBytes(0, m_needsCredit)),
       m_linePacket(m_overhead + port.GetSettings().mtu),
-      m_packets(FIRST_RING),
       m_credit(static_cast<int64_t>(port.GetUecSettings().creditLimit)),
       m_congestionControl(congestionControl),
       m_paths(port.GetUecSettings().pathBits, port.GetRandom()),
@@ -79,7 +76,7 @@ UecConnection::GetCongestionControl() const
 }
 
 void
-UecConnection::Send(UecMessage message)
+UecConnection::Send(Message message)
 {
     NS_LOG_FUNCTION(this << message.tag << message.bytes);
     NS_ASSERT(message.bytes <= UEC_MAX_MESSAGE);
@@ -136,29 +133,26 @@ UecConnection::FindMessage(uint64_t psn, uint64_t& number) const
 bool
 UecConnection::HasWork() const
 {
-    return !m_lost.empty() || m_nextPsn < m_doorbellPsn;
+    return m_sent.HasLost() || m_sent.GetNext() < m_doorbellPsn;
 }
 
 uint32_t
 UecConnection::GetNextBytes() const
 {
-    if (!m_lost.empty())
+    if (m_sent.HasLost())
     {
-        return m_packets[*m_lost.begin() & (m_packets.size() - 1)].bytes;
+        return m_sent.At(m_sent.GetFirstLost()).bytes;
     }
     const uint32_t mtu = m_port.GetSettings().mtu;
     const Posted& message = m_messages[m_current - m_firstMessage];
-    const uint64_t sent = (m_nextPsn - message.firstPsn) * mtu;
+    const uint64_t sent = (m_sent.GetNext() - message.firstPsn) * mtu;
     return m_overhead + static_cast<uint32_t>(std::min<uint64_t>(mtu, message.bytes - sent));
 }
 
 uint64_t
 UecConnection::GetInFlight() const
 {
-    // The remote side counts packets before it acknowledges each of them.
-    const uint64_t reported = m_reportedQuanta * UEC_QUANTUM;
-    const uint64_t unnamed = reported > m_arrivedBytes ? reported - m_arrivedBytes : 0;
-    return m_inFlightBytes > unnamed ? m_inFlightBytes - unnamed : 0;
+    return m_sent.GetInFlight();
 }
 
 bool
@@ -170,35 +164,20 @@ UecConnection::CanSend() const
     }
     const uint64_t inFlight = GetInFlight();
     return (inFlight == 0 || inFlight + GetNextBytes() <= m_window) &&
-           (!m_lost.empty() || m_nextPsn - m_unackedPsn < MAX_RANGE);
+           (m_sent.HasLost() || m_sent.GetNext() - m_sent.GetUnacked() < MAX_RANGE);
 }
 
 bool
-UecConnection::IsShort(const Packet& packet) const
+UecConnection::IsShort(const UecSentPackets::Packet& packet) const
 {
     return packet.bytes < m_overhead + m_port.GetSettings().mtu;
-}
-
-UecConnection::Packet&
-UecConnection::Track(uint64_t psn)
-{
-    if (psn - m_unackedPsn >= m_packets.size())
-    {
-        std::vector<Packet> packets(2 * m_packets.size());
-        for (uint64_t old = m_unackedPsn; old < psn; old++)
-        {
-            packets[old & (packets.size() - 1)] = At(old);
-        }
-        m_packets.swap(packets);
-    }
-    return At(psn);
 }
 
 Frame*
 UecConnection::MakeFrame(int64_t now)
 {
-    const bool resend = !m_lost.empty();
-    const uint64_t psn = resend ? *m_lost.begin() : m_nextPsn;
+    const bool resend = m_sent.HasLost();
+    const uint64_t psn = resend ? m_sent.GetFirstLost() : m_sent.GetNext();
     uint64_t number = m_current;
     const Posted& message =
         resend ? FindMessage(psn, number) : m_messages[m_current - m_firstMessage];
@@ -213,40 +192,28 @@ UecConnection::MakeFrame(int64_t now)
     header.request.tag = message.tag;
     header.request.bytes = static_cast<uint32_t>(message.bytes);
     header.request.offset = static_cast<uint32_t>(index * mtu);
-    header.request.data = index == 0 ? message.data : 0;
+    header.request.data = index == 0 ? message.immediate.value_or(0) : 0;
     header.request.payload =
         last ? static_cast<uint32_t>(message.bytes) - header.request.offset : mtu;
     header.flags = static_cast<uint8_t>((index == 0 ? UEC_FIRST : 0) | (last ? UEC_LAST : 0) |
                                         (resend ? UEC_RETRANSMITTED : 0));
 
     const uint32_t bytes = m_overhead + header.request.payload;
-    Packet& packet = resend ? At(psn) : Track(psn);
+    m_sent.Send(psn, bytes, header.entropy, now);
     if (resend)
     {
-        m_lost.erase(m_lost.begin());
-        m_lostBytes -= packet.bytes;
         m_counters.retransmittedPackets++;
         m_port.NotifyRetransmission(GetNumber(), psn);
     }
     else
     {
-        m_nextPsn++;
         m_unsentBytes -= bytes;
         m_current += last;
-        packet.sends = 0;
         if (last && message.sent)
         {
             message.sent();
         }
     }
-    packet.sentAt = now;
-    packet.bytes = static_cast<uint16_t>(bytes);
-    packet.saved = 0;
-    packet.entropy = header.entropy;
-    packet.state = Packet::State::IN_FLIGHT;
-    packet.sends += packet.sends < std::numeric_limits<uint8_t>::max();
-    m_inFlightBytes += bytes;
-    m_sendOrder.emplace_back(psn, now);
     m_counters.sentPackets++;
     if (m_needsCredit)
     {
@@ -256,7 +223,7 @@ UecConnection::MakeFrame(int64_t now)
         m_creditEvent = now;
     }
     // Without an answer to this packet, the next one may have to wait.
-    if (resend || m_nextPsn == m_doorbellPsn || (m_needsCredit && m_credit <= 0) ||
+    if (resend || m_sent.GetNext() == m_doorbellPsn || (m_needsCredit && m_credit <= 0) ||
         GetInFlight() + bytes >= m_window)
     {
         header.flags |= UEC_ACK_REQUEST;
@@ -288,12 +255,9 @@ UecConnection::OnResize(const Frame& frame, uint32_t before, int64_t)
     {
         return; // not of this queue
     }
-    const uint64_t psn = ExtendCounter(frame.As<UecHeader>().psn, UEC_PSN_BITS, m_nextPsn);
+    const uint64_t psn = ExtendCounter(frame.As<UecHeader>().psn, UEC_PSN_BITS, m_sent.GetNext());
     const uint32_t saved = before - frame.bytes;
-    Packet& packet = At(psn);
-    packet.bytes = static_cast<uint16_t>(frame.bytes);
-    packet.saved = static_cast<uint16_t>(saved);
-    m_inFlightBytes -= saved;
+    m_sent.Shorten(psn, frame.bytes, saved);
     m_credit += m_needsCredit ? saved : 0;
     const uint32_t full = m_overhead + m_port.GetSettings().mtu;
     if (before == full) // what is asked for follows the size of the recent full packets
@@ -328,32 +292,11 @@ UecConnection::Receive(Frame* frame)
 }
 
 void
-UecConnection::MarkArrived(uint64_t psn)
-{
-    Packet& packet = At(psn);
-    if (packet.state == Packet::State::ARRIVED)
-    {
-        return;
-    }
-    if (packet.state == Packet::State::LOST)
-    {
-        m_lost.erase(psn);
-        m_lostBytes -= packet.bytes;
-    }
-    else
-    {
-        m_inFlightBytes -= packet.bytes;
-    }
-    m_arrivedBytes += packet.bytes;
-    packet.state = Packet::State::ARRIVED;
-}
-
-void
 UecConnection::ReceiveAck(const Frame& frame)
 {
     const auto& header = frame.As<UecHeader>();
-    const uint64_t psn = ExtendCounter(header.psn, UEC_PSN_BITS, m_unackedPsn);
-    if (m_failed || psn > m_nextPsn)
+    const uint64_t psn = ExtendCounter(header.psn, UEC_PSN_BITS, m_sent.GetUnacked());
+    if (m_failed || psn > m_sent.GetNext())
     {
         return;
     }
@@ -362,46 +305,37 @@ UecConnection::ReceiveAck(const Frame& frame)
     UecCongestionControl::Feedback feedback{};
     feedback.now = now;
     feedback.isMarked = header.flags & UEC_MARKED;
-    const uint64_t reported = ExtendCounter(header.ack.received, UEC_QUANTA_BITS, m_reportedQuanta);
-    if (reported > m_reportedQuanta)
-    {
-        feedback.bytes = (reported - m_reportedQuanta) * UEC_QUANTUM;
-        m_reportedQuanta = reported;
-    }
-    const uint64_t cause = ExtendCounter(header.ack.cause, UEC_PSN_BITS, m_unackedPsn);
-    if (cause >= m_unackedPsn && cause < m_nextPsn)
+    feedback.bytes = m_sent.Report(header.ack.received);
+    const uint64_t cause = ExtendCounter(header.ack.cause, UEC_PSN_BITS, m_sent.GetUnacked());
+    if (m_sent.Has(cause))
     {
         // The round trip is known if it is certain which transmission has arrived.
-        const Packet& packet = At(cause);
+        const UecSentPackets::Packet& packet = m_sent.At(cause);
         const uint8_t sends = header.flags & UEC_RETRANSMITTED ? 2 : 1;
-        if (packet.state == Packet::State::IN_FLIGHT && packet.sends == sends)
+        if (packet.state == UecSentPackets::Packet::State::IN_FLIGHT && packet.sends == sends)
         {
             feedback.roundTrip = now - packet.sentAt;
             feedback.isShort = IsShort(packet);
         }
     }
-    const uint64_t before = m_arrivedBytes;
-    for (uint64_t arrived = m_unackedPsn; arrived < psn; arrived++)
-    {
-        MarkArrived(arrived);
-    }
+    const uint64_t before = m_sent.GetArrivedBytes();
+    m_sent.MarkArrivedBefore(psn);
     const uint64_t base = ExtendCounter(header.ack.base, UEC_PSN_BITS, psn);
     for (uint64_t left = header.ack.bitmap; left; left &= left - 1)
     {
         const uint64_t arrived = base + static_cast<uint64_t>(__builtin_ctzll(left));
-        if (arrived >= m_unackedPsn && arrived < m_nextPsn)
+        if (m_sent.Has(arrived))
         {
-            MarkArrived(arrived);
+            m_sent.MarkArrived(arrived);
         }
     }
-    m_unackedPsn = std::max(m_unackedPsn, psn);
     m_paths.Report(header.entropy,
                    feedback.isMarked ? UecPaths::Outcome::MARKED : UecPaths::Outcome::GOOD);
     feedback.inFlight = GetInFlight();
     m_congestionControl->OnAck(feedback);
     m_window = m_congestionControl->GetWindow();
     StopSpeculating();
-    if (m_arrivedBytes > before)
+    if (m_sent.GetArrivedBytes() > before)
     {
         OnProgress(now);
     }
@@ -413,7 +347,7 @@ void
 UecConnection::CompleteMessages()
 {
     while (!m_messages.empty() &&
-           m_messages.front().firstPsn + m_messages.front().packets <= m_unackedPsn)
+           m_messages.front().firstPsn + m_messages.front().packets <= m_sent.GetUnacked())
     {
         m_messages.pop_front();
         m_firstMessage++;

@@ -10,10 +10,11 @@
 #include "rdma-queue-pair-counters.h"
 #include "rdma-receiver.h"
 #include "rdma-send-queue.h"
-#include "uec-message.h"
+#include "training-message.h"
 #include "uec-paths.h"
 #include "uec-port.h"
 #include "uec-receiver.h"
+#include "uec-sent-packets.h"
 #include "uec-wire-format.h"
 
 #include "ns3/event-id.h"
@@ -23,10 +24,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <set>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training
 {
@@ -71,9 +69,9 @@ class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
 
     /**
      * Posts a message.
-     * @param message the message
+     * @param message the message, up to UEC_MAX_MESSAGE
      */
-    void Send(UecMessage message);
+    void Send(Message message);
 
     /** @param frame a frame for this connection; freed by it */
     void Receive(Frame* frame);
@@ -107,41 +105,17 @@ class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
 
   private:
     /** A posted message, until all its packets are acknowledged. */
-    struct Posted : UecMessage
+    struct Posted : Message
     {
         uint64_t firstPsn;
         uint64_t packets;
     };
 
-    /** A packet, from its first transmission until it and all before are acknowledged. */
-    struct Packet
-    {
-        enum class State : uint8_t
-        {
-            IN_FLIGHT,
-            LOST, ///< in m_lost
-            ARRIVED
-        };
-
-        int64_t sentAt;   ///< last time, ps
-        uint16_t bytes;   ///< of its frame on the line
-        uint16_t entropy; ///< last value
-        State state;
-        uint8_t sends;  ///< transmissions, at most 255
-        uint16_t saved; ///< bytes that a program in the NIC has taken from its frame
-    };
-
-    Packet& At(uint64_t psn)
-    {
-        return m_packets[psn & (m_packets.size() - 1)];
-    }
-
     void OnDoorbell(uint64_t packets, uint64_t bytes);
     const Posted& FindMessage(uint64_t psn, uint64_t& number) const;
     uint32_t GetNextBytes() const;
     bool HasWork() const;
-    Packet& Track(uint64_t psn);
-    bool IsShort(const Packet& packet) const;
+    bool IsShort(const UecSentPackets::Packet& packet) const;
     uint32_t GetWantedCredit() const;
     bool NeedsCreditNow() const;
     void RequestCredit(int64_t now);
@@ -149,8 +123,6 @@ class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
     void ReceiveNack(const Frame& frame);
     void ReceiveCredit(const Frame& frame);
     void StopSpeculating();
-    void MarkArrived(uint64_t psn);
-    void MarkLost(uint64_t psn);
     void CompleteMessages();
     void OnProgress(int64_t now);
     int64_t GetTimeout() const;
@@ -166,26 +138,18 @@ class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
     const bool m_needsCredit;
     bool m_failed{false};
     bool m_closed{false};
-    bool m_isWatched{false};       // RdmaTimerWatch checks its timer
-    bool m_isSpeculating{true};    // sends by the initial credit, before any answer
-    uint32_t m_overhead;           // headers of a frame, bytes
-    uint32_t m_linePacket;         // expected size of the frame of a full packet on the line, bytes
-    uint64_t m_window{0};          // limit of bytes in flight
-    uint64_t m_unackedPsn{0};      // first packet that is not known to have arrived
-    uint64_t m_nextPsn{0};         // next new packet
-    uint64_t m_doorbellPsn{0};     // one past the last packet that the NIC may send
-    uint64_t m_postedPsn{0};       // one past the last packet posted
-    uint64_t m_unsentBytes{0};     // frames of packets m_nextPsn to m_doorbellPsn, before coding
-    uint64_t m_inFlightBytes{0};   // frames of packets in the state IN_FLIGHT
-    uint64_t m_arrivedBytes{0};    // frames of packets known to have arrived
-    uint64_t m_reportedQuanta{0};  // received by the remote side, as it says
-    uint64_t m_lostBytes{0};       // frames of packets in m_lost
-    std::set<uint64_t> m_lost;     // packets to send again
-    std::vector<Packet> m_packets; // ring of packets from m_unackedPsn on
-    std::deque<std::pair<uint64_t, int64_t>> m_sendOrder; // packet and time of each transmission
+    bool m_isWatched{false};    // RdmaTimerWatch checks its timer
+    bool m_isSpeculating{true}; // sends by the initial credit, before any answer
+    uint32_t m_overhead;        // headers of a frame, bytes
+    uint32_t m_linePacket;      // expected size of the frame of a full packet on the line, bytes
+    uint64_t m_window{0};       // limit of bytes in flight
+    uint64_t m_doorbellPsn{0};  // one past the last packet that the NIC may send
+    uint64_t m_postedPsn{0};    // one past the last packet posted
+    uint64_t m_unsentBytes{0};  // frames of new packets up to m_doorbellPsn, before coding
+    UecSentPackets m_sent;
 
     uint64_t m_firstMessage{0}; // number of the first message in m_messages
-    uint64_t m_current{0};      // number of the message of m_nextPsn
+    uint64_t m_current{0};      // number of the message of the next new packet
     std::deque<Posted> m_messages;
 
     int64_t m_credit;         // bytes

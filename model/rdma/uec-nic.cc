@@ -168,11 +168,10 @@ UecNic::DoDispose()
         m_device->SetProgramReceiver(UecHeader::PROTOCOL, 0, nullptr);
     }
     m_device = nullptr;
-    m_listeners.clear();
     m_scheduler.Attach(nullptr, 0);
     m_credits.Stop();
     m_timers.Stop();
-    m_connections.clear();
+    m_connections.Clear();
     m_random = nullptr;
     Object::DoDispose();
 }
@@ -235,8 +234,7 @@ UecNic::CreateConnection(uint32_t number, uint32_t remoteEndpoint, uint32_t remo
                               RdmaRemote{remoteEndpoint, remoteNumber},
                               m_path,
                               m_congestionControl.Create<UecCongestionControl>());
-    const bool added = m_connections.emplace(number, connection).second;
-    NS_ABORT_MSG_UNLESS(added, "connection " << number << " exists");
+    NS_ABORT_MSG_UNLESS(m_connections.Add(connection), "connection " << number << " exists");
     return connection;
 }
 
@@ -244,41 +242,13 @@ void
 UecNic::Close(const std::vector<uint32_t>& numbers)
 {
     NS_LOG_FUNCTION(this << numbers.size());
-    for (uint32_t number : numbers)
-    {
-        m_connections.at(number)->Close();
-    }
-}
-
-void
-UecNic::AddListener(Listener listener)
-{
-    m_listeners.push_back(std::move(listener));
-}
-
-void
-UecNic::RemoveListeners()
-{
-    m_listeners.clear();
-}
-
-UecConnection*
-UecNic::Accept(uint32_t number) const
-{
-    for (auto listener = m_listeners.rbegin(); listener != m_listeners.rend(); ++listener)
-    {
-        if (UecConnection* made = (*listener)(number))
-        {
-            return made;
-        }
-    }
-    return nullptr;
+    m_connections.Close(numbers);
 }
 
 const std::unordered_map<uint32_t, Ptr<UecConnection>>&
 UecNic::GetConnections() const
 {
-    return m_connections;
+    return m_connections.GetAll();
 }
 
 int64_t
@@ -291,10 +261,8 @@ UecNic::AssignStreams(int64_t stream)
 void
 UecNic::Receive(Frame* frame)
 {
-    const auto found = m_connections.find(frame->destinationQp);
-    UecConnection* connection =
-        found != m_connections.end() ? PeekPointer(found->second) : Accept(frame->destinationQp);
-    if (!connection || connection->IsClosed())
+    UecConnection* connection = m_connections.FindOrAccept(frame->destinationQp);
+    if (!connection)
     {
         NS_LOG_WARN("endpoint " << m_endpoint << " has no connection " << frame->destinationQp);
         m_line->Drop(frame, DropReason::NO_RECEIVER);

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_UEC_NIC_H
 #define DISTRIBUTED_TRAINING_UEC_NIC_H
 
+#include "rdma-connection-table.h"
 #include "uec-connection.h"
 #include "uec-port.h"
 
@@ -14,7 +15,6 @@
 #include "ns3/object-factory.h"
 #include "ns3/object.h"
 
-#include <functional>
 #include <unordered_map>
 #include <vector>
 
@@ -62,13 +62,19 @@ class UecNic : public Object, public UecPort
     void Close(const std::vector<uint32_t>& numbers);
 
     /** Creates the connection for a number in a received frame, or returns null to refuse it. */
-    using Listener = std::function<UecConnection*(uint32_t number)>;
+    using Listener = RdmaConnectionTable<UecConnection>::Listener;
 
     /** @param listener asked for connections that do not exist yet, the last one added first */
-    void AddListener(Listener listener);
+    void AddListener(Listener listener)
+    {
+        m_connections.AddListener(std::move(listener));
+    }
 
     /** Forgets all listeners. */
-    void RemoveListeners();
+    void RemoveListeners()
+    {
+        m_connections.RemoveListeners();
+    }
 
     /** @return all connections by number */
     const std::unordered_map<uint32_t, Ptr<UecConnection>>& GetConnections() const;
@@ -82,11 +88,9 @@ class UecNic : public Object, public UecPort
   private:
     void DoDispose() override;
     void Receive(Frame* frame);
-    UecConnection* Accept(uint32_t number) const;
 
     Ptr<HostDevice> m_device;
-    std::unordered_map<uint32_t, Ptr<UecConnection>> m_connections;
-    std::vector<Listener> m_listeners;
+    RdmaConnectionTable<UecConnection> m_connections;
     ObjectFactory m_congestionControl;
     TypeId m_congestionControlType;
     UecCongestionControl::Path m_path{};

@@ -217,7 +217,7 @@ UecReceiver::Place(const Frame& frame, const UecHeader& header)
     message.bytes = header.request.bytes;
     if (header.flags & UEC_FIRST)
     {
-        message.data = header.request.data;
+        message.immediate = header.request.data;
     }
     if (frame.payload)
     {
@@ -235,7 +235,7 @@ UecReceiver::Place(const Frame& frame, const UecHeader& header)
     while (!m_messages.empty() && m_messages.front().isKnown &&
            m_messages.front().received == m_messages.front().bytes)
     {
-        const UecMessage complete = std::move(m_messages.front());
+        const Message complete = std::move(m_messages.front());
         m_messages.pop_front();
         m_firstMessage++;
         const Time& latency = m_port.GetSettings().completionLatency;
@@ -251,7 +251,7 @@ UecReceiver::Place(const Frame& frame, const UecHeader& header)
 }
 
 void
-UecReceiver::Deliver(const UecMessage& message)
+UecReceiver::Deliver(const Message& message)
 {
     m_counters.receivedMessages++;
     m_counters.receivedBytes += message.bytes;

@@ -9,7 +9,7 @@
 
 #include "rdma-queue-pair-counters.h"
 #include "rdma-receiver.h"
-#include "uec-message.h"
+#include "training-message.h"
 #include "uec-port.h"
 #include "uec-wire-format.h"
 
@@ -91,7 +91,7 @@ class UecReceiver : public UecCreditClient
 {
   public:
     /** Called for each complete message. */
-    using MessageHandler = std::function<void(const UecMessage&)>;
+    using MessageHandler = std::function<void(const Message&)>;
 
     /**
      * @param port of its NIC
@@ -123,7 +123,7 @@ class UecReceiver : public UecCreditClient
 
   private:
     /** A message of which packets have arrived. */
-    struct Partial : UecMessage
+    struct Partial : Message
     {
         bool isKnown{false};  ///< whether any packet has arrived
         uint64_t received{0}; ///< bytes
@@ -132,7 +132,7 @@ class UecReceiver : public UecCreditClient
     bool HasArrived(uint64_t psn) const;
     void ReceiveTrimmed(const Frame& frame, uint64_t psn);
     void Place(const Frame& frame, const UecHeader& header);
-    void Deliver(const UecMessage& message);
+    void Deliver(const Message& message);
     void Acknowledge(const Frame& frame, uint64_t psn);
     void SendCredit();
     void RaiseWanted(uint32_t credit);

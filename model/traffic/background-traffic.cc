@@ -43,7 +43,7 @@ BackgroundTraffic::BackgroundTraffic(const BackgroundSettings& settings,
     for (const auto& transport : m_transports)
     {
         transport->SetMessageHandler(
-            [this](uint32_t, uint64_t tag, uint64_t, const Ptr<ByteBuffer>&) { End(tag); });
+            [this](uint32_t, const Message& message) { End(message.tag); });
         transport->SetErrorHandler([this](uint32_t peer, const std::string& reason) {
             if (m_failure.empty())
             {

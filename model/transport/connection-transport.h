@@ -9,10 +9,9 @@
 
 #include "multi-port-transport.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -29,9 +28,8 @@ namespace ns3::training
  *
  * @tparam NIC creates connections, and asks a listener for those that do not exist yet
  * @tparam CONNECTION calls handlers for messages and errors
- * @tparam MESSAGE what it passes to the handler
  */
-template <class NIC, class CONNECTION, class MESSAGE>
+template <class NIC, class CONNECTION>
 class ConnectionTransport : public MultiPortTransport
 {
   public:
@@ -74,9 +72,13 @@ class ConnectionTransport : public MultiPortTransport
     }
 
   protected:
-    /** @param first lowest number of a connection */
-    explicit ConnectionTransport(uint32_t first)
-        : m_first(first)
+    /**
+     * @param first lowest number of a connection
+     * @param limit largest request, bytes
+     */
+    ConnectionTransport(uint32_t first, uint64_t limit)
+        : m_first(first),
+          m_limit(limit)
     {
     }
 
@@ -111,7 +113,7 @@ class ConnectionTransport : public MultiPortTransport
             entry.connection =
                 CreateConnection(*m_nics.at(way.rail), number + peer, way, number + m_rank);
             entry.connection->SetMessageHandler(
-                [this, peer, index](const MESSAGE& message) { Receive(peer, index, message); });
+                [this, peer, index](const Message& request) { Receive(peer, index, request); });
             entry.connection->SetErrorHandler(
                 [this, peer](const std::string& reason) { Fail(peer, reason); });
         }
@@ -130,78 +132,13 @@ class ConnectionTransport : public MultiPortTransport
         }
     }
 
-    /**
-     * Divides a part into requests. Each one but the last holds whole packets, so this adds no
-     * short packets.
-     * @param part the part
-     * @param limit largest request, bytes
-     * @param post called for each request with its offset in the part, its bytes, and whether it is
-     *        the last one
-     */
-    template <class F>
-    void ForEachRequest(const Part& part, uint64_t limit, const F& post) const
-    {
-        const uint64_t mtu = m_nics.front()->GetSettings().mtu;
-        const uint64_t longest = limit / mtu * mtu;
-        uint64_t sent = 0;
-        do
-        {
-            const uint64_t bytes = std::min(longest, part.bytes - sent);
-            post(sent, bytes, sent + bytes == part.bytes);
-            sent += bytes;
-        } while (sent < part.bytes);
-    }
-
-    /**
-     * @param part a part
-     * @return its number and the number of parts, as the last request carries them
-     */
-    static uint32_t GetNumber(const Part& part)
-    {
-        return part.index << INDEX_SHIFT | (part.parts - 1);
-    }
-
-    /**
-     * Accepts a received request. The last one of a part delivers the part.
-     * @param peer source rank
-     * @param index of the connection
-     * @param tag of the message
-     * @param bytes size of the request
-     * @param payload its contents, or null
-     * @param number GetNumber() of the part, if it is the last one
-     */
-    void ReceiveRequest(uint32_t peer,
-                        uint32_t index,
-                        uint64_t tag,
-                        uint64_t bytes,
-                        Ptr<ByteBuffer> payload,
-                        std::optional<uint32_t> number)
-    {
-        Arriving& arriving = m_connections.at({peer, index}).arriving;
-        arriving.Append(bytes, std::move(payload));
-        if (number)
-        {
-            const Arriving whole = std::exchange(arriving, {});
-            DeliverPart(peer,
-                        {tag,
-                         whole.bytes,
-                         whole.payload,
-                         0,
-                         *number >> INDEX_SHIFT,
-                         (*number & ((1 << INDEX_SHIFT) - 1)) + 1});
-        }
-    }
-
   private:
-    /** A connection in use, and the part being received on it. */
+    /** A connection in use. */
     struct Entry
     {
         Ptr<CONNECTION> connection;
-        Arriving arriving{};
+        std::unique_ptr<Message> begun{}; // requests of a part so far, if it takes several
     };
-
-    /// Index of a part in the upper half of its number, number of parts minus one in the lower.
-    static constexpr uint32_t INDEX_SHIFT = 16;
 
     /**
      * @param nic that has the connection
@@ -216,12 +153,65 @@ class ConnectionTransport : public MultiPortTransport
                                              uint32_t remoteNumber) = 0;
 
     /**
-     * Passes a message of a connection to ReceiveRequest().
-     * @param peer source rank
-     * @param index of the connection
-     * @param message the message
+     * Posts a request on a connection.
+     * @param connection to the peer
+     * @param request the request, with the immediate data of its part
+     * @param isLast whether it is the last one of its part, which IsLast() tells the receiver
      */
-    virtual void Receive(uint32_t peer, uint32_t index, const MESSAGE& message) = 0;
+    virtual void Post(CONNECTION& connection, Message request, bool isLast) = 0;
+
+    /**
+     * @param request a received request
+     * @return whether it is the last one of its part
+     */
+    virtual bool IsLast(const Message& request) const = 0;
+
+    void SendOn(uint32_t peer, uint32_t index, Message part) override
+    {
+        CONNECTION& connection = GetConnection(peer, index);
+        const uint64_t mtu = m_nics.front()->GetSettings().mtu;
+        // Each request but the last holds whole packets, so this adds no short packets.
+        const uint64_t longest = m_limit / mtu * mtu;
+        while (part.bytes > longest)
+        {
+            Message request = part;
+            request.bytes = longest;
+            request.sent = nullptr;
+            Post(connection, std::move(request), false);
+            part.bytes -= longest;
+            part.payloadOffset += longest;
+        }
+        Post(connection, std::move(part), true);
+    }
+
+    void Receive(uint32_t peer, uint32_t index, const Message& request)
+    {
+        std::unique_ptr<Message>& begun = m_connections.at({peer, index}).begun;
+        if (!begun)
+        {
+            if (IsLast(request))
+            {
+                DeliverPart(peer, request);
+            }
+            else
+            {
+                begun = std::make_unique<Message>(request);
+            }
+            return;
+        }
+        begun->bytes += request.bytes;
+        if (request.payload)
+        {
+            const auto& more = request.payload->bytes;
+            begun->payload->bytes.insert(begun->payload->bytes.end(), more.begin(), more.end());
+        }
+        if (IsLast(request))
+        {
+            begun->immediate = request.immediate;
+            const auto whole = std::move(begun);
+            DeliverPart(peer, *whole);
+        }
+    }
 
     CONNECTION* Accept(uint32_t rail, uint32_t number)
     {
@@ -234,6 +224,7 @@ class ConnectionTransport : public MultiPortTransport
     }
 
     uint32_t m_first;
+    const uint64_t m_limit;
     std::vector<Ptr<NIC>> m_nics;
     std::map<std::pair<uint32_t, uint32_t>, Entry> m_connections; // by peer and index
 };

@@ -50,12 +50,12 @@ MessageTransport::SetErrorHandler(ErrorHandler handler)
 }
 
 void
-MessageTransport::Deliver(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload)
+MessageTransport::Deliver(uint32_t peer, const Message& message)
 {
-    NS_LOG_FUNCTION(this << peer << tag << bytes);
+    NS_LOG_FUNCTION(this << peer << message.tag << message.bytes);
     if (m_onMessage)
     {
-        m_onMessage(peer, tag, bytes, std::move(payload));
+        m_onMessage(peer, message);
     }
 }
 

@@ -8,7 +8,7 @@
 #define DISTRIBUTED_TRAINING_MESSAGE_TRANSPORT_H
 
 #include "ns3/object.h"
-#include "ns3/training-byte-buffer.h"
+#include "ns3/training-message.h"
 
 #include <cstdint>
 #include <functional>
@@ -16,23 +16,6 @@
 
 namespace ns3::training
 {
-
-/**
- * @ingroup distributed-training-transport
- * What a rank sends to another one.
- */
-struct Message
-{
-    uint64_t tag{0};           ///< identifies the message at the receiver
-    uint64_t bytes{0};         ///< size, may be 0
-    Ptr<ByteBuffer> payload{}; ///< contents (`bytes` long), or null (virtual payload)
-    /// Called once, from an event, when the last byte has been passed to the network (RDMA: to the
-    /// line for the first time; TCP: to the socket); null: not called.
-    std::function<void()> sent{};
-    /// Of IPv4: marks its packets for an engine in the NIC; 0: not marked. TCP marks segments with
-    /// nothing but contents of such messages.
-    uint8_t typeOfService{0};
-};
 
 /**
  * @ingroup distributed-training-transport
@@ -44,11 +27,8 @@ struct Message
 class MessageTransport : public Object
 {
   public:
-    /**
-     * A whole message has arrived.
-     * (peer rank, tag, bytes, contents or null if the payload is virtual)
-     */
-    using MessageHandler = std::function<void(uint32_t, uint64_t, uint64_t, Ptr<ByteBuffer>)>;
+    /** A whole message has arrived. (peer rank, its tag, bytes and contents) */
+    using MessageHandler = std::function<void(uint32_t, const Message&)>;
 
     /** The path to a peer has failed permanently. (peer rank, reason) */
     using ErrorHandler = std::function<void(uint32_t, const std::string&)>;
@@ -81,12 +61,10 @@ class MessageTransport : public Object
     /**
      * Passes a message to the handler.
      * @param peer the other rank
-     * @param tag of the message
-     * @param bytes size of the message
-     * @param payload its bytes; null if it is virtual
+     * @param message what has arrived
      * @see MessageHandler
      */
-    void Deliver(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload);
+    void Deliver(uint32_t peer, const Message& message);
     /**
      * Reports a failure to the handler.
      * @param peer the other rank

@@ -193,40 +193,38 @@ MultiPortTransport::PostOf(uint32_t life, uint32_t peer, const Message& message)
 void
 MultiPortTransport::Post(uint32_t peer, Message message)
 {
-    const uint64_t tag = message.tag;
-    const uint64_t bytes = message.bytes;
-    const Ptr<ByteBuffer>& payload = message.payload;
-    const uint8_t typeOfService = message.typeOfService;
-    SentHandler& sent = message.sent;
     PeerConnections& way = GetPeerConnections(peer);
     const auto connections = static_cast<uint32_t>(way.portPairs.size());
     if (m_isPool)
     {
-        const uint32_t connection = TakeIdle(way, sent);
-        SendOn(peer, connection, {tag, bytes, payload, 0, 0, 1, sent, typeOfService});
+        const uint32_t connection = TakeIdle(way, message.sent);
+        message.immediate = PartNumber{}.Pack();
+        SendOn(peer, connection, std::move(message));
         return;
     }
     const uint32_t most = (m_stripe ? way.ports : 1) * (m_split ? m_queuePairs : 1);
-    const auto parts = static_cast<uint32_t>(std::clamp<uint64_t>(bytes / MIN_PART, 1, most));
-    if (sent)
+    const auto parts =
+        static_cast<uint32_t>(std::clamp<uint64_t>(message.bytes / MIN_PART, 1, most));
+    if (message.sent)
     {
         // From an event, because the part is reported while its socket or NIC is sending.
-        sent = [left = std::make_shared<uint32_t>(parts), all = std::move(sent)]() {
+        message.sent = [left = std::make_shared<uint32_t>(parts), all = std::move(message.sent)]() {
             if (--*left == 0)
             {
                 Simulator::ScheduleNow(&Call, all);
             }
         };
     }
-    const uint64_t share = bytes / parts / sizeof(float) * sizeof(float);
+    const uint64_t share = message.bytes / parts / sizeof(float) * sizeof(float);
     // A message that is not striped keeps to one port pair.
     const uint32_t step = m_stripe ? 1 : way.ports;
     for (uint32_t i = 0; i < parts; i++)
     {
-        const uint64_t length = i + 1 < parts ? share : bytes - i * share;
-        SendOn(peer,
-               (way.next + i * step) % connections,
-               {tag, length, payload, i * share, i, parts, sent, typeOfService});
+        Message part = message;
+        part.bytes = i + 1 < parts ? share : message.bytes - i * share;
+        part.payloadOffset += i * share;
+        part.immediate = PartNumber{i, parts}.Pack();
+        SendOn(peer, (way.next + i * step) % connections, std::move(part));
     }
     way.next = (way.next + (m_stripe ? parts : 1)) % connections;
 }
@@ -254,32 +252,19 @@ MultiPortTransport::TakeIdle(PeerConnections& way, SentHandler& sent)
 }
 
 void
-MultiPortTransport::Arriving::Append(uint64_t more, Ptr<ByteBuffer> contents)
+MultiPortTransport::DeliverPart(uint32_t peer, const Message& part)
 {
-    if (contents && bytes > 0)
+    const auto [index, parts] = PartNumber::Unpack(*part.immediate);
+    if (parts == 1)
     {
-        payload->bytes.insert(payload->bytes.end(), contents->bytes.begin(), contents->bytes.end());
-    }
-    else
-    {
-        payload = std::move(contents);
-    }
-    bytes += more;
-}
-
-void
-MultiPortTransport::DeliverPart(uint32_t peer, const Part& part)
-{
-    if (part.parts == 1)
-    {
-        Deliver(peer, part.tag, part.bytes, part.payload);
+        Deliver(peer, part);
         return;
     }
     Partial& partial = m_partial[{peer, part.tag}];
-    partial.payloads.resize(part.parts);
-    partial.payloads.at(part.index) = part.payload;
+    partial.payloads.resize(parts);
+    partial.payloads.at(index) = part.payload;
     partial.bytes += part.bytes;
-    if (++partial.arrived < part.parts)
+    if (++partial.arrived < parts)
     {
         return;
     }
@@ -294,7 +279,7 @@ MultiPortTransport::DeliverPart(uint32_t peer, const Part& part)
     }
     const uint64_t bytes = partial.bytes;
     m_partial.erase({peer, part.tag});
-    Deliver(peer, part.tag, bytes, payload);
+    Deliver(peer, {part.tag, bytes, payload});
 }
 
 } // namespace ns3::training

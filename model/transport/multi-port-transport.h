@@ -81,31 +81,27 @@ class MultiPortTransport : public MessageTransport
     static constexpr uint32_t MAX_QUEUE_PAIRS = 64;
 
   protected:
-    /** A message, or one part of a striped or split message. */
-    struct Part
+    /** Which part of a striped or split message it is: the immediate data of each part. */
+    struct PartNumber
     {
-        uint64_t tag;            ///< of the message
-        uint64_t bytes;          ///< of the part
-        Ptr<ByteBuffer> payload; ///< sent: of the message; received: of the part; null: virtual
-        uint64_t offset;         ///< sent: offset of the part in `payload`, bytes
-        uint32_t index;          ///< number of the part
-        uint32_t parts;          ///< number of parts of the message, at least 1
-        SentHandler sent{}; ///< sent: called once when its last byte has been passed on; or null
-        uint8_t typeOfService{0}; ///< sent: marks its packets; 0: not marked
-    };
+        uint32_t index{0}; ///< number of the part
+        uint32_t parts{1}; ///< number of parts of the message, at least 1
 
-    /** A part that arrives as several requests, in order. */
-    struct Arriving
-    {
-        uint64_t bytes{0};       ///< of the earlier requests
-        Ptr<ByteBuffer> payload; ///< contents of the earlier requests
+        /** @return the immediate data */
+        uint64_t Pack() const
+        {
+            return uint64_t{index} << 16 | (parts - 1);
+        }
 
         /**
-         * Appends a request.
-         * @param more its bytes
-         * @param contents its contents, or null
+         * @param immediate the immediate data, of which the upper half is ignored
+         * @return the part
          */
-        void Append(uint64_t more, Ptr<ByteBuffer> contents);
+        static PartNumber Unpack(uint64_t immediate)
+        {
+            return {static_cast<uint32_t>(immediate) >> 16,
+                    static_cast<uint32_t>(immediate & 0xffff) + 1};
+        }
     };
 
     void DoDispose() override;
@@ -114,9 +110,9 @@ class MultiPortTransport : public MessageTransport
      * Sends a message or one part of it.
      * @param peer destination rank
      * @param connection index into GetConnections() of the peer
-     * @param part the part to send
+     * @param part the part to send; its immediate data is a PartNumber
      */
-    virtual void SendOn(uint32_t peer, uint32_t connection, const Part& part) = 0;
+    virtual void SendOn(uint32_t peer, uint32_t connection, Message part) = 0;
 
     /**
      * @param peer rank
@@ -127,9 +123,9 @@ class MultiPortTransport : public MessageTransport
     /**
      * Accepts a received part. The last missing part delivers the message.
      * @param peer source rank
-     * @param part the part
+     * @param part the part, with the immediate data that it was sent with
      */
-    void DeliverPart(uint32_t peer, const Part& part);
+    void DeliverPart(uint32_t peer, const Message& part);
 
     std::shared_ptr<PortPairTable> m_portPairs; ///< port pairs between the ranks
 

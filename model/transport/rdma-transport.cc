@@ -9,7 +9,6 @@
 #include "ns3/log.h"
 #include "ns3/roce-wire-format.h"
 
-#include <optional>
 #include <utility>
 
 namespace ns3::training
@@ -29,7 +28,7 @@ RdmaTransport::GetTypeId()
 }
 
 RdmaTransport::RdmaTransport()
-    : ConnectionTransport(FIRST_QUEUE_PAIR)
+    : ConnectionTransport(FIRST_QUEUE_PAIR, MAX_REQUEST)
 {
 }
 
@@ -50,34 +49,19 @@ RdmaTransport::CreateConnection(RdmaNic& nic,
 }
 
 void
-RdmaTransport::SendOn(uint32_t peer, uint32_t connection, const Part& part)
+RdmaTransport::Post(RdmaQueuePair& queuePair, Message request, bool isLast)
 {
-    RdmaQueuePair& queuePair = GetConnection(peer, connection);
-    ForEachRequest(part, MAX_REQUEST, [&](uint64_t offset, uint64_t bytes, bool isLast) {
-        WorkRequest request;
-        request.address = part.tag;
-        request.bytes = bytes;
-        request.payload = part.payload;
-        request.payloadOffset = part.offset + offset;
-        request.typeOfService = part.typeOfService;
-        if (isLast)
-        {
-            request.immediate = GetNumber(part);
-            request.sent = part.sent;
-        }
-        queuePair.Write(std::move(request));
-    });
+    if (!isLast)
+    {
+        request.immediate.reset();
+    }
+    queuePair.Write(std::move(request));
 }
 
-void
-RdmaTransport::Receive(uint32_t peer, uint32_t connection, const RdmaMessage& message)
+bool
+RdmaTransport::IsLast(const Message& request) const
 {
-    ReceiveRequest(peer,
-                   connection,
-                   message.address,
-                   message.bytes,
-                   message.payload,
-                   message.hasImmediate ? std::optional(message.immediate) : std::nullopt);
+    return request.immediate.has_value();
 }
 
 } // namespace ns3::training

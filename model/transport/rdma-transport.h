@@ -22,7 +22,7 @@ namespace ns3::training
  * request takes several. Only the last one carries immediate data, which identifies the part of a
  * message in parts.
  */
-class RdmaTransport : public ConnectionTransport<RdmaNic, RdmaQueuePair, RdmaMessage>
+class RdmaTransport : public ConnectionTransport<RdmaNic, RdmaQueuePair>
 {
   public:
     /** @return the type */
@@ -37,8 +37,8 @@ class RdmaTransport : public ConnectionTransport<RdmaNic, RdmaQueuePair, RdmaMes
                                         uint32_t number,
                                         const PortPair& way,
                                         uint32_t remoteNumber) override;
-    void SendOn(uint32_t peer, uint32_t connection, const Part& part) override;
-    void Receive(uint32_t peer, uint32_t connection, const RdmaMessage& message) override;
+    void Post(RdmaQueuePair& queuePair, Message request, bool isLast) override;
+    bool IsLast(const Message& request) const override;
 };
 
 } // namespace ns3::training

@@ -270,12 +270,12 @@ TcpTransport::OnWritable(Ptr<Socket> socket, uint32_t)
 }
 
 void
-TcpTransport::SendOn(uint32_t peer, uint32_t portPair, const Part& part)
+TcpTransport::SendOn(uint32_t peer, uint32_t portPair, Message part)
 {
     const Key key{peer, portPair};
     Sender& sender = m_senders[key];
     m_sentBytes += HEADER_BYTES + part.bytes;
-    sender.queue.push_back({part});
+    sender.queue.push_back({std::move(part)});
     if (!sender.socket)
     {
         Open(key, sender);
@@ -284,27 +284,25 @@ TcpTransport::SendOn(uint32_t peer, uint32_t portPair, const Part& part)
 }
 
 std::array<uint8_t, TcpTransport::HEADER_BYTES>
-TcpTransport::WriteHeader(const Part& part)
+TcpTransport::WriteHeader(const Message& part)
 {
+    const auto [index, parts] = PartNumber::Unpack(*part.immediate);
     std::array<uint8_t, HEADER_BYTES> header;
     WriteBigEndian(part.tag, header.data());
-    WriteBigEndian(uint64_t{part.payload ? 1U : 0U} << REAL_SHIFT |
-                       uint64_t{part.index} << INDEX_SHIFT |
-                       uint64_t{part.parts - 1} << PARTS_SHIFT | part.bytes,
+    WriteBigEndian(uint64_t{part.payload ? 1U : 0U} << REAL_SHIFT | uint64_t{index} << INDEX_SHIFT |
+                       uint64_t{parts - 1} << PARTS_SHIFT | part.bytes,
                    header.data() + 8);
     return header;
 }
 
-MultiPortTransport::Part
+Message
 TcpTransport::ReadHeader(const std::array<uint8_t, HEADER_BYTES>& header)
 {
     const uint64_t fields = ReadBigEndian(header.data() + 8);
-    Part part{ReadBigEndian(header.data()),
-              fields & SIZE_MASK,
-              nullptr,
-              0,
-              static_cast<uint32_t>(fields >> INDEX_SHIFT & PART_MASK),
-              static_cast<uint32_t>(fields >> PARTS_SHIFT & PART_MASK) + 1};
+    Message part{ReadBigEndian(header.data()), fields & SIZE_MASK};
+    part.immediate = PartNumber{static_cast<uint32_t>(fields >> INDEX_SHIFT & PART_MASK),
+                                static_cast<uint32_t>(fields >> PARTS_SHIFT & PART_MASK) + 1}
+                         .Pack();
     if (fields >> REAL_SHIFT)
     {
         part.payload = Create<ByteBuffer>();
@@ -390,7 +388,7 @@ TcpTransport::Write(Sender& sender) const
     while (sender.connected && !sender.queue.empty())
     {
         Outgoing& message = sender.queue.front();
-        const Part& part = message.part;
+        const Message& part = message.part;
         uint64_t sent = message.sent;
         uint64_t space = std::min<uint64_t>(sender.socket->GetTxAvailable(), MAX_WRITE);
         if (space < HEADER_BYTES + part.bytes - sent)
@@ -418,7 +416,7 @@ TcpTransport::Write(Sender& sender) const
             const uint64_t offset = sent - HEADER_BYTES;
             const auto contents =
                 part.payload
-                    ? Create<Packet>(part.payload->bytes.data() + part.offset + offset, size)
+                    ? Create<Packet>(part.payload->bytes.data() + part.payloadOffset + offset, size)
                     : Create<Packet>(size);
             if (part.typeOfService != 0)
             {

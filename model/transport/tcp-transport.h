@@ -116,7 +116,7 @@ class TcpTransport : public MultiPortTransport
     /** A message being sent. */
     struct Outgoing
     {
-        Part part;
+        Message part;
         uint64_t sent{0}; ///< bytes of header and contents passed to the socket
     };
 
@@ -141,14 +141,14 @@ class TcpTransport : public MultiPortTransport
         uint32_t peer;
         std::array<uint8_t, HEADER_BYTES> header{};
         uint32_t headerBytes{0}; ///< received bytes of the current header
-        Part part{};             ///< the part being received
+        Message part{};          ///< the part being received
         uint64_t received{0};    ///< received bytes of the contents
     };
 
     void DoDispose() override;
     Ptr<Socket> CreateSocket() const;
     void Listen();
-    void SendOn(uint32_t peer, uint32_t portPair, const Part& part) override;
+    void SendOn(uint32_t peer, uint32_t portPair, Message part) override;
     void Open(const Key& key, Sender& sender);
     void OnConnected(Ptr<Socket> socket);
     void OnConnectFailed(Ptr<Socket> socket);
@@ -162,8 +162,8 @@ class TcpTransport : public MultiPortTransport
     static void Ignore(Ptr<Socket> socket);
     static void IgnoreSpace(Ptr<Socket> socket, uint32_t space);
     void Consume(Receiver& receiver, Ptr<Packet> packet);
-    static std::array<uint8_t, HEADER_BYTES> WriteHeader(const Part& part);
-    static Part ReadHeader(const std::array<uint8_t, HEADER_BYTES>& header);
+    static std::array<uint8_t, HEADER_BYTES> WriteHeader(const Message& part);
+    static Message ReadHeader(const std::array<uint8_t, HEADER_BYTES>& header);
     void Push(const Key& key);
     void Write(Sender& sender) const;
     void CountWaiting(Sender& sender);

@@ -8,7 +8,6 @@
 
 #include "ns3/log.h"
 
-#include <optional>
 #include <utility>
 
 namespace ns3::training
@@ -20,7 +19,7 @@ NS_OBJECT_ENSURE_REGISTERED(UecTransport);
 namespace
 {
 
-/// Bit of the header data: another send of the part follows. The lower half is its number.
+/// Bit of the header data: another send of the part follows. The lower half is its PartNumber.
 constexpr uint64_t CONTINUES = uint64_t{1} << 32;
 
 } // namespace
@@ -36,7 +35,7 @@ UecTransport::GetTypeId()
 }
 
 UecTransport::UecTransport()
-    : ConnectionTransport(0)
+    : ConnectionTransport(0, UEC_MAX_MESSAGE)
 {
 }
 
@@ -51,35 +50,16 @@ UecTransport::CreateConnection(UecNic& nic,
 }
 
 void
-UecTransport::SendOn(uint32_t peer, uint32_t connection, const Part& part)
+UecTransport::Post(UecConnection& connection, Message request, bool isLast)
 {
-    UecConnection& sender = GetConnection(peer, connection);
-    ForEachRequest(part, UEC_MAX_MESSAGE, [&](uint64_t offset, uint64_t bytes, bool isLast) {
-        UecMessage message;
-        message.tag = part.tag;
-        message.bytes = bytes;
-        message.payload = part.payload;
-        message.payloadOffset = part.offset + offset;
-        message.typeOfService = part.typeOfService;
-        message.data = GetNumber(part) | (isLast ? 0 : CONTINUES);
-        if (isLast)
-        {
-            message.sent = part.sent;
-        }
-        sender.Send(std::move(message));
-    });
+    *request.immediate |= isLast ? 0 : CONTINUES;
+    connection.Send(std::move(request));
 }
 
-void
-UecTransport::Receive(uint32_t peer, uint32_t connection, const UecMessage& message)
+bool
+UecTransport::IsLast(const Message& request) const
 {
-    const bool continues = message.data & CONTINUES;
-    ReceiveRequest(peer,
-                   connection,
-                   message.tag,
-                   message.bytes,
-                   message.payload,
-                   continues ? std::nullopt : std::optional(static_cast<uint32_t>(message.data)));
+    return !(*request.immediate & CONTINUES);
 }
 
 } // namespace ns3::training

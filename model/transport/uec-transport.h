@@ -21,7 +21,7 @@ namespace ns3::training
  * sends. The header data identifies the part of a striped message and says whether another send of
  * the part follows.
  */
-class UecTransport : public ConnectionTransport<UecNic, UecConnection, UecMessage>
+class UecTransport : public ConnectionTransport<UecNic, UecConnection>
 {
   public:
     /** @return the type */
@@ -33,8 +33,8 @@ class UecTransport : public ConnectionTransport<UecNic, UecConnection, UecMessag
                                         uint32_t number,
                                         const PortPair& way,
                                         uint32_t remoteNumber) override;
-    void SendOn(uint32_t peer, uint32_t connection, const Part& part) override;
-    void Receive(uint32_t peer, uint32_t connection, const UecMessage& message) override;
+    void Post(UecConnection& connection, Message request, bool isLast) override;
+    bool IsLast(const Message& request) const override;
 };
 
 } // namespace ns3::training

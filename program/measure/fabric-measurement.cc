@@ -54,7 +54,7 @@ Send(const std::vector<Ptr<RdmaQueuePair>>* queuePairs, uint64_t bytes, uint64_t
         {
             const uint64_t length = std::min(part, longest);
             part -= length;
-            WorkRequest request;
+            Message request;
             request.bytes = length;
             if (part == 0)
             {
@@ -315,9 +315,9 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster, RunFiles* fi
             missing[i] = parts;
             for (const auto& queuePair : connections.Get(to, from))
             {
-                queuePair->SetMessageHandler([&, i](const RdmaMessage& message) {
-                    missing[i] -= message.hasImmediate;
-                    if (missing[i] > 0 || !message.hasImmediate)
+                queuePair->SetMessageHandler([&, i](const Message& message) {
+                    missing[i] -= message.immediate ? 1 : 0;
+                    if (missing[i] > 0 || !message.immediate)
                     {
                         return;
                     }

@@ -179,9 +179,7 @@ FlowMeasurement::ConnectTransports()
         transport->UsePool();
         transport->SetAttribute("QueuePairs", UintegerValue(connections));
         transport->SetMessageHandler(
-            [this](uint32_t, uint64_t tag, uint64_t bytes, const Ptr<ByteBuffer>&) {
-                Arrive(tag, bytes);
-            });
+            [this](uint32_t, const Message& message) { Arrive(message.tag, message.bytes); });
         transport->SetErrorHandler([this, host](uint32_t peer, const std::string& reason) {
             m_run.Fail(peer,
                        "a flow from host " + std::to_string(host) + " to host " +
@@ -347,7 +345,7 @@ FlowMeasurement::Write(uint64_t number)
     else
     {
         receiver->SetMessageHandler(
-            [this, number](const RdmaMessage& message) { Arrive(number, message.bytes); });
+            [this, number](const Message& message) { Arrive(number, message.bytes); });
     }
     sender->SetErrorHandler([this, number](const std::string& reason) {
         const FlowRow& flow = m_flows[number].row;
@@ -357,7 +355,7 @@ FlowMeasurement::Write(uint64_t number)
     });
     for (uint64_t left = row.bytes; left > 0;)
     {
-        WorkRequest request;
+        Message request;
         request.bytes = std::min(left, MAX_REQUEST);
         left -= request.bytes;
         sender->Write(request);

@@ -16,7 +16,6 @@
 #include "ns3/multi-port-transport.h"
 #include "ns3/nstime.h"
 #include "ns3/poisson-flows.h"
-#include "ns3/rdma-work-request.h"
 #include "ns3/result-rows.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-key-values.h"

@@ -38,16 +38,16 @@ struct Pipe : public MultiPortTransport
         return port = std::max(port + length, earliest);
     }
 
-    void SendOn(uint32_t peer, uint32_t connection, const Part& part) override
+    void SendOn(uint32_t peer, uint32_t connection, Message part) override
     {
         const PortPair& way = GetConnections(peer)[connection];
         Time& port = out[way.rail];
         port = std::max(port, Simulator::Now());
         const Time sent = Occupy(port, port, way, part.bytes) - Simulator::Now();
-        Part arriving = part;
+        Message arriving = part;
         if (part.payload)
         {
-            const auto first = part.payload->bytes.begin() + part.offset;
+            const auto first = part.payload->bytes.begin() + part.payloadOffset;
             arriving.payload = Create<ByteBuffer>();
             arriving.payload->bytes.assign(first, first + part.bytes);
         }
@@ -72,14 +72,14 @@ struct Pipe : public MultiPortTransport
         function();
     }
 
-    void Arrive(uint32_t peer, uint32_t connection, Part part)
+    void Arrive(uint32_t peer, uint32_t connection, Message part)
     {
         const PortPair& way = GetConnections(peer)[connection];
         const Time end = Occupy(in[way.rail], Simulator::Now(), way, part.bytes);
         Simulator::Schedule(end - Simulator::Now(), &Pipe::End, this, peer, part);
     }
 
-    void End(uint32_t peer, Part part)
+    void End(uint32_t peer, Message part)
     {
         traffic.count++;
         traffic.open--;
