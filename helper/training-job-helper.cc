@@ -172,7 +172,7 @@ TrainingJobHelper::SetReplays(const Cluster& cluster,
                 replay = std::make_shared<CollectiveReplay>(static_cast<uint32_t>(group.size()));
                 m_replays.push_back(replay);
             }
-            communicator->SetReplay(replay);
+            communicator->SetShortcut(replay);
         }
     }
 }
