@@ -7,8 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_COLLECTIVE_REPLAY_H
 #define DISTRIBUTED_TRAINING_COLLECTIVE_REPLAY_H
 
-#include "collective-shortcut.h"
-
+#include "ns3/collective-shortcut.h"
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
 
