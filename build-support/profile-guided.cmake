@@ -9,7 +9,7 @@ if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 set(profiled_files ${source_files})
-list(FILTER profiled_files INCLUDE REGEX "^model/(engine|fabric|rdma)/")
+list(FILTER profiled_files INCLUDE REGEX "^model/(accelerate|engine|fabric|rdma)/")
 if(DISTRIBUTED_TRAINING_PROFILE STREQUAL "generate")
   set(profile_options -fprofile-generate -fprofile-update=single)
   add_link_options(-fprofile-generate)

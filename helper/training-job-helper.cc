@@ -6,11 +6,10 @@
 
 #include "training-job-helper.h"
 
-#include "private-groups.h"
-
 #include "ns3/abort.h"
 #include "ns3/double.h"
 #include "ns3/node.h"
+#include "ns3/private-groups.h"
 #include "ns3/string.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
@@ -147,7 +146,8 @@ TrainingJobHelper::SetReplays(const Cluster& cluster,
     std::vector<uint32_t> ranks(graph.GetRanks());
     std::iota(ranks.begin(), ranks.end(), 0);
     const auto servers = cluster.GetTopology().GetServers();
-    PrivateGroups::Place place{cluster.GetOptions(), cluster.HasFaults(), places.empty(), {}};
+    const bool varies = cluster.HasFaults() || !cluster.GetOptions().FindVariation().empty();
+    PrivateGroups::Place place{varies, places.empty(), {}};
     for (uint32_t rank : ranks)
     {
         place.servers.push_back(servers[places.empty() ? rank : places[rank]]);
@@ -172,7 +172,7 @@ TrainingJobHelper::SetReplays(const Cluster& cluster,
                 replay = std::make_shared<CollectiveReplay>(static_cast<uint32_t>(group.size()));
                 m_replays.push_back(replay);
             }
-            communicator->SetReplay(replay);
+            communicator->SetShortcut(replay);
         }
     }
 }

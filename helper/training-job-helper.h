@@ -10,6 +10,7 @@
 #include "training-cluster.h"
 
 #include "ns3/application-container.h"
+#include "ns3/collective-replay.h"
 #include "ns3/object-factory.h"
 #include "ns3/task-graph.h"
 #include "ns3/training-application.h"

@@ -86,9 +86,10 @@ Make(const Job& job, const ClusterOptions& options = {})
     const WrittenGraph graph(ranks, groups, write);
     std::vector<uint32_t> senders(ranks);
     std::iota(senders.begin(), senders.end(), 0);
-    return PrivateGroups({options, job.hasFaults, job.isWhole, job.servers},
-                         graph,
-                         job.senders.empty() ? senders : job.senders);
+    return PrivateGroups(
+        {job.hasFaults || !options.FindVariation().empty(), job.isWhole, job.servers},
+        graph,
+        job.senders.empty() ? senders : job.senders);
 }
 
 /** @return a digit for each rank: 1 if its group is private */

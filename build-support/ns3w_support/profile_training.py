@@ -7,7 +7,7 @@ import subprocess
 
 from .console import Failure, work
 
-ROOMS = ("engine", "fabric", "rdma")  # as in build-support/profile-guided.cmake
+ROOMS = ("accelerate", "engine", "fabric", "rdma")  # as in build-support/profile-guided.cmake
 EACH = "--ns3::training::RdmaNic::AckInterval=1"
 LOSSY = "--ns3::training::SwitchDevice::FlowControl=none"
 

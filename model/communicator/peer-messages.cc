@@ -9,12 +9,15 @@
 #include "message-tag.h"
 
 #include "ns3/abort.h"
+#include "ns3/log.h"
 #include "ns3/simulator.h"
 
 #include <cstring>
 
 namespace ns3::training
 {
+
+NS_LOG_COMPONENT_DEFINE("TrainingPeerMessages");
 
 namespace
 {
@@ -83,8 +86,29 @@ PeerMessages::Copy(const Tensor& tensor)
 }
 
 void
+PeerMessages::Send(const CommunicatorEndpoint& endpoint,
+                   const Tensor& tensor,
+                   uint32_t peer,
+                   uint64_t tag,
+                   Communicator::Done done)
+{
+    NS_LOG_FUNCTION(endpoint.GetRank() << peer << tensor.bytes);
+    const auto accepted = [done]() { CompleteLater(done); };
+    endpoint.Send(peer,
+                  {tag,
+                   tensor.bytes,
+                   Copy(tensor),
+                   tensor.untilSent ? MessageTransport::SentHandler(accepted) : nullptr});
+    if (!tensor.untilSent)
+    {
+        accepted();
+    }
+}
+
+void
 PeerMessages::Expect(Ptr<Tensor> tensor, uint32_t peer, uint64_t tag, Communicator::Done done)
 {
+    NS_LOG_FUNCTION(m_rank << peer << tensor->bytes);
     const Key key(peer, tag);
     const auto early = m_early.find(key);
     if (early == m_early.end())

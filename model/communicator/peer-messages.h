@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_PEER_MESSAGES_H
 #define DISTRIBUTED_TRAINING_PEER_MESSAGES_H
 
+#include "communicator-endpoint.h"
 #include "training-communicator.h"
 
 #include "ns3/ptr.h"
@@ -60,6 +61,20 @@ class PeerMessages
      * @return a copy of its bytes; null if its payload is virtual
      */
     static Ptr<ByteBuffer> Copy(const Tensor& tensor);
+
+    /**
+     * Sends a message.
+     * @param endpoint of the communicator
+     * @param tensor to be sent
+     * @param peer destination
+     * @param tag of the message
+     * @param done see Communicator::Send()
+     */
+    static void Send(const CommunicatorEndpoint& endpoint,
+                     const Tensor& tensor,
+                     uint32_t peer,
+                     uint64_t tag,
+                     Communicator::Done done);
 
     /**
      * Expects a message, which may have arrived already.

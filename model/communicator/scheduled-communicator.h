@@ -7,25 +7,22 @@
 #ifndef DISTRIBUTED_TRAINING_SCHEDULED_COMMUNICATOR_H
 #define DISTRIBUTED_TRAINING_SCHEDULED_COMMUNICATOR_H
 
-#include "collective-progress.h"
-#include "collective-replay.h"
+#include "collective-execution.h"
+#include "collective-queue.h"
+#include "collective-shortcut.h"
+#include "communicator-endpoint.h"
 #include "communicator-records.h"
-#include "host-channels.h"
 #include "host-model.h"
 #include "message-coder.h"
-#include "message-grants.h"
 #include "peer-messages.h"
 #include "shared-transport.h"
 #include "training-communicator.h"
-#include "turn-order.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/message-coding.h"
 #include "ns3/traced-callback.h"
 
 #include <functional>
-#include <list>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -80,7 +77,7 @@ class ScheduledCommunicator : public Communicator
     /**
      * Creates a communicator of some ranks of this one, over the same transport, with the same
      * attributes, host model, coding and coder. Every member must call it. Trace sinks, the error
-     * handler and the replay are not taken over: failures are reported here.
+     * handler and the shortcut are not taken over: failures are reported here.
      * @param ranks members by their rank here, including this rank, in the order of the new
      *        communicator
      * @param planner creates the schedules of its collectives
@@ -100,36 +97,61 @@ class ScheduledCommunicator : public Communicator
      */
     std::shared_ptr<const CollectiveSchedule> GetSchedule(CollectiveOperation operation,
                                                           uint64_t bytes,
-                                                          uint32_t root) const;
+                                                          uint32_t root) const
+    {
+        return m_planner(operation, bytes, root);
+    }
 
     /** @return the transport of the rank, shared with other communicators */
-    Ptr<SharedTransport> GetTransport() const;
+    Ptr<SharedTransport> GetTransport() const
+    {
+        return m_endpoint.GetTransport();
+    }
 
     /**
-     * @param replay of the whole group; null: every collective is simulated, as it is with real
+     * @param shortcut of the whole group; null: every collective is simulated, as it is with real
      *        payload, and if several may run at a time (ActiveCollectives)
      */
-    void SetReplay(std::shared_ptr<CollectiveReplay> replay);
+    void SetShortcut(std::shared_ptr<CollectiveShortcut> shortcut)
+    {
+        m_collectives.SetShortcut(m_activeLimit == 1 ? std::move(shortcut) : nullptr);
+    }
 
     /** @param model of the hosts; null: hosts add no time. Rank r of the transport is on host r */
-    void SetHostModel(std::shared_ptr<const HostModel> model);
+    void SetHostModel(std::shared_ptr<const HostModel> model)
+    {
+        m_hosts.model = std::move(model);
+    }
 
     /**
      * @param coding of messages on their way; the communicator replaces its own copies of what it
      *        sends, if MessageCoding::codesOwner
      */
-    void SetCoding(MessageCoding coding);
+    void SetCoding(MessageCoding coding)
+    {
+        m_hosts.coding = std::make_shared<const MessageCoding>(std::move(coding));
+    }
 
     /** @return what becomes of messages on their way */
-    const MessageCoding& GetCoding() const;
+    const MessageCoding& GetCoding() const
+    {
+        return *m_hosts.coding;
+    }
 
     /**
      * @param operation a collective
      * @return type of service that marks its messages; 0: they are not marked
      */
-    uint8_t GetTypeOfService(CollectiveOperation operation) const;
+    uint8_t GetTypeOfService(CollectiveOperation operation) const
+    {
+        return GetCoding().Marks(operation) ? m_gradientTos : 0;
+    }
+
     /** @param coder of the messages of sums; null: they are sent as they are */
-    void SetCoder(Ptr<const MessageCoder> coder);
+    void SetCoder(Ptr<const MessageCoder> coder)
+    {
+        m_hosts.coder = coder;
+    }
 
     /**
      * Sends a tensor outside the order of Send(); once per peer.
@@ -158,9 +180,21 @@ class ScheduledCommunicator : public Communicator
     void Abort(uint64_t next);
 
     // Communicator
-    void SetErrorHandler(ErrorHandler handler) override;
-    uint32_t GetRank() const override;
-    uint32_t GetSize() const override;
+    void SetErrorHandler(ErrorHandler handler) override
+    {
+        m_onError = std::move(handler);
+    }
+
+    uint32_t GetRank() const override
+    {
+        return m_endpoint.GetRank();
+    }
+
+    uint32_t GetSize() const override
+    {
+        return m_endpoint.GetSize();
+    }
+
     void Send(Ptr<Tensor> tensor, uint32_t peer, Done done) override;
     void Receive(Ptr<Tensor> tensor, uint32_t peer, Done done) override;
 
@@ -177,84 +211,25 @@ class ScheduledCommunicator : public Communicator
     typedef void (*CollectiveTracedCallback)(const CollectiveRecord& collective);
 
   private:
-    /** What a communicator of Split() takes over, as it does all attributes. */
-    struct Settings
-    {
-        std::shared_ptr<const HostModel> hostModel; // null: hosts add no time
-        MessageCoding coding;
-        Ptr<const MessageCoder> coder; // null: none
-    };
-
-    /** A waiting or running collective. */
-    struct Active
-    {
-        CollectiveRecord record;
-        std::shared_ptr<const CollectiveSchedule> schedule;
-        Ptr<Tensor> tensor;
-        uint32_t root{0};
-        ByteMatrix matrix;
-        Done done;
-        HostChannels host;
-        Ptr<const MessageCoder> coder;                // null: messages are sent as they are
-        bool isStarting{false};                       // has its turn, and sends nothing yet
-        bool isReplayed{false};                       // by CollectiveReplay
-        bool isDerived{false};                        // likewise, without packets
-        std::unique_ptr<CollectiveProgress> progress; // null: waits for its turn
-    };
-
-    /** A chunk that arrived before its action was ready. */
-    struct Early
-    {
-        Ptr<ByteBuffer> payload;
-        Time arrived;
-        uint64_t bytes; // of the message
-    };
-
     void DoDispose() override;
     void Clear();
     void SetOrder(std::string name);
-    std::string GetOrder() const;
-    void Join(uint32_t rank, uint32_t size, uint32_t number, const std::vector<uint32_t>& members);
-    void StartNext();
-    void Announce(uint64_t collective);
-    void BeginActive(uint64_t collective);
-    void JoinReplay(Active& active);
-    void StartReplayed(uint64_t collective);
-    void BeginOnHost(Active& active);
-    void CompleteIn(uint64_t collective, Time time);
-    void CompleteReplayed(uint64_t collective);
-    void RunReady(Active& active);
-    void Begin(Active& active, uint32_t index);
-    void SendChunk(Active& active, uint32_t index, const ScheduleAction& action);
-    void OnEncoded(uint64_t collective, uint32_t index, const MessageCoder::Code& code);
-    void Post(Active& active, uint32_t index, const MessageCoder::Code& code);
-    void OnSent(uint64_t collective, uint32_t index);
-    void GrantStep(Active& active, uint32_t index);
-    bool NeedsGrant(const ScheduleAction& action, uint64_t bytes) const;
-    void OnGrant(uint32_t peer, uint64_t tag);
-    void OnChunk(Active& active, uint32_t index, const Early& chunk);
-    void OnDecoded(uint64_t collective, uint32_t index, const Early& chunk);
-    void TakeIn(Active& active, uint32_t index, const Early& chunk);
-    HostChannels::Message ToHostMessage(const Active& active,
-                                        const ScheduleAction& action,
-                                        uint64_t bytes) const;
-    void OnHop(uint64_t collective, uint32_t index);
-    void ChargeReduceTime(Active& active, uint32_t index, const ScheduleAction& action);
-    void OnReduced(uint64_t collective, uint32_t index);
-    void Finish(Active& active);
-    void SendTensor(const Tensor& tensor, uint32_t peer, uint64_t tag, Done done);
+
+    std::string GetOrder() const
+    {
+        return m_collectives.GetOrder().GetOrder();
+    }
+
+    void Join(Ptr<SharedTransport> transport,
+              uint32_t rank,
+              uint32_t size,
+              uint32_t number,
+              const std::vector<uint32_t>& members);
     void OnMessage(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload);
     void OnError(uint32_t peer, const std::string& reason) const;
-    Active* Find(uint64_t collective);
-    MessageRecord MakeRecord(uint32_t from, uint32_t to, uint64_t tag, uint64_t bytes) const;
 
-    uint32_t m_rank{0};
-    uint32_t m_size{1};
-    uint32_t m_number{0};
-    Ptr<SharedTransport> m_transport;
     Planner m_planner;
-    std::shared_ptr<CollectiveReplay> m_replay; // or null
-    Settings m_settings;
+    CollectiveExecution::Hosts m_hosts;
     uint8_t m_gradientTos;
     ErrorHandler m_onError;
     std::vector<Ptr<ScheduledCommunicator>> m_split;
@@ -262,15 +237,12 @@ class ScheduledCommunicator : public Communicator
     DataRate m_reduceRate;
     uint64_t m_rendezvousBytes;
     uint64_t m_issued{0};
-    TurnOrder m_order;
-    std::list<Active> m_queue; // the collectives in m_order
-    std::list<Active> m_active;
-    std::map<std::pair<uint32_t, uint64_t>, Early> m_early; // by peer and tag
-    MessageGrants m_grants;
     PeerMessages m_peerMessages;
     TracedCallback<const MessageRecord&> m_sendTrace;
     TracedCallback<const MessageRecord&> m_receiveTrace;
     TracedCallback<const CollectiveRecord&> m_collectiveTrace;
+    CommunicatorEndpoint m_endpoint{m_sendTrace};
+    CollectiveQueue m_collectives{m_endpoint, m_activeLimit, m_collectiveTrace};
 };
 
 } // namespace ns3::training

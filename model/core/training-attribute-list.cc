@@ -252,6 +252,22 @@ IsDefaultUnchanged(TypeId type, const std::string& attribute)
     return false;
 }
 
+void
+CopyAttributes(TypeId type, const ObjectBase& from, ObjectBase& to)
+{
+    constexpr uint32_t BOTH = TypeId::ATTR_GET | TypeId::ATTR_SET;
+    for (std::size_t i = 0; i < type.GetAttributeN(); i++)
+    {
+        const auto attribute = type.GetAttribute(i);
+        if ((attribute.flags & BOTH) == BOTH)
+        {
+            const Ptr<AttributeValue> value = attribute.checker->Create();
+            from.GetAttribute(attribute.name, *value);
+            to.SetAttribute(attribute.name, *value);
+        }
+    }
+}
+
 AttributeDefaults::AttributeDefaults(const AttributeList& list)
 {
     for (const auto& entry : list.m_entries)

@@ -146,6 +146,15 @@ bool IsDefaultUnchanged(TypeId type, const std::string& attribute);
 
 /**
  * @ingroup distributed-training
+ * Sets the attributes that a type declares, so that none can be forgotten.
+ * @param type of both objects
+ * @param from has the values
+ * @param to receives them
+ */
+void CopyAttributes(TypeId type, const ObjectBase& from, ObjectBase& to);
+
+/**
+ * @ingroup distributed-training
  *
  * Scoped defaults: installs the values of a list as defaults during its lifetime and restores the
  * former defaults afterwards. For objects that ns-3 creates internally, such as the TcpSocketState

@@ -6,10 +6,7 @@
 
 #include "training-application.h"
 
-#include "gradient-values.h"
-#include "graph-checker.h"
 #include "layered-model.h"
-#include "quantized-tensor.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
@@ -31,34 +28,6 @@ namespace ns3::training
 NS_LOG_COMPONENT_DEFINE("TrainingApplication");
 
 NS_OBJECT_ENSURE_REGISTERED(TrainingApplication);
-
-void
-AddIdleTimes(const IdleTimes& idle, RankIteration& measured)
-{
-    const auto getExposed = [&idle](Parallelism parallelism) {
-        return idle.exposed[static_cast<uint32_t>(parallelism)];
-    };
-    measured.bubble += idle.bubble;
-    measured.exposedData += getExposed(Parallelism::DATA);
-    measured.exposedTensor += getExposed(Parallelism::TENSOR);
-    measured.exposedPipeline += getExposed(Parallelism::PIPELINE);
-    measured.exposedContext += getExposed(Parallelism::CONTEXT);
-    measured.exposedExpert += getExposed(Parallelism::EXPERT);
-    measured.exposedOther += getExposed(Parallelism::NONE);
-    measured.otherIdle += idle.other;
-}
-
-void
-UnexplainedTimes::AddTo(RankIteration& measured) const
-{
-    IdleTimes times;
-    for (const IdleInterval& interval : idle)
-    {
-        times.Add(interval.cause, interval.from, interval.to);
-    }
-    AddIdleTimes(times, measured);
-    measured.communicationTime = busy.Join(received, measured.start).GetLength();
-}
 
 TypeId
 TrainingApplication::GetTypeId()
@@ -183,6 +152,7 @@ void
 TrainingApplication::SetMeetings(std::shared_ptr<TaskMeetings> meetings)
 {
     m_meetings = std::move(meetings);
+    m_meter.SetExplainedLater(m_meetings && m_meetings->IsDivided());
 }
 
 void
@@ -207,13 +177,13 @@ TrainingApplication::IsStorage(const GraphTask& task) const
 void
 TrainingApplication::SetLearner(std::unique_ptr<GradientLearner> learner)
 {
-    m_learner = std::move(learner);
+    m_tensors.SetLearner(std::move(learner));
 }
 
 const GradientLearner*
 TrainingApplication::GetLearner() const
 {
-    return m_learner.get();
+    return m_tensors.GetLearner();
 }
 
 int64_t
@@ -242,7 +212,7 @@ TrainingApplication::GetComputeJitter() const
 void
 TrainingApplication::SetGradients(std::string gradients)
 {
-    m_source = MakeGradientSource(gradients);
+    m_tensors.SetSource(MakeGradientSource(gradients));
     m_gradients = std::move(gradients);
 }
 
@@ -273,7 +243,7 @@ TrainingApplication::GetMeetings() const
 UnexplainedTimes
 TrainingApplication::TakeUnexplained()
 {
-    return std::exchange(m_unexplained, {});
+    return m_meter.TakeUnexplained();
 }
 
 void
@@ -322,7 +292,7 @@ TrainingApplication::StartApplication()
 void
 TrainingApplication::Begin()
 {
-    m_started.assign(m_graph->GetGroups().size(), 0);
+    m_tensors.Begin(m_graph, m_rank, m_realPayload, m_seed);
     m_finished = m_iteration >= m_iterations;
     m_running = !m_finished;
     if (!m_running)
@@ -347,7 +317,7 @@ TrainingApplication::StopApplication()
     NS_LOG_FUNCTION(this);
     m_event.Cancel();
     m_computing = false;
-    m_computations = 0;
+    m_meter.StopComputing();
     m_running = false;
 }
 
@@ -362,13 +332,10 @@ TrainingApplication::Abort()
     }
     m_life++;
     m_tasks.clear();
-    m_sums.clear();
-    m_messageCounts.clear();
     m_marks.clear();
     m_inParallel = 0;
     m_phaseIsOpen = false;
-    m_underWay = 0;
-    m_open = 0;
+    m_meter.StopCommunicating();
     m_occupied = Time();
 }
 
@@ -388,16 +355,9 @@ TrainingApplication::AddState(std::vector<uint64_t>& state) const
         state.push_back(static_cast<uint64_t>(time.GetTimeStep()));
     };
     const Time now = Simulator::Now();
-    add(now - m_iterationStart);
+    m_meter.AddState(state);
     add(std::max(Time(0), m_occupied - now));
-    add(m_computed.GetLength());
-    add(m_busyTime);
-    add(m_underWay > 0 ? now - m_busyStart : Time(0));
-    add(m_busy.GetLength());
-    add(now - std::max(m_busy.GetEnd(), m_iterationStart));
-    add(m_open > 0 ? now - m_openStart : Time(0));
     add(m_phaseIsOpen ? now - m_phaseStart : Time(0));
-    add(m_computations > 0 ? Time(0) : now - m_idleSince);
     std::map<uint64_t, const Running*> tasks; // in order
     for (const auto& [id, running] : m_tasks)
     {
@@ -449,16 +409,8 @@ void
 TrainingApplication::StartIteration()
 {
     NS_LOG_LOGIC("rank " << GetRank() << " begins iteration " << m_iteration);
-    m_iterationStart = Simulator::Now();
-    m_idleSince = m_iterationStart;
-    m_computed = {};
-    m_idle = IdleTimes();
-    m_unexplained = {};
-    m_busy = {};
-    m_openStart = m_iterationStart;
+    m_meter.Start();
     m_pace = m_slowdown * (m_jitter ? m_jitter->GetValue() : 1);
-    m_busyTime = Time();
-    m_busyStart = m_iterationStart;
     m_iterationStartTrace(GetRank(), m_iteration);
 }
 
@@ -485,9 +437,9 @@ TrainingApplication::StartTask(const GraphTask& task, const TaskTrace::Pointer& 
             Simulator::Schedule(task.length, &TrainingApplication::TaskEnded, this, task.id);
         return;
     case TaskKind::MARK:
-        if (m_computations == 0)
+        if (!m_meter.IsComputing())
         {
-            AddIdleTime(cause);
+            m_meter.AddIdleTime(cause);
         }
         EndTask(task.id);
         return;
@@ -499,20 +451,6 @@ TrainingApplication::StartTask(const GraphTask& task, const TaskTrace::Pointer& 
         StartMessage(task);
         return;
     }
-}
-
-void
-TrainingApplication::AddIdleTime(const TaskTrace::Pointer& cause)
-{
-    if (m_meetings && m_meetings->IsDivided())
-    {
-        m_unexplained.idle.push_back({cause, m_idleSince, Simulator::Now()});
-    }
-    else
-    {
-        m_idle.Add(cause, m_idleSince, Simulator::Now());
-    }
-    m_idleSince = Simulator::Now();
 }
 
 Time
@@ -535,13 +473,13 @@ TrainingApplication::StartCompute(const GraphTask& task)
         m_inParallel++;
         if (task.stream < HOST_STREAMS)
         {
-            BeginComputing(m_tasks.at(task.id).trace->cause);
+            m_meter.BeginComputing(m_tasks.at(task.id).trace->cause);
         }
         m_tasks.at(task.id).end =
             Simulator::Schedule(length, &TrainingApplication::TaskEnded, this, task.id);
         return;
     }
-    BeginComputing(m_tasks.at(task.id).trace->cause);
+    m_meter.BeginComputing(m_tasks.at(task.id).trace->cause);
     if (!m_phaseIsOpen)
     {
         m_phaseStart = Simulator::Now();
@@ -551,7 +489,7 @@ TrainingApplication::StartCompute(const GraphTask& task)
     m_computation = task.id;
     m_computationLength = length;
     const Time wait = std::max(m_occupied - Simulator::Now(), Time(0));
-    m_idle.other += m_computations == 1 ? wait : Time(0); // others may compute meanwhile
+    m_meter.AddWait(wait);
     m_event = Simulator::Schedule(wait + length, &TrainingApplication::EndCompute, this, task.id);
 }
 
@@ -561,7 +499,7 @@ TrainingApplication::Occupy(Time time)
     m_occupied = std::max(m_occupied, Simulator::Now()) + time;
     if (m_computing)
     {
-        m_idle.other += m_computations == 1 ? time : Time(0);
+        m_meter.AddWait(time);
         const Time left = Simulator::GetDelayLeft(m_event);
         m_event.Cancel();
         m_event =
@@ -580,90 +518,8 @@ TrainingApplication::EndCompute(uint64_t id)
         m_phaseIsOpen = false;
         m_computePhaseTrace(GetRank(), m_iteration, phase, m_phaseStart, Simulator::Now());
     }
-    StopComputing(Simulator::Now() - m_computationLength);
+    m_meter.EndComputing(Simulator::Now() - m_computationLength);
     EndTask(id);
-}
-
-/** A computation of a stream begins. */
-void
-TrainingApplication::BeginComputing(const TaskTrace::Pointer& cause)
-{
-    if (m_computations++ == 0)
-    {
-        AddIdleTime(cause);
-    }
-}
-
-/** A computation of a stream ends now. */
-void
-TrainingApplication::StopComputing(Time start)
-{
-    m_computed.Add(std::max(start, m_iterationStart), Simulator::Now());
-    if (--m_computations == 0)
-    {
-        m_computed.Settle();
-        m_idleSince = Simulator::Now();
-    }
-}
-
-/** @return numbers of the rank */
-std::vector<float>
-TrainingApplication::MakeNumbers(const GraphTask& task, uint64_t number, std::size_t count) const
-{
-    const GradientPlace place = GetGraphPlace(*m_graph, m_seed, m_rank, task, m_iteration, number);
-    return m_learner ? m_learner->Make(place, count) : m_source->Make(place, count);
-}
-
-/** @return the layout of a collective in code */
-QuantizedTensor
-TrainingApplication::GetLayout(const GraphTask& task) const
-{
-    const Ptr<Communicator>& group = m_communicators[task.groups];
-    return {task, group->GetSize(), group->GetRank()};
-}
-
-/** @return the words of a collective in code */
-std::vector<float>
-TrainingApplication::MakeCode(const GraphTask& task, uint64_t number)
-{
-    const QuantizedTensor quantized = GetLayout(task);
-    if (task.code->input == 0)
-    {
-        return quantized.Encode(MakeNumbers(task, number, quantized.GetCount()));
-    }
-    const auto sums = m_sums.extract(task.code->input);
-    NS_ABORT_MSG_IF(sums.empty(), "task " << task.id << " starts before its input ends");
-    return quantized.Encode(sums.mapped());
-}
-
-Ptr<Tensor>
-TrainingApplication::MakeTensor(const GraphTask& task, uint64_t number)
-{
-    auto tensor = Create<Tensor>();
-    tensor->bytes = task.bytes;
-    tensor->priority = task.priority;
-    tensor->bucket = static_cast<uint32_t>(task.tag);
-    tensor->iteration = m_iteration;
-    const bool isMessage = task.kind == TaskKind::SEND || task.kind == TaskKind::RECEIVE;
-    const bool isReal = m_realPayload && !(isMessage && IsStorage(task));
-    const std::size_t count = isReal ? task.bytes / sizeof(float) : 0;
-    if (count == 0)
-    {
-        return tensor;
-    }
-    if (task.kind == TaskKind::RECEIVE)
-    {
-        tensor->values.resize(count);
-    }
-    else if (!task.code)
-    {
-        tensor->values = MakeNumbers(task, number, count);
-    }
-    else
-    {
-        tensor->values = MakeCode(task, number);
-    }
-    return tensor;
 }
 
 void
@@ -671,8 +527,9 @@ TrainingApplication::StartCollective(const GraphTask& task)
 {
     NS_LOG_LOGIC("rank " << GetRank() << " starts collective " << task.tag << " of " << task.bytes
                          << " bytes");
-    const uint64_t number = m_started[task.groups]++;
-    const Ptr<Tensor> tensor = MakeTensor(task, number);
+    const Ptr<Communicator>& group = m_communicators[task.groups];
+    const uint64_t number = m_tensors.Count(task);
+    const Ptr<Tensor> tensor = m_tensors.Make({task, number, m_iteration}, group);
     Running& running = m_tasks.at(task.id);
     running.tensor = tensor;
     running.number = number;
@@ -680,19 +537,13 @@ TrainingApplication::StartCollective(const GraphTask& task)
     {
         m_meetings->Start(m_rank, task, number, Simulator::Now(), running.trace->cause);
     }
-    if (m_underWay == 0)
-    {
-        m_busyStart = Simulator::Now();
-    }
-    m_underWay++;
-    Open();
+    m_meter.BeginCollective();
     m_collectiveStartTrace(GetRank(), m_iteration, tensor->bucket);
-    m_communicators[task.groups]->Start(
-        task.operation,
-        tensor,
-        task.peer,
-        MakeBoundCallback(&TrainingApplication::CommunicationDone, this, m_life, task.id),
-        task.matrix);
+    group->Start(task.operation,
+                 tensor,
+                 task.peer,
+                 MakeBoundCallback(&TrainingApplication::CommunicationDone, this, m_life, task.id),
+                 task.matrix);
 }
 
 void
@@ -700,13 +551,8 @@ TrainingApplication::StartMessage(const GraphTask& task)
 {
     const bool isSend = task.kind == TaskKind::SEND;
     Running& running = m_tasks.at(task.id);
-    if (m_realPayload)
-    {
-        running.number = m_messageCounts[{isSend, {task.peer, task.tag}}]++;
-    }
-    running.tensor = MakeTensor(task, running.number);
-    running.tensor->channel = static_cast<uint32_t>(task.tag);
-    running.tensor->untilSent = task.untilSent;
+    running.number = m_tensors.Count(task);
+    running.tensor = m_tensors.MakeMessage({task, running.number, m_iteration}, !IsStorage(task));
     const Ptr<Tensor> tensor = running.tensor;
     const auto done =
         MakeBoundCallback(&TrainingApplication::CommunicationDone, this, m_life, task.id);
@@ -717,7 +563,7 @@ TrainingApplication::StartMessage(const GraphTask& task)
     }
     if (isSend)
     {
-        Open();
+        m_meter.BeginSend();
         way->Send(tensor, task.peer, done);
     }
     else
@@ -743,11 +589,11 @@ TrainingApplication::CommunicationDone(TrainingApplication* self, uint32_t life,
     }
     if (running.task->kind == TaskKind::RECEIVE)
     {
-        self->EndReceive(running.trace);
+        self->m_meter.EndReceive(running.trace);
     }
-    else
+    else if (running.task->kind == TaskKind::SEND)
     {
-        self->Close();
+        self->m_meter.EndSend();
     }
     if (running.task->kind == TaskKind::COLLECTIVE)
     {
@@ -761,71 +607,14 @@ TrainingApplication::CommunicationDone(TrainingApplication* self, uint32_t life,
 }
 
 void
-TrainingApplication::Open()
-{
-    if (m_open++ == 0)
-    {
-        m_openStart = Simulator::Now();
-    }
-}
-
-void
-TrainingApplication::Close()
-{
-    if (--m_open == 0)
-    {
-        m_busy.Add(m_openStart, Simulator::Now());
-    }
-}
-
-/** A message was in progress since it was sent. */
-void
-TrainingApplication::EndReceive(const TaskTrace::Pointer& trace)
-{
-    if (m_meetings && m_meetings->IsDivided())
-    {
-        m_unexplained.received.push_back(trace);
-        return;
-    }
-    m_busy.Add(std::max(trace->ready, m_iterationStart), Simulator::Now());
-}
-
-void
 TrainingApplication::EndCollective(const Running& running)
 {
-    m_underWay--;
-    if (m_underWay == 0)
-    {
-        m_busyTime += Simulator::Now() - m_busyStart;
-    }
-    if (running.task->code && running.tensor->IsReal())
-    {
-        Decode(running);
-    }
+    m_meter.EndCollective();
+    const GraphTask& task = *running.task;
+    m_tensors.Decode(task, m_communicators[task.groups], *running.tensor);
     m_collectiveDoneTrace(m_rank, running.iteration, running.tensor->bucket, running.tensor);
-    m_arrivalTrace(m_rank, *running.task, running.number, running.tensor);
-    if (m_learner)
-    {
-        m_learner->Apply(GetGraphPlace(*m_graph,
-                                       m_seed,
-                                       m_rank,
-                                       *running.task,
-                                       running.iteration,
-                                       running.number),
-                         running.tensor->values);
-    }
-}
-
-/** Decodes the words that have arrived, which adds up those of an all-to-all. */
-void
-TrainingApplication::Decode(const Running& running)
-{
-    std::vector<float>& values = running.tensor->values;
-    values = GetLayout(*running.task).Decode(values);
-    if (running.task->code->isPassedOn)
-    {
-        m_sums[running.task->id] = values;
-    }
+    m_arrivalTrace(m_rank, task, running.number, running.tensor);
+    m_tensors.Learn({task, running.number, running.iteration}, running.tensor->values);
 }
 
 void
@@ -839,7 +628,7 @@ TrainingApplication::TaskEnded(TrainingApplication* self, uint64_t id)
     const Running& running = self->m_tasks.at(id);
     if (running.task->kind == TaskKind::COMPUTE && running.task->stream < HOST_STREAMS)
     {
-        self->StopComputing(running.trace->start);
+        self->m_meter.EndComputing(running.trace->start);
     }
     self->EndTask(id);
 }
@@ -872,29 +661,16 @@ TrainingApplication::EndTask(uint64_t id)
 void
 TrainingApplication::EndIteration()
 {
-    const Time now = Simulator::Now();
     NS_LOG_LOGIC("rank " << GetRank() << " ends iteration " << m_iteration);
-    RankIteration measured;
-    measured.start = m_iterationStart;
-    measured.end = now;
-    for (const auto& [id, running] : m_tasks) // those that go on into the next iteration
+    std::vector<Time> computations; // that go on into the next iteration
+    for (const auto& [id, running] : m_tasks)
     {
         if (running.task->kind == TaskKind::COMPUTE && running.task->stream < HOST_STREAMS)
         {
-            m_computed.Add(std::max(running.trace->start, m_iterationStart), now);
+            computations.push_back(running.trace->start);
         }
     }
-    measured.computeTime = m_computed.GetLength();
-    measured.leastCompute = measured.computeTime;
-    measured.totalCompute = measured.computeTime;
-    measured.collectiveTime = m_busyTime + (m_underWay > 0 ? now - m_busyStart : Time());
-    if (m_open > 0)
-    {
-        m_busy.Add(m_openStart, now);
-    }
-    measured.communicationTime = m_busy.GetLength();
-    m_unexplained.busy = std::move(m_busy);
-    AddIdleTimes(m_idle, measured);
+    const RankIteration measured = m_meter.End(computations);
     m_iterationEndTrace(GetRank(), m_iteration, measured);
     m_iteration++;
     if (m_iteration < m_iterations)

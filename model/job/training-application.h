@@ -7,8 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_TRAINING_APPLICATION_H
 #define DISTRIBUTED_TRAINING_TRAINING_APPLICATION_H
 
-#include "gradient-source.h"
 #include "gradient-training.h"
+#include "iteration-meter.h"
+#include "task-tensors.h"
 
 #include "ns3/application.h"
 #include "ns3/event-id.h"
@@ -34,29 +35,6 @@
 
 namespace ns3::training
 {
-
-class QuantizedTensor;
-
-/**
- * @ingroup distributed-training-job
- * @param idle why the compute stream of a rank was idle
- * @param measured measurements to which it is added
- */
-void AddIdleTimes(const IdleTimes& idle, RankIteration& measured);
-
-/**
- * @ingroup distributed-training-job
- * With meetings that are divided among processes: what the reasons of an iteration are found from.
- */
-struct UnexplainedTimes
-{
-    std::vector<IdleInterval> idle;           ///< of the compute stream
-    BusySpans busy;                           ///< collectives and sends
-    std::vector<TaskTrace::Pointer> received; ///< messages
-
-    /** @param measured receives the times of an iteration, when the meetings are resolved */
-    void AddTo(RankIteration& measured) const;
-};
 
 /**
  * @ingroup distributed-training-job
@@ -289,24 +267,13 @@ class TrainingApplication : public Application
     std::string GetComputeJitter() const;
     void SetGradients(std::string gradients);
     std::string GetGradients() const;
-    Ptr<Tensor> MakeTensor(const GraphTask& task, uint64_t number);
-    std::vector<float> MakeNumbers(const GraphTask& task, uint64_t number, std::size_t count) const;
-    QuantizedTensor GetLayout(const GraphTask& task) const;
-    std::vector<float> MakeCode(const GraphTask& task, uint64_t number);
-    void Decode(const Running& running);
     Time GetLength(Time planned) const;
     void StartTask(const GraphTask& task, const TaskTrace::Pointer& cause);
-    void AddIdleTime(const TaskTrace::Pointer& cause);
     void StartCompute(const GraphTask& task);
-    void BeginComputing(const TaskTrace::Pointer& cause);
-    void StopComputing(Time start);
     void EndCompute(uint64_t id);
     void StartCollective(const GraphTask& task);
     void StartMessage(const GraphTask& task);
     static void CommunicationDone(TrainingApplication* self, uint32_t life, uint64_t id);
-    void Open();
-    void Close();
-    void EndReceive(const TaskTrace::Pointer& trace);
     void EndCollective(const Running& running);
     static void TaskEnded(TrainingApplication* self, uint64_t id);
     void EndTask(uint64_t id);
@@ -321,9 +288,8 @@ class TrainingApplication : public Application
     std::string m_computeJitter;
     std::string m_gradients;
 
-    std::shared_ptr<const GradientSource> m_source;
-    std::unique_ptr<GradientLearner> m_learner; // or null: gradients come from the source
-    Ptr<RandomVariableStream> m_jitter;         // null: none
+    TaskTensors m_tensors;
+    Ptr<RandomVariableStream> m_jitter; // null: none
     std::shared_ptr<const TaskGraph> m_graph;
     std::shared_ptr<TaskMeetings> m_meetings; // or null
     uint32_t m_rank{0};
@@ -332,39 +298,23 @@ class TrainingApplication : public Application
     uint32_t m_storageRank{0};                      // first rank that is a storage host
     std::vector<Ptr<Communicator>> m_communicators; // by groups
     std::unique_ptr<TaskRunner> m_runner;
-    std::unordered_map<uint64_t, Running> m_tasks; // that run, by their numbers
-    std::vector<uint64_t> m_started;               // collectives so far, by groups
-    /// Real payload: sums of collectives in code that a later one carries, by task.
-    std::map<uint64_t, std::vector<float>> m_sums;
-    /// Real payload: messages so far, by whether they are sent, peer and tag.
-    std::map<std::pair<bool, std::pair<uint32_t, uint64_t>>, uint64_t> m_messageCounts;
+    std::unordered_map<uint64_t, Running> m_tasks;  // that run, by their numbers
     std::deque<std::shared_ptr<TaskTrace>> m_marks; // ends of iterations, with their history
-    BusySpans m_computed;                           // computations of the iteration, so far
-    IdleTimes m_idle;                               // of the current iteration, so far
-    UnexplainedTimes m_unexplained;                 // likewise, of divided meetings
-    BusySpans m_busy;                               // of the current iteration, so far
-    Time m_idleSince;                               // end of the last computation
+    IterationMeter m_meter;
     double m_pace{1}; // factor of compute times in the current iteration
 
-    bool m_running{false};      // between start and Finish(), or stop
-    bool m_finished{false};     // all tasks of all iterations have ended
-    bool m_computing{false};    // a computation of the stream is under way
-    uint64_t m_computation{0};  // this one
-    Time m_computationLength;   // of this one, without waits
-    uint32_t m_computations{0}; // of all streams, under way
-    uint32_t m_inParallel{0};   // computations beside the stream, and tasks in memory
-    uint32_t m_life{0};         // number of calls of Abort()
-    EventId m_event;            // end of the computation of the stream
-    Time m_occupied;            // the GPU does other work until then
+    bool m_running{false};     // between start and Finish(), or stop
+    bool m_finished{false};    // all tasks of all iterations have ended
+    bool m_computing{false};   // a computation of the stream is under way
+    uint64_t m_computation{0}; // this one
+    Time m_computationLength;  // of this one, without waits
+    uint32_t m_inParallel{0};  // computations beside the stream, and tasks in memory
+    uint32_t m_life{0};        // number of calls of Abort()
+    EventId m_event;           // end of the computation of the stream
+    Time m_occupied;           // the GPU does other work until then
     uint32_t m_iteration{0};
-    Time m_iterationStart;
     bool m_phaseIsOpen{false}; // a phase has started
     Time m_phaseStart;         // start of the phase
-    uint32_t m_underWay{0};    // collectives in progress
-    Time m_busyStart;          // start of the current interval with collectives
-    Time m_busyTime;           // earlier intervals with collectives of this iteration
-    uint32_t m_open{0};        // collectives and sends in progress
-    Time m_openStart;          // since when there is one, in this iteration
 
     TracedCallback<uint32_t, uint32_t> m_iterationStartTrace;
     TracedCallback<uint32_t, uint32_t, const std::string&, Time, Time> m_computePhaseTrace;

@@ -6,8 +6,7 @@
 
 #include "link-recorder.h"
 
-#include "port-growth.h"
-
+#include "ns3/port-growth.h"
 #include "ns3/simulator.h"
 
 #include <utility>

@@ -337,9 +337,10 @@ Checker::FindPrivateGroups() const
     {
         return std::nullopt;
     }
-    const bool hasFaults = !Cluster::MakeFaults(m_cluster, m_network.GetTopology()).IsEmpty();
+    const bool varies = !Cluster::MakeFaults(m_cluster, m_network.GetTopology()).IsEmpty() ||
+                        !m_cluster.FindVariation().empty();
     const auto servers = m_network.GetTopology().GetServers();
-    return PrivateGroups({m_cluster, hasFaults, true, servers}, *m_graph, m_typical);
+    return PrivateGroups({varies, true, servers}, *m_graph, m_typical);
 }
 
 void

@@ -9,6 +9,7 @@
 
 #include "ns3/collective-replay.h"
 #include "ns3/in-network-figures.h"
+#include "ns3/network-repetition.h"
 #include "ns3/run-files.h"
 #include "ns3/training-application.h"
 #include "ns3/training-cluster.h"
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,18 +43,13 @@ namespace ns3::training
  * packets come together late, the last eight come again if they are about the same; then derived
  * results differ from those of a simulation by about as much as these iterations among each other.
  *
- * The state is: the tasks of every rank, and how long they have run; queues, pauses and frames on
- * all links; messages of every queue pair, and packets since it asked for an acknowledgement; and
- * the rate and the window of its congestion control, which may differ by TOLERANCE. Nothing is
- * derived if something in the job is drawn at random or if packets are lost, or if other traffic
- * uses the network.
+ * The state is: the tasks of every rank, and how long they have run; and the state of the network,
+ * see NetworkRepetition. Nothing is derived if something in the job is drawn at random or if
+ * packets are lost, or if other traffic uses the network.
  */
 class JobRepetition
 {
   public:
-    /// Part of a rate or a window by which those of the same state may differ.
-    static constexpr double TOLERANCE = 1e-9;
-
     /** What a job consists of; all must outlive the repetition. */
     struct Parts
     {
@@ -120,10 +117,7 @@ class JobRepetition
     {
         Time start;
         Time length;
-        std::vector<uint64_t> state;     // at its end; is the same if it is equal
-        std::vector<double> rates;       // at its end; are the same within TOLERANCE
-        std::vector<PortCounters> ports; // what it has added to them
-        bool raisesPeaks{false};         // queues were longer than before
+        NetworkRepetition::Span network; // with the state of ranks
         InNetworkFigures inNetwork;      // what it has added
         uint64_t collectives{0};         // in it
         uint64_t tasks{0};               // hash of the tasks that have ended in it, and when
@@ -134,11 +128,6 @@ class JobRepetition
     void OnTaskEnd(uint32_t rank, const GraphTask& task);
     void Look();
     Iteration Take();
-    bool AddPorts(Iteration& iteration);
-    void AddConnections(Iteration& iteration);
-    void AddFrames(std::vector<uint64_t>& state) const;
-    uint64_t CountPostedMessages(uint32_t rank) const;
-    bool MarksAtRandom() const;
     std::string FindDisturbance(const Iteration& last) const;
     static bool AreSame(const Iteration& one, const Iteration& other);
     static bool AreAbout(const Iteration& one, const Iteration& other);
@@ -147,17 +136,16 @@ class JobRepetition
     void Stop();
 
     Parts m_parts;
+    std::optional<NetworkRepetition> m_network; // none: all is simulated
     std::string m_reason;
     bool m_isActive{false}; // looks at every end of an iteration
     std::deque<Iteration> m_last;
-    Time m_start;                      // of the present iteration
-    std::vector<PortCounters> m_ports; // at its start; empty: before the first iteration
-    InNetworkFigures m_before;         // at its start
-    uint64_t m_collectivesBefore{0};   // at its start
-    uint64_t m_tasks{0};               // hash, so far
-    std::vector<uint64_t> m_posted;    // by rank, messages at the end of its last iteration
-    std::vector<bool> m_communicates;  // by rank, whether it has since
-    bool m_countsBytes{false}; // the congestion control counts bytes since it was asked last
+    Time m_start;                     // of the present iteration
+    InNetworkFigures m_before;        // at its start
+    uint64_t m_collectivesBefore{0};  // at its start
+    uint64_t m_tasks{0};              // hash, so far
+    std::vector<uint64_t> m_posted;   // by rank, messages at the end of its last iteration
+    std::vector<bool> m_communicates; // by rank, whether it has since
     uint32_t m_derived{0};
     uint64_t m_packetHops{0};
     uint64_t m_collectives{0};

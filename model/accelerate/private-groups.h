@@ -7,8 +7,6 @@
 #ifndef DISTRIBUTED_TRAINING_PRIVATE_GROUPS_H
 #define DISTRIBUTED_TRAINING_PRIVATE_GROUPS_H
 
-#include "cluster-options.h"
-
 #include "ns3/task-graph.h"
 #include "ns3/topology-graph.h"
 
@@ -34,8 +32,7 @@ class PrivateGroups
     /** Where a job runs. */
     struct Place
     {
-        const ClusterOptions& options; ///< of the cluster
-        bool hasFaults{false};         ///< whether links fail, or lose or delay frames
+        bool varies{false};            ///< whether the network or the hosts vary, see above
         bool isWhole{true};            ///< whether no other job may run beside it
         std::vector<uint32_t> servers; ///< by rank of the job, as of TopologyGraph::GetServers()
     };

@@ -30,8 +30,7 @@ PrivateGroups::PrivateGroups(Place place,
       m_inside(graph.GetGroups().size(), std::vector<bool>(graph.GetRanks())),
       m_isAlone(graph.GetGroups().size())
 {
-    const ClusterOptions& options = place.options;
-    if (place.hasFaults || !options.FindVariation().empty())
+    if (place.varies)
     {
         return; // collectives need not repeat themselves
     }

@@ -7,8 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_STEADY_STATE_H
 #define DISTRIBUTED_TRAINING_STEADY_STATE_H
 
-#include "bucket-scheduler.h"
-
+#include "ns3/bucket-scheduler.h"
 #include "ns3/event-id.h"
 #include "ns3/state-visitor.h"
 #include "ns3/steady-watch.h"

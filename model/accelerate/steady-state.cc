@@ -6,8 +6,6 @@
 
 #include "steady-state.h"
 
-#include "window-simulator-impl.h"
-
 #include "ns3/assert.h"
 #include "ns3/fatal-error.h"
 #include "ns3/host-device.h"
@@ -16,6 +14,7 @@
 #include "ns3/switch-device.h"
 #include "ns3/training-event-kinds.h"
 #include "ns3/training-mix-bits.h"
+#include "ns3/window-simulator-impl.h"
 
 #include <algorithm>
 #include <limits>

@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_PORT_GROWTH_H
 #define DISTRIBUTED_TRAINING_PORT_GROWTH_H
 
-#include "ns3/port-counters.h"
+#include "port-counters.h"
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ namespace ns3::training
 {
 
 /**
- * @ingroup distributed-training-helper
+ * @ingroup distributed-training-fabric
  * Calls a function for every count of a port; peaks are no counts.
  * @param counters of the port
  * @param visit gets a reference to the count
@@ -51,7 +51,7 @@ ForEachCount(Counters& counters, const Visit& visit)
 }
 
 /**
- * @ingroup distributed-training-helper
+ * @ingroup distributed-training-fabric
  * @param before counters of a port
  * @param after counters of the same port later
  * @return what has been added to the counts; peaks are 0
@@ -59,14 +59,14 @@ ForEachCount(Counters& counters, const Visit& visit)
 PortCounters GetGrowth(const PortCounters& before, const PortCounters& after);
 
 /**
- * @ingroup distributed-training-helper
+ * @ingroup distributed-training-fabric
  * @param counters of a port, whose counts grow
  * @param growth what is added to them
  */
 void Grow(PortCounters& counters, const PortCounters& growth);
 
 /**
- * @ingroup distributed-training-helper
+ * @ingroup distributed-training-fabric
  * @param one counters of a port
  * @param other counters of a port
  * @return whether all counts are equal
@@ -74,7 +74,7 @@ void Grow(PortCounters& counters, const PortCounters& growth);
 bool HasEqualCounts(const PortCounters& one, const PortCounters& other);
 
 /**
- * @ingroup distributed-training-helper
+ * @ingroup distributed-training-fabric
  * @param one counters of a port
  * @param other counters of the same port
  * @return whether all peaks are equal

@@ -7,14 +7,12 @@
 #ifndef DISTRIBUTED_TRAINING_COLLECTIVE_REPLAY_H
 #define DISTRIBUTED_TRAINING_COLLECTIVE_REPLAY_H
 
-#include "ns3/collective-operation.h"
+#include "ns3/collective-shortcut.h"
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
 
 #include <cstdint>
-#include <functional>
 #include <map>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,19 +32,9 @@ namespace ns3::training
  * TOGETHER of it: an end is wrong by no more than that. Ranks that wait for others to start
  * together wait no longer, either.
  */
-class CollectiveReplay
+class CollectiveReplay : public CollectiveShortcut
 {
   public:
-    /// Operation, bytes of the whole vector, root.
-    using Kind = std::tuple<CollectiveOperation, uint64_t, uint32_t>;
-
-    /** What a rank can do with a collective. */
-    struct Member
-    {
-        std::function<void()> simulate;       ///< starts it
-        std::function<void(Time)> completeIn; ///< completes it after this time, without packets
-    };
-
     /// Part of the time of a collective by which times that are the same may differ.
     static constexpr double SAME = 0.001;
     /// Part of the time of a collective by which starts may differ that are together: messages
@@ -56,21 +44,9 @@ class CollectiveReplay
     /** @param size number of ranks of the group */
     explicit CollectiveReplay(uint32_t size);
 
-    /**
-     * A rank is ready to start a collective. The answer is one call of the member.
-     * @param rank in the group
-     * @param number of the collective, from 0
-     * @param kind of the collective
-     * @param member what the rank can do
-     */
-    void Arrive(uint32_t rank, uint64_t number, const Kind& kind, Member member);
-
-    /**
-     * A simulated collective is complete at a rank.
-     * @param rank in the group
-     * @param number of the collective
-     */
-    void End(uint32_t rank, uint64_t number);
+    // CollectiveShortcut
+    void Arrive(uint32_t rank, uint64_t number, const Kind& kind, Member member) override;
+    void End(uint32_t rank, uint64_t number) override;
 
     /** @return collectives that were simulated */
     uint64_t GetSimulated() const
