@@ -6,6 +6,7 @@
 
 #include "training-cluster.h"
 
+#include "ecn-marking.h"
 #include "nic-algorithm.h"
 
 #include "ns3/boolean.h"
@@ -38,15 +39,6 @@ constexpr uint32_t ETHERNET_LINE_BYTES =
 constexpr uint32_t STORAGE_COMMUNICATOR = MessageTag::MAX_COMMUNICATOR;
 /// Maximum round trip: its multiples, such as doubled timeouts, must not overflow; s.
 constexpr double MAX_ROUND_TRIP = 4000;
-
-/** @return the in-network system of a cluster, or null */
-const InNetworkSystem*
-FindSystem(const ClusterOptions& options)
-{
-    const auto& all = Registry<InNetworkSystem>::All();
-    const auto found = all.find(KeyValues::Split(options.algorithm).GetName());
-    return found == all.end() ? nullptr : &found->second;
-}
 
 /**
  * Lists communicators at the nodes of their ranks.
@@ -95,10 +87,9 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
     m_backgroundHelper = BackgroundHelper(m_options);
     m_nicHelper = NicHelper(m_options, m_attributes);
     m_codecHelper = CodecHelper(m_options);
-    CheckStorage();
-    MakeTopology();
+    m_topology = m_options.GetTopology();
     FabricHelper::CheckSize(*m_topology);
-    m_faults = MakeFaults(m_options, *m_topology);
+    m_faults = m_options.MakeFaults(*m_topology);
     const PacketSize packet = m_transports.GetHosts().GetPacketSize();
     m_plan = std::make_unique<ClusterPlan>(m_options, *m_topology, packet, m_nicHelper);
     m_lowerBound = std::make_unique<LowerBound>(*m_topology, GetRanks(), packet.GetGoodput());
@@ -114,11 +105,6 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
     m_transports.Install(m_longest, m_roundTrip, gain);
     m_nicHelper.CheckSegments(m_transports.GetHosts().GetSegmentBytes());
     MakeCommunicators();
-    const std::string marking = DescribeMarking();
-    if (!marking.empty())
-    {
-        m_notes.push_back(marking);
-    }
     if (m_nicHelper.IsInstalled())
     {
         m_notes.push_back(m_nicHelper.Describe(m_transports.GetHosts().GetPacketSize(),
@@ -130,34 +116,6 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
     InstallStorage();
     InstallBackground();
     CheckAttributes();
-}
-
-void
-Cluster::MakeTopology()
-{
-    try
-    {
-        m_topology = m_options.GetTopology(GetRanks() + GetStorageHosts());
-    }
-    catch (const ConfigurationError&)
-    {
-        if (m_options.storageHosts == 0)
-        {
-            throw;
-        }
-        const uint32_t hosts =
-            m_options.GetTopology(GetRanks())->hosts; // or what is wrong without storage hosts
-        if (hosts >= GetRanks() + GetStorageHosts())
-        {
-            throw;
-        }
-        throw ConfigurationError("storage hosts",
-                                 std::to_string(m_options.storageHosts),
-                                 " behind " + std::to_string(m_options.ranks) +
-                                     " ranks on topology '" + m_options.topology +
-                                     "' (allowed: up to " + std::to_string(hosts - GetRanks()) +
-                                     ", as it has " + std::to_string(hosts) + " hosts)");
-    }
 }
 
 LowerBound
@@ -192,30 +150,6 @@ Cluster::CheckAttributes() const
 
 Cluster::~Cluster() = default;
 
-FaultPlan
-Cluster::MakeFaults(const ClusterOptions& options, const TopologyGraph& topology)
-{
-    FaultPlan faults;
-    for (const std::string& fault : options.faults)
-    {
-        faults.Add(fault);
-    }
-    if (options.loss > 0)
-    {
-        faults.AddLoss("*", options.loss);
-    }
-    std::set<std::string> lossy; // parallel links share a name
-    for (const auto& link : topology.links)
-    {
-        const std::string name = topology.GetName(link.a) + "-" + topology.GetName(link.b);
-        if (link.loss > 0 && lossy.insert(name).second)
-        {
-            faults.AddLoss(name, link.loss);
-        }
-    }
-    return faults;
-}
-
 void
 Cluster::MeasurePaths()
 {
@@ -241,7 +175,8 @@ Cluster::InstallFabric()
     }
     helper.SetSwitchAttribute("Path", StringValue(m_options.path));
     m_transports.GetHosts().SetUp(helper, m_roundTrip);
-    SetMarking(helper);
+    const EcnMarking marking(m_options, m_transports.GetHosts());
+    marking.SetUp(m_attributes, helper);
     RaiseRecirculation(m_options.rate, m_attributes, helper);
     helper.SetAttributes(m_attributes);
     const uint32_t processes = Processes::GetCount();
@@ -252,6 +187,11 @@ Cluster::InstallFabric()
     }
     helper.SetRoutedHosts(GetHosts());
     m_fabric = helper.Install(*m_topology);
+    const std::string note = marking.Describe(m_fabric, m_options.rate);
+    if (!note.empty())
+    {
+        m_notes.push_back(note);
+    }
     m_nicHelper.Install(m_fabric, *m_topology);
     m_faults.Apply(m_fabric, m_options.rerouteDelay);
     m_faults.CheckDuplication(m_longest.links);
@@ -273,64 +213,6 @@ Cluster::InstallFabric()
     {
         m_steadyState = std::make_unique<SteadyState>(m_fabric, m_options.steadyState == "verify");
     }
-}
-
-void
-Cluster::SetMarking(FabricHelper& fabric) const
-{
-    double step = m_transports.GetHosts().GetEcnStep();
-    if (const InNetworkSystem* system = FindSystem(m_options); system && system->ecnStepPerGbps > 0)
-    {
-        step = system->ecnStepPerGbps;
-    }
-    const TypeId type = SwitchDevice::GetTypeId();
-    for (const std::string name : {"EcnKminPerGbps", "EcnKmaxPerGbps"})
-    {
-        if (step == 0 || m_attributes.Has(type, name) || !IsDefaultUnchanged(type, name))
-        {
-            return;
-        }
-    }
-    fabric.SetSwitchAttribute("EcnKminPerGbps", DoubleValue(step));
-    fabric.SetSwitchAttribute("EcnKmaxPerGbps", DoubleValue(step));
-}
-
-std::string
-Cluster::FindEcnUser() const
-{
-    if (const InNetworkSystem* system = FindSystem(m_options); system && system->ecnStepPerGbps > 0)
-    {
-        return KeyValues::Split(m_options.algorithm).GetName();
-    }
-    return m_transports.GetHosts().UsesEcn()
-               ? KeyValues::Split(m_options.congestionControl).GetName()
-               : "";
-}
-
-std::string
-Cluster::DescribeMarking() const
-{
-    const std::string user = FindEcnUser();
-    if (user.empty() || m_fabric.devicesOfSwitches.empty())
-    {
-        return "";
-    }
-    const SwitchDevice& device = *m_fabric.devicesOfSwitches[0];
-    const auto kilobytes = [&](const std::string& attribute) {
-        DoubleValue perGbps;
-        device.GetAttribute(attribute, perGbps);
-        const double gbps = static_cast<double>(m_options.rate.GetBitRate()) * 1e-9;
-        return FormatDouble(perGbps.Get() * gbps * 1e-3) + " kB";
-    };
-    DoubleValue pmax;
-    device.GetAttribute("EcnPmax", pmax);
-    const std::string kmin = kilobytes("EcnKminPerGbps");
-    const std::string kmax = kilobytes("EcnKmaxPerGbps");
-    const std::string curve =
-        kmin == kmax ? ""
-                     : "from " + kmin + " on, up to " + FormatDouble(100 * pmax.Get()) + " %, ";
-    return "ECN for " + user + ": switches mark " + curve + "all frames above " + kmax + " at " +
-           FormatRate(m_options.rate);
 }
 
 void
@@ -521,30 +403,6 @@ Cluster::MakeHostModel(const std::vector<uint32_t>& hosts) const
     const uint32_t ranks = hosts.empty() ? GetRanks() : static_cast<uint32_t>(hosts.size());
     const auto choice = Choose<HostModelEntry>(m_options.hostModel);
     return choice.entry->make({*m_topology, hosts, ranks, choice.values});
-}
-
-void
-Cluster::CheckStorage() const
-{
-    if (m_options.storageHosts == 0)
-    {
-        return;
-    }
-    const std::string hosts = std::to_string(m_options.storageHosts);
-    if (Processes::GetCount() > 1)
-    {
-        throw ConfigurationError("storage hosts",
-                                 hosts,
-                                 " with " + std::to_string(Processes::GetCount()) +
-                                     " processes (allowed: one process)");
-    }
-    if (GetPathChoice(m_options.path).isPinned)
-    {
-        throw ConfigurationError("storage hosts",
-                                 hosts,
-                                 " with path " + m_options.path +
-                                     " (allowed: paths that are not pinned to a schedule)");
-    }
 }
 
 void

@@ -54,14 +54,6 @@ class Cluster
     Cluster& operator=(const Cluster&) = delete;
     ~Cluster();
 
-    /**
-     * @param options configuration
-     * @param topology the network
-     * @return the faults and losses of both
-     * @throw ConfigurationError if a fault is malformed
-     */
-    static FaultPlan MakeFaults(const ClusterOptions& options, const TopologyGraph& topology);
-
     /** @return its options, with the congestion control resolved */
     const ClusterOptions& GetOptions() const
     {
@@ -263,17 +255,12 @@ class Cluster
     ProcessBorder* GetBorder() const;
 
   private:
-    void MakeTopology();
     void CheckAttributes() const;
     void AddPipelines();
     void MeasurePaths();
     void InstallFabric();
-    void SetMarking(FabricHelper& fabric) const;
-    std::string FindEcnUser() const;
-    std::string DescribeMarking() const;
     void PinPaths();
     std::shared_ptr<const HostModel> MakeHostModel(const std::vector<uint32_t>& hosts) const;
-    void CheckStorage() const;
     uint32_t GetHosts() const;
     void InstallBackground();
     void InstallStorage();

@@ -337,7 +337,7 @@ Checker::FindPrivateGroups() const
     {
         return std::nullopt;
     }
-    const bool hasFaults = !Cluster::MakeFaults(m_cluster, m_network.GetTopology()).IsEmpty();
+    const bool hasFaults = !m_cluster.MakeFaults(m_network.GetTopology()).IsEmpty();
     const auto servers = m_network.GetTopology().GetServers();
     return PrivateGroups({m_cluster, hasFaults, true, servers}, *m_graph, m_typical);
 }
