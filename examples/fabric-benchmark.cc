@@ -570,7 +570,7 @@ Benchmark(int argc, char* argv[])
                     experiment.traffic.messages.size(),
                     FormatBytes(experiment.traffic.bytes).c_str(),
                     experiment.pattern.c_str(),
-                    cluster.GetMtu(),
+                    cluster.GetOptions().GetMtu(),
                     FormatNotes(cluster.GetNotes()).c_str());
         Print(rows[0].measurement);
         std::printf("%s", FormatWarnings(warnings).c_str());

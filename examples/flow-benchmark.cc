@@ -536,7 +536,7 @@ Measure(int argc, char* argv[])
                     clusterOptions.topology.c_str(),
                     FormatRate(clusterOptions.rate).c_str(),
                     clusterOptions.transport.c_str(),
-                    cluster.GetCongestionControl().c_str(),
+                    cluster.GetOptions().congestionControl.c_str(),
                     static_cast<unsigned long long>(measurement.GetMeasured()),
                     static_cast<unsigned long long>(measurement.GetStarted()),
                     FormatNotes(cluster.GetNotes()).c_str());

@@ -268,7 +268,7 @@ GuardedRun::SetErrorHandlers(const Communicator::ErrorHandler& handler)
     }
     for (uint32_t host = 0; storage > 0 && host < ranks + storage; host++)
     {
-        m_cluster.GetStorageCommunicator(host)->SetErrorHandler(handler);
+        m_cluster.GetCommunicators().GetOfStorage(host)->SetErrorHandler(handler);
     }
 }
 
@@ -531,7 +531,7 @@ GuardedRun::GetWaitingFor(uint32_t rank) const
     }
     if (waiting.empty() && m_cluster.GetStorageHosts() > 0)
     {
-        waiting = m_cluster.GetStorageCommunicator(rank)->GetWaitingFor();
+        waiting = m_cluster.GetCommunicators().GetOfStorage(rank)->GetWaitingFor();
     }
     return waiting;
 }

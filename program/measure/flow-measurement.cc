@@ -317,8 +317,10 @@ void
 FlowMeasurement::Write(uint64_t number)
 {
     const FlowRow& row = m_flows[number].row;
-    const auto ways = m_cluster.GetPortPairs().GetPortPairs(row.source, row.destination);
-    const auto back = m_cluster.GetPortPairs().GetPortPairs(row.destination, row.source);
+    const auto ways =
+        m_cluster.GetTransports().GetPortPairs().GetPortPairs(row.source, row.destination);
+    const auto back =
+        m_cluster.GetTransports().GetPortPairs().GetPortPairs(row.destination, row.source);
     const std::size_t turn = m_turns[{row.source, row.destination}]++ % ways.size();
     const PortPair& way = ways[turn];
     const PortPair& wayBack = back[turn];

@@ -51,9 +51,9 @@ GetConfiguration(JsonValue options,
                  const std::vector<std::pair<std::string, std::string>>& choices)
 {
     auto resolved = JsonValue::Object();
-    resolved.Set("algorithm", cluster.GetAlgorithm())
-        .Set("congestion-control", cluster.GetCongestionControl())
-        .Set("mtu", cluster.GetMtu())
+    resolved.Set("algorithm", cluster.GetPlan().GetAlgorithm())
+        .Set("congestion-control", cluster.GetOptions().congestionControl)
+        .Set("mtu", cluster.GetOptions().GetMtu())
         .Set("hosts", cluster.GetFabric().topology.hosts)
         .Set("switches", cluster.GetFabric().topology.switches);
     std::string notes;

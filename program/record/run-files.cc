@@ -163,8 +163,8 @@ RunOutputs::GetConfiguration(const Cluster& cluster) const
                                 .Set("topology", options.topology)
                                 .Set("rate", FormatRate(options.rate))
                                 .Set("transport", options.transport)
-                                .Set("congestion-control", cluster.GetCongestionControl())
-                                .Set("algorithm", cluster.GetAlgorithm()));
+                                .Set("congestion-control", cluster.GetOptions().congestionControl)
+                                .Set("algorithm", cluster.GetPlan().GetAlgorithm()));
 }
 
 std::string

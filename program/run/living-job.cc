@@ -53,7 +53,7 @@ LivingJob::LivingJob(Parts parts, const LifeOptions& options, FailurePlan failur
       m_shares(static_cast<uint32_t>(std::count_if(m_parts.plan.shares.begin(),
                                                    m_parts.plan.shares.end(),
                                                    [](uint64_t share) { return share > 0; }))),
-      m_mostRestarts(m_parts.cluster.GetMostRestarts()),
+      m_mostRestarts(m_parts.cluster.GetTransports().GetMostRestarts()),
       m_graph(std::make_shared<CheckpointGraph>(m_parts.graph, m_parts.plan)),
       m_iterations(m_ranks),
       m_writing(m_ranks, m_parts.plan.every)
@@ -325,7 +325,7 @@ LivingJob::Detect(uint64_t number)
         {
             application->Abort();
         }
-        m_parts.cluster.Restart();
+        m_parts.cluster.GetCommunicators().Restart();
         m_abandoned++;
         m_isStopped = true;
     }

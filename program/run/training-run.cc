@@ -738,8 +738,8 @@ TrainingRun::Describe() const
     const ClusterOptions& cluster = m_options.cluster;
     std::string text = m_plan.description + ", " + std::to_string(m_cluster->GetRanks()) +
                        " ranks, " + cluster.topology + ", " + FormatRate(cluster.rate) + ", " +
-                       cluster.transport + " (" + m_cluster->GetCongestionControl() + "), " +
-                       m_cluster->GetAlgorithm();
+                       cluster.transport + " (" + m_cluster->GetOptions().congestionControl +
+                       "), " + m_cluster->GetPlan().GetAlgorithm();
     for (const auto& [collective, choice] : m_choices)
     {
         text += "\n# auto: " + choice;
@@ -863,7 +863,7 @@ TrainingRun::Run()
         result.training = m_training->Format();
     }
     result.choices = m_choices;
-    result.planned = m_cluster->GetChoices();
+    result.planned = m_cluster->GetPlan().GetChoices();
     result.inputs = DescribeInputs();
     result.fallback = FormatFallback(*m_cluster);
     result.warnings = GetWarnings(*m_cluster);

@@ -42,7 +42,7 @@ SharedSimulation::SharedSimulation(const SharedRunOptions& options)
     : m_options(options),
       m_jobs(MakePlans()),
       m_cluster(options.cluster, GetLargest()),
-      m_controller(m_cluster.GetController()),
+      m_controller(m_cluster.GetCommunicators().GetController()),
       m_allocator(m_cluster.GetFabric().topology,
                   m_cluster.GetRanks(),
                   GetRandomStream(RandomUse::PLACEMENTS)),
@@ -574,7 +574,7 @@ SharedSimulation::Run()
             result.warnings.push_back("job " + m_options.jobs[i].name + ": " + advice);
         }
     }
-    result.choices = m_cluster.GetChoices();
+    result.choices = m_cluster.GetPlan().GetChoices();
     result.cost = GetRunCost(m_cluster.GetFabric());
     return result;
 }
