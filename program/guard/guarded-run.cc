@@ -6,6 +6,8 @@
 
 #include "guarded-run.h"
 
+#include "run-interrupts.h"
+
 #include "ns3/gradient-codec.h"
 #include "ns3/log.h"
 #include "ns3/roce-wire-format.h"
@@ -16,11 +18,8 @@
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <csignal>
 #include <map>
-#include <sys/time.h>
 
 namespace ns3::training
 {
@@ -34,83 +33,7 @@ namespace
 /// says why.
 constexpr double STALL_SECONDS = 240;
 
-constexpr std::array<int, 3> SIGNALS{SIGHUP, SIGINT, SIGTERM};
-
-bool g_handlesSignals = false;
-volatile std::sig_atomic_t g_signal = 0;       // the signal that has arrived
-volatile std::sig_atomic_t g_isSimulating = 0; // a simulation of one process runs
-volatile std::sig_atomic_t g_isLookDue = 0;
-std::function<void()> g_look; // or null
-
-/** Halts a simulation of one process. Several must halt together, see CheckSignal(). */
-void
-StopSoon()
-{
-    if (g_isSimulating != 0)
-    {
-        Simulator::Stop(); // sets a flag
-    }
-}
-
-void
-OnSignal(int signal)
-{
-    g_signal = signal;
-    StopSoon();
-}
-
-void
-OnAlarm(int /* signal */)
-{
-    g_isLookDue = 1;
-    StopSoon();
-}
-
-/** @return whether a look was due */
-bool
-Look()
-{
-    const bool isDue = g_isLookDue != 0;
-    if (isDue && g_look)
-    {
-        g_look();
-    }
-    g_isLookDue = 0;
-    return isDue;
-}
-
-/** @return name of a signal */
-std::string
-GetSignalName(int signal)
-{
-    return signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
-}
-
-/** @param handler of the signals that are not ignored */
-void
-SetHandler(void (*handler)(int))
-{
-    for (int signal : SIGNALS)
-    {
-        struct sigaction action;
-        if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
-        {
-            action = {};
-            action.sa_handler = handler;
-            action.sa_flags = static_cast<int>(SA_RESETHAND);
-            sigaction(signal, &action, nullptr);
-        }
-    }
-}
-
 } // namespace
-
-SimulationInterrupted::SimulationInterrupted(int signal, Time when)
-    : SimulationStuck("interrupted by " + GetSignalName(signal) + " (at " +
-                      FormatDouble(when.GetSeconds()) + " s)"),
-      m_signal(signal)
-{
-}
 
 /** State that the processes exchange when the simulation halts. */
 struct GuardedRun::State
@@ -191,32 +114,6 @@ GuardedRun::EstimateMemory(uint64_t bytes, uint32_t copies)
            (BYTES_PER_REQUEST / static_cast<double>(MAX_REQUEST) + copies);
 }
 
-void
-GuardedRun::HandleSignals()
-{
-    g_handlesSignals = true;
-}
-
-void
-GuardedRun::SetLook(std::function<void()> look, double period)
-{
-    g_look = nullptr;
-    struct sigaction action;
-    if (sigaction(SIGALRM, nullptr, &action) != 0 ||
-        (action.sa_handler != SIG_DFL && action.sa_handler != &OnAlarm))
-    {
-        return;
-    }
-    action = {};
-    action.sa_handler = &OnAlarm;
-    action.sa_flags = SA_RESTART; // output continues
-    sigaction(SIGALRM, &action, nullptr);
-    g_look = std::move(look);
-    const auto micros = g_look ? static_cast<suseconds_t>(period * 1e6) : 0;
-    const itimerval timer{{0, micros}, {0, micros / 2}};
-    setitimer(ITIMER_REAL, &timer, nullptr);
-}
-
 GuardedRun::GuardedRun(const Cluster& cluster)
     : m_cluster(cluster),
       m_computing([] { return false; }),
@@ -238,18 +135,12 @@ GuardedRun::GuardedRun(const Cluster& cluster)
         m_cluster.GetBorder()->SetNoticeHandler(
             [this](ProcessBorder::Notice notice, Time when) { OnNotice(notice, when); });
     }
-    if (g_handlesSignals)
-    {
-        SetHandler(&OnSignal);
-    }
+    RunInterrupts::Begin();
 }
 
 GuardedRun::~GuardedRun()
 {
-    if (g_handlesSignals)
-    {
-        SetHandler(SIG_DFL);
-    }
+    RunInterrupts::End();
     SetErrorHandlers(nullptr);
     if (m_cluster.GetBorder())
     {
@@ -372,8 +263,8 @@ GuardedRun::Halt(uint32_t run)
 void
 GuardedRun::CheckSignal()
 {
-    Look();
-    if (g_signal == 0)
+    RunInterrupts::Look();
+    if (RunInterrupts::GetSignal() == 0)
     {
         m_signalCheck = Simulator::Schedule(m_signalPeriod, &GuardedRun::CheckSignal, this);
         return;
@@ -406,7 +297,7 @@ GuardedRun::Simulate()
     }
     catch (const CodecError& error)
     {
-        g_isSimulating = 0;
+        RunInterrupts::SetSimulating(false);
         if (Processes::GetCount() > 1)
         {
             throw; // the other processes do not know of the error
@@ -429,13 +320,14 @@ GuardedRun::RunOnce()
     {
         m_signalCheck = Simulator::Schedule(m_signalPeriod, &GuardedRun::CheckSignal, this);
     }
-    g_isSimulating = Processes::GetCount() == 1;
-    if (g_signal == 0 || Processes::GetCount() > 1)
+    RunInterrupts::SetSimulating(Processes::GetCount() == 1);
+    if (RunInterrupts::GetSignal() == 0 || Processes::GetCount() > 1)
     {
         Simulate();
     }
-    g_isSimulating = 0;
-    m_isEarly = Look() && Simulator::Now() < m_checkTime && Processes::GetCount() == 1;
+    RunInterrupts::SetSimulating(false);
+    m_isEarly =
+        RunInterrupts::Look() && Simulator::Now() < m_checkTime && Processes::GetCount() == 1;
     Simulator::Cancel(check);
     Simulator::Cancel(m_signalCheck);
     // All processes are here now, at the same simulated time unless one of them has stopped early.
@@ -550,7 +442,7 @@ GuardedRun::GetState() const
     state.computing =
         m_computing() ||
         std::any_of(units.begin(), units.end(), [](const auto& unit) { return unit->IsBusy(); });
-    state.signal = g_signal;
+    state.signal = RunInterrupts::GetSignal();
     for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
     {
         for (const auto& device : m_cluster.GetFabric().rails[rank])
