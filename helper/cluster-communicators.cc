@@ -145,7 +145,7 @@ ClusterCommunicators::InstallInNics(const ScheduledCommunicator::Planner& planne
     {
         return;
     }
-    const PacketSize packet = m_parts.transports.GetHosts().GetPacketSize();
+    const PacketSize packet = m_parts.transports.GetTransport().GetPacketSize();
     m_inNics = training::InstallInNics(
         m_parts.options,
         m_parts.attributes,

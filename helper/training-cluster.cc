@@ -62,16 +62,16 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
     m_topology = m_options.GetTopology();
     FabricHelper::CheckSize(*m_topology);
     m_faults = m_options.MakeFaults(*m_topology);
-    const PacketSize packet = m_transports.GetHosts().GetPacketSize();
+    const PacketSize packet = m_transports.GetTransport().GetPacketSize();
     m_plan = std::make_unique<ClusterPlan>(m_options, *m_topology, packet, m_nicHelper);
     MeasurePaths();
     InstallFabric();
     const double gain = m_nicHelper.GetGain(packet, m_longest.rate);
     m_transports.Install(m_longest, m_roundTrip, gain);
-    m_nicHelper.CheckSegments(m_transports.GetHosts().GetSegmentBytes());
+    m_nicHelper.CheckSegments(m_transports.GetTransport().GetSegmentBytes());
     if (m_nicHelper.IsInstalled())
     {
-        m_notes.push_back(m_nicHelper.Describe(m_transports.GetHosts().GetPacketSize(),
+        m_notes.push_back(m_nicHelper.Describe(m_transports.GetTransport().GetPacketSize(),
                                                m_options.rate.GetBitRate()));
     }
     m_communicators =
@@ -133,8 +133,8 @@ Cluster::InstallFabric()
         helper.SetSwitchAttribute("BufferSize", UintegerValue(m_options.buffer));
     }
     helper.SetSwitchAttribute("Path", StringValue(m_options.path));
-    m_transports.GetHosts().SetUp(helper, m_roundTrip);
-    const EcnMarking marking(m_options, m_transports.GetHosts());
+    m_transports.GetTransport().SetUp(helper, m_roundTrip);
+    const EcnMarking marking(m_options, m_transports.GetTransport());
     marking.SetUp(m_attributes, helper);
     RaiseRecirculation(m_options.rate, m_attributes, helper);
     helper.SetAttributes(m_attributes);
@@ -205,7 +205,9 @@ Cluster::InstallBackground()
                               : m_fabric.devicesOfSwitches[0]->GetPipelineDelay();
     m_background = m_backgroundHelper.Install(
         m_fabric,
-        std::make_unique<IdlePaths>(*m_topology, m_transports.GetHosts().GetPacketSize(), pipeline),
+        std::make_unique<IdlePaths>(*m_topology,
+                                    m_transports.GetTransport().GetPacketSize(),
+                                    pipeline),
         [this](uint32_t host) { return m_transports.Make(host, MessageUse::BACKGROUND); });
     m_background->Start();
     m_notes.push_back(m_backgroundHelper.Describe(*m_background));

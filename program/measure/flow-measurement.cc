@@ -41,7 +41,7 @@ constexpr uint32_t ACK_BYTES =
 IdlePaths
 MakeIdlePaths(const Cluster& cluster)
 {
-    const HostTransport& transport = cluster.GetTransports().GetHosts();
+    const HostTransport& transport = cluster.GetTransports().GetTransport();
     const auto& switches = cluster.GetFabric().devicesOfSwitches;
     const Time pipeline = switches.empty() ? Time(0) : switches[0]->GetPipelineDelay();
     return IdlePaths(cluster.GetTopology(),
