@@ -181,11 +181,11 @@ BenchmarkRun::Measure(const JsonValue& configuration,
         }
     }
     GatherCounters(cluster.GetFabric());
-    files.Finish();
+    figures.AddAll({cluster, real, m_codingErrors, m_largestError});
+    files.Finish({}, &figures);
     files.Close(stuck ? failure : mismatch.empty() ? "" : "wrong result: " + mismatch);
     planned = cluster.GetPlan().GetChoices();
     cost = GetRunCost(cluster.GetFabric());
-    figures.AddAll({cluster, real, m_codingErrors, m_largestError});
 }
 
 std::vector<std::string>

@@ -48,7 +48,7 @@ AddFailure(JsonValue& document, const std::string& failure)
 JsonValue
 GetConfiguration(JsonValue options,
                  const Cluster& cluster,
-                 const std::vector<std::pair<std::string, std::string>>& choices)
+                 const std::vector<std::pair<std::string, JsonValue>>& more)
 {
     auto resolved = JsonValue::Object();
     resolved.Set("algorithm", cluster.GetPlan().GetAlgorithm())
@@ -62,7 +62,7 @@ GetConfiguration(JsonValue options,
         notes += (notes.empty() ? "" : "; ") + note;
     }
     resolved.Set("notes", notes);
-    for (const auto& [option, value] : choices)
+    for (const auto& [option, value] : more)
     {
         resolved.Set(option, value);
     }
