@@ -7,19 +7,18 @@
 #include "guarded-run.h"
 
 #include "run-interrupts.h"
+#include "run-state.h"
 
 #include "ns3/gradient-codec.h"
 #include "ns3/log.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
-#include "ns3/training-byte-archive.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace ns3::training
 {
@@ -34,66 +33,6 @@ namespace
 constexpr double STALL_SECONDS = 240;
 
 } // namespace
-
-/** State that the processes exchange when the simulation halts. */
-struct GuardedRun::State
-{
-    Time failureTime;
-    uint32_t failurePeer{0};
-    std::string failure;
-    bool stopped{false};
-    bool ended{false};
-    Time lastDone;
-    bool computing{false};
-    uint64_t progress{0};
-    int signal{0};                           ///< that has arrived; 0: none
-    std::map<uint32_t, std::string> waiting; ///< by rank; only waiting ranks
-
-    std::string Pack() const
-    {
-        ByteWriter writer;
-        writer(failureTime, failurePeer, failure, stopped, ended, lastDone, computing, progress);
-        writer(signal, waiting.size());
-        for (const auto& [rank, text] : waiting)
-        {
-            writer(rank, text);
-        }
-        return writer.GetText();
-    }
-
-    static State Unpack(const std::string& bytes)
-    {
-        State state;
-        ByteReader reader(bytes.data(), bytes.size());
-        reader(state.failureTime, state.failurePeer, state.failure);
-        reader(state.stopped, state.ended, state.lastDone, state.computing, state.progress);
-        reader(state.signal);
-        for (auto left = reader.Next<std::size_t>(); left > 0; left--)
-        {
-            const auto rank = reader.Next<uint32_t>();
-            reader(state.waiting[rank]);
-        }
-        return state;
-    }
-
-    /** @param other state of another process; the first of two failures is kept */
-    void Add(const State& other)
-    {
-        if (!other.failure.empty() && (failure.empty() || other.failureTime < failureTime))
-        {
-            failureTime = other.failureTime;
-            failurePeer = other.failurePeer;
-            failure = other.failure;
-        }
-        stopped |= other.stopped;
-        ended &= other.ended;
-        lastDone = std::max(lastDone, other.lastDone);
-        computing |= other.computing;
-        progress += other.progress;
-        signal = std::max(signal, other.signal);
-        waiting.insert(other.waiting.begin(), other.waiting.end());
-    }
-};
 
 void
 GuardedRun::CheckDuration(double seconds, const std::string& what)
@@ -331,14 +270,14 @@ GuardedRun::RunOnce()
     Simulator::Cancel(check);
     Simulator::Cancel(m_signalCheck);
     // All processes are here now, at the same simulated time unless one of them has stopped early.
-    State all = GetState();
+    RunState all = GetState();
     if (Processes::GetCount() > 1)
     {
         const auto states = Processes::Gather(all.Pack());
-        all = State::Unpack(states[0]);
+        all = RunState::Unpack(states[0]);
         for (std::size_t process = 1; process < states.size(); process++)
         {
-            all.Add(State::Unpack(states[process]));
+            all.Add(RunState::Unpack(states[process]));
         }
     }
     const auto stuck = [&](uint32_t peer, const std::string& reason, Time when) {
@@ -388,7 +327,7 @@ GuardedRun::RunOnce()
 }
 
 std::string
-GuardedRun::FindStall(const State& all)
+GuardedRun::FindStall(const RunState& all)
 {
     const Time now = Simulator::Now();
     const bool hasBackground = m_cluster.GetBackground() != nullptr;
@@ -428,10 +367,10 @@ GuardedRun::GetWaitingFor(uint32_t rank) const
     return waiting;
 }
 
-GuardedRun::State
+RunState
 GuardedRun::GetState() const
 {
-    State state;
+    RunState state;
     state.failureTime = m_failureTime;
     state.failurePeer = m_failurePeer;
     state.failure = m_failure;

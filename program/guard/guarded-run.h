@@ -21,6 +21,8 @@
 namespace ns3::training
 {
 
+struct RunState;
+
 /**
  * @ingroup distributed-training-helper
  *
@@ -114,16 +116,14 @@ class GuardedRun
     void Fail(uint32_t peer, const std::string& reason);
 
   private:
-    struct State;
-
     void SetErrorHandlers(const Communicator::ErrorHandler& handler);
     void OnNotice(ProcessBorder::Notice notice, Time when);
     void Halt(uint32_t run);
     void CheckSignal();
     static void Simulate();
     bool RunOnce();
-    State GetState() const;
-    std::string FindStall(const State& all);
+    RunState GetState() const;
+    std::string FindStall(const RunState& all);
     std::string GetWaitingFor(uint32_t rank) const;
 
     const Cluster& m_cluster;
