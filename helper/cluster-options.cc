@@ -8,16 +8,19 @@
 
 #include "in-network-system.h"
 
+#include "ns3/fault-plan.h"
 #include "ns3/host-model.h"
 #include "ns3/multi-port-transport.h"
 #include "ns3/path-choice.h"
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-jitter.h"
+#include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
 #include "ns3/transport-entry.h"
 
 #include <cmath>
+#include <set>
 
 namespace ns3::training
 {
@@ -99,6 +102,31 @@ ClusterOptions::Check() const
                                  FormatBytes(buffer),
                                  " (allowed: " + FormatBytes(MIN_BUFFER) +
                                      " and more; 0: automatic)");
+    }
+    CheckStorage();
+}
+
+void
+ClusterOptions::CheckStorage() const
+{
+    if (storageHosts == 0)
+    {
+        return;
+    }
+    const std::string hosts = std::to_string(storageHosts);
+    if (Processes::GetCount() > 1)
+    {
+        throw ConfigurationError("storage hosts",
+                                 hosts,
+                                 " with " + std::to_string(Processes::GetCount()) +
+                                     " processes (allowed: one process)");
+    }
+    if (GetPathChoice(path).isPinned)
+    {
+        throw ConfigurationError("storage hosts",
+                                 hosts,
+                                 " with path " + path +
+                                     " (allowed: paths that are not pinned to a schedule)");
     }
 }
 
@@ -201,6 +229,58 @@ std::shared_ptr<const TopologyGraph>
 ClusterOptions::GetTopology(uint32_t hosts) const
 {
     return m_topology.Get(topology, hosts, rate, delay);
+}
+
+std::shared_ptr<const TopologyGraph>
+ClusterOptions::GetTopology() const
+{
+    try
+    {
+        return GetTopology(static_cast<uint32_t>(ranks + storageHosts));
+    }
+    catch (const ConfigurationError&)
+    {
+        if (storageHosts == 0)
+        {
+            throw;
+        }
+        // Or what is wrong without storage hosts.
+        const uint32_t hosts = GetTopology(static_cast<uint32_t>(ranks))->hosts;
+        if (hosts >= ranks + storageHosts)
+        {
+            throw;
+        }
+        throw ConfigurationError("storage hosts",
+                                 std::to_string(storageHosts),
+                                 " behind " + std::to_string(ranks) + " ranks on topology '" +
+                                     topology + "' (allowed: up to " +
+                                     std::to_string(hosts - ranks) + ", as it has " +
+                                     std::to_string(hosts) + " hosts)");
+    }
+}
+
+FaultPlan
+ClusterOptions::MakeFaults(const TopologyGraph& network) const
+{
+    FaultPlan plan;
+    for (const std::string& fault : faults)
+    {
+        plan.Add(fault);
+    }
+    if (loss > 0)
+    {
+        plan.AddLoss("*", loss);
+    }
+    std::set<std::string> lossy; // parallel links share a name
+    for (const auto& link : network.links)
+    {
+        const std::string name = network.GetName(link.a) + "-" + network.GetName(link.b);
+        if (link.loss > 0 && lossy.insert(name).second)
+        {
+            plan.AddLoss(name, link.loss);
+        }
+    }
+    return plan;
 }
 
 std::optional<uint32_t>

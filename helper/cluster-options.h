@@ -21,6 +21,7 @@
 namespace ns3::training
 {
 
+class FaultPlan;
 struct TransportEntry;
 
 /**
@@ -124,12 +125,27 @@ struct ClusterOptions
     std::shared_ptr<const TopologyGraph> GetTopology(uint32_t hosts) const;
 
     /**
+     * @return the topology of the ranks and storage hosts
+     * @throw ConfigurationError as BuildTopology(), or if it has no place for the storage hosts
+     */
+    std::shared_ptr<const TopologyGraph> GetTopology() const;
+
+    /**
+     * @param network the topology
+     * @return the faults and losses of both
+     * @throw ConfigurationError if a fault is malformed
+     */
+    FaultPlan MakeFaults(const TopologyGraph& network) const;
+
+    /**
      * @return number of hosts of the topology, if its text fixes it; otherwise none
      * @throw ConfigurationError as BuildTopology()
      */
     std::optional<uint32_t> FindHosts() const;
 
   private:
+    void CheckStorage() const;
+
     mutable BuiltTopology m_topology;
 };
 

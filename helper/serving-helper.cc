@@ -41,7 +41,10 @@ InstallServing(const Cluster& cluster,
             std::vector<Ptr<ScheduledCommunicator>> groups(cluster.GetRanks());
             if (ranks.size() > 1)
             {
-                groups = cluster.Split({ranks}, 1, "", {CollectiveOperation::ALL_REDUCE});
+                groups = cluster.GetCommunicators().Split({ranks},
+                                                          1,
+                                                          "",
+                                                          {CollectiveOperation::ALL_REDUCE});
             }
             std::vector<std::unique_ptr<ServingGpu>> gpus;
             for (uint32_t rank : ranks)

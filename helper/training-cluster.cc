@@ -6,24 +6,18 @@
 
 #include "training-cluster.h"
 
-#include "nic-algorithm.h"
+#include "ecn-marking.h"
 
-#include "ns3/boolean.h"
-#include "ns3/communicator-list.h"
-#include "ns3/double.h"
+#include "ns3/collective-algorithm.h"
 #include "ns3/fabric-border.h"
 #include "ns3/fabric-partition.h"
-#include "ns3/message-tag.h"
+#include "ns3/path-choice.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/string.h"
-#include "ns3/topology-builder.h"
-#include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
+#include "ns3/transport-entry.h"
 #include "ns3/uinteger.h"
-
-#include <algorithm>
-#include <set>
 
 namespace ns3::training
 {
@@ -34,37 +28,8 @@ namespace
 /// Size of Ethernet headers, with preamble and gap.
 constexpr uint32_t ETHERNET_LINE_BYTES =
     Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
-/// Number of the communicator of storage hosts, for tables.
-constexpr uint32_t STORAGE_COMMUNICATOR = MessageTag::MAX_COMMUNICATOR;
 /// Maximum round trip: its multiples, such as doubled timeouts, must not overflow; s.
 constexpr double MAX_ROUND_TRIP = 4000;
-
-/** @return the in-network system of a cluster, or null */
-const InNetworkSystem*
-FindSystem(const ClusterOptions& options)
-{
-    const auto& all = Registry<InNetworkSystem>::All();
-    const auto found = all.find(KeyValues::Split(options.algorithm).GetName());
-    return found == all.end() ? nullptr : &found->second;
-}
-
-/**
- * Lists communicators at the nodes of their ranks.
- * @param fabric whose host r has rank r
- * @param communicators by rank; null: none
- */
-template <typename T>
-void
-AddToLists(const Fabric& fabric, const std::vector<Ptr<T>>& communicators)
-{
-    for (uint32_t rank = 0; rank < communicators.size(); rank++)
-    {
-        if (communicators[rank])
-        {
-            CommunicatorList::Add(fabric.hosts.Get(rank), communicators[rank]);
-        }
-    }
-}
 
 /** Lets recirculation ports of switches run at the rate of the links, if that is higher. */
 void
@@ -91,91 +56,43 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
         m_attributes.Set(name, value);
     }
     m_options.congestionControl = m_options.GetCongestionControl();
-    m_mtu = m_options.GetMtu();
     m_backgroundHelper = BackgroundHelper(m_options);
     m_nicHelper = NicHelper(m_options, m_attributes);
     m_codecHelper = CodecHelper(m_options);
-    CheckStorage();
-    MakeTopology();
+    m_topology = m_options.GetTopology();
     FabricHelper::CheckSize(*m_topology);
-    m_faults = MakeFaults(m_options, *m_topology);
-    const PacketSize packet = m_transports.GetHosts().GetPacketSize();
+    m_faults = m_options.MakeFaults(*m_topology);
+    const PacketSize packet = m_transports.GetTransport().GetPacketSize();
     m_plan = std::make_unique<ClusterPlan>(m_options, *m_topology, packet, m_nicHelper);
-    m_lowerBound = std::make_unique<LowerBound>(*m_topology, GetRanks(), packet.GetGoodput());
-    if (m_nicHelper.IsInstalled())
-    {
-        m_codedBound = std::make_unique<LowerBound>(m_nicHelper.LimitHosts(*m_topology, packet),
-                                                    GetRanks(),
-                                                    m_nicHelper.GetGoodput(packet));
-    }
     MeasurePaths();
     InstallFabric();
     const double gain = m_nicHelper.GetGain(packet, m_longest.rate);
     m_transports.Install(m_longest, m_roundTrip, gain);
-    m_nicHelper.CheckSegments(m_transports.GetHosts().GetSegmentBytes());
-    MakeCommunicators();
-    const std::string marking = DescribeMarking();
-    if (!marking.empty())
-    {
-        m_notes.push_back(marking);
-    }
+    m_nicHelper.CheckSegments(m_transports.GetTransport().GetSegmentBytes());
     if (m_nicHelper.IsInstalled())
     {
-        m_notes.push_back(m_nicHelper.Describe(m_transports.GetHosts().GetPacketSize(),
+        m_notes.push_back(m_nicHelper.Describe(m_transports.GetTransport().GetPacketSize(),
                                                m_options.rate.GetBitRate()));
     }
-    InstallInNetwork(largestJob);
-    InstallNicEngines();
-    InstallCodecs();
-    InstallStorage();
+    m_communicators =
+        std::make_unique<ClusterCommunicators>(ClusterCommunicators::Parts{m_options,
+                                                                           m_attributes,
+                                                                           *m_topology,
+                                                                           m_fabric,
+                                                                           m_transports,
+                                                                           *m_plan,
+                                                                           m_nicHelper,
+                                                                           m_codecHelper,
+                                                                           m_longest.rate},
+                                               largestJob,
+                                               m_notes);
+    m_bounds = std::make_unique<ClusterBounds>(*m_topology,
+                                               packet,
+                                               m_nicHelper,
+                                               m_codecHelper,
+                                               *m_communicators);
     InstallBackground();
     CheckAttributes();
-}
-
-void
-Cluster::MakeTopology()
-{
-    try
-    {
-        m_topology = m_options.GetTopology(GetRanks() + GetStorageHosts());
-    }
-    catch (const ConfigurationError&)
-    {
-        if (m_options.storageHosts == 0)
-        {
-            throw;
-        }
-        const uint32_t hosts =
-            m_options.GetTopology(GetRanks())->hosts; // or what is wrong without storage hosts
-        if (hosts >= GetRanks() + GetStorageHosts())
-        {
-            throw;
-        }
-        throw ConfigurationError("storage hosts",
-                                 std::to_string(m_options.storageHosts),
-                                 " behind " + std::to_string(m_options.ranks) +
-                                     " ranks on topology '" + m_options.topology +
-                                     "' (allowed: up to " + std::to_string(hosts - GetRanks()) +
-                                     ", as it has " + std::to_string(hosts) + " hosts)");
-    }
-}
-
-LowerBound
-Cluster::MakeLowerBound(const std::vector<uint32_t>& group,
-                        CollectiveOperation operation,
-                        bool isJob) const
-{
-    const PacketSize packet = m_transports.GetHosts().GetPacketSize();
-    if (m_controller && isJob)
-    {
-        LowerBound bound(*m_topology, group, packet.GetGoodput());
-        bound.SetSumsInNetwork({CollectiveOperation::ALL_REDUCE}, 1);
-        return bound;
-    }
-    return m_nicHelper.Codes(operation) ? LowerBound(m_nicHelper.LimitHosts(*m_topology, packet),
-                                                     group,
-                                                     m_nicHelper.GetGoodput(packet))
-                                        : LowerBound(*m_topology, group, packet.GetGoodput());
 }
 
 void
@@ -192,30 +109,6 @@ Cluster::CheckAttributes() const
 
 Cluster::~Cluster() = default;
 
-FaultPlan
-Cluster::MakeFaults(const ClusterOptions& options, const TopologyGraph& topology)
-{
-    FaultPlan faults;
-    for (const std::string& fault : options.faults)
-    {
-        faults.Add(fault);
-    }
-    if (options.loss > 0)
-    {
-        faults.AddLoss("*", options.loss);
-    }
-    std::set<std::string> lossy; // parallel links share a name
-    for (const auto& link : topology.links)
-    {
-        const std::string name = topology.GetName(link.a) + "-" + topology.GetName(link.b);
-        if (link.loss > 0 && lossy.insert(name).second)
-        {
-            faults.AddLoss(name, link.loss);
-        }
-    }
-    return faults;
-}
-
 void
 Cluster::MeasurePaths()
 {
@@ -226,7 +119,7 @@ Cluster::MeasurePaths()
         m_longest = {1, rate, Time(0), 1 / static_cast<double>(rate)};
     }
     const double bits =
-        8.0 * (m_mtu + ROCE_BYTES + AETH_BYTES + ROCE_BYTES + 2 * ETHERNET_LINE_BYTES);
+        8.0 * (m_options.GetMtu() + ROCE_BYTES + AETH_BYTES + ROCE_BYTES + 2 * ETHERNET_LINE_BYTES);
     m_roundTrip = 2 * m_longest.delay + Seconds(bits * m_longest.secondsPerBit);
 }
 
@@ -240,8 +133,9 @@ Cluster::InstallFabric()
         helper.SetSwitchAttribute("BufferSize", UintegerValue(m_options.buffer));
     }
     helper.SetSwitchAttribute("Path", StringValue(m_options.path));
-    m_transports.GetHosts().SetUp(helper, m_roundTrip);
-    SetMarking(helper);
+    m_transports.GetTransport().SetUp(helper, m_roundTrip);
+    const EcnMarking marking(m_options, m_transports.GetTransport());
+    marking.SetUp(m_attributes, helper);
     RaiseRecirculation(m_options.rate, m_attributes, helper);
     helper.SetAttributes(m_attributes);
     const uint32_t processes = Processes::GetCount();
@@ -252,6 +146,11 @@ Cluster::InstallFabric()
     }
     helper.SetRoutedHosts(GetHosts());
     m_fabric = helper.Install(*m_topology);
+    const std::string note = marking.Describe(m_fabric, m_options.rate);
+    if (!note.empty())
+    {
+        m_notes.push_back(note);
+    }
     m_nicHelper.Install(m_fabric, *m_topology);
     m_faults.Apply(m_fabric, m_options.rerouteDelay);
     m_faults.CheckDuplication(m_longest.links);
@@ -276,64 +175,6 @@ Cluster::InstallFabric()
 }
 
 void
-Cluster::SetMarking(FabricHelper& fabric) const
-{
-    double step = m_transports.GetHosts().GetEcnStep();
-    if (const InNetworkSystem* system = FindSystem(m_options); system && system->ecnStepPerGbps > 0)
-    {
-        step = system->ecnStepPerGbps;
-    }
-    const TypeId type = SwitchDevice::GetTypeId();
-    for (const std::string name : {"EcnKminPerGbps", "EcnKmaxPerGbps"})
-    {
-        if (step == 0 || m_attributes.Has(type, name) || !IsDefaultUnchanged(type, name))
-        {
-            return;
-        }
-    }
-    fabric.SetSwitchAttribute("EcnKminPerGbps", DoubleValue(step));
-    fabric.SetSwitchAttribute("EcnKmaxPerGbps", DoubleValue(step));
-}
-
-std::string
-Cluster::FindEcnUser() const
-{
-    if (const InNetworkSystem* system = FindSystem(m_options); system && system->ecnStepPerGbps > 0)
-    {
-        return KeyValues::Split(m_options.algorithm).GetName();
-    }
-    return m_transports.GetHosts().UsesEcn()
-               ? KeyValues::Split(m_options.congestionControl).GetName()
-               : "";
-}
-
-std::string
-Cluster::DescribeMarking() const
-{
-    const std::string user = FindEcnUser();
-    if (user.empty() || m_fabric.devicesOfSwitches.empty())
-    {
-        return "";
-    }
-    const SwitchDevice& device = *m_fabric.devicesOfSwitches[0];
-    const auto kilobytes = [&](const std::string& attribute) {
-        DoubleValue perGbps;
-        device.GetAttribute(attribute, perGbps);
-        const double gbps = static_cast<double>(m_options.rate.GetBitRate()) * 1e-9;
-        return FormatDouble(perGbps.Get() * gbps * 1e-3) + " kB";
-    };
-    DoubleValue pmax;
-    device.GetAttribute("EcnPmax", pmax);
-    const std::string kmin = kilobytes("EcnKminPerGbps");
-    const std::string kmax = kilobytes("EcnKmaxPerGbps");
-    const std::string curve =
-        kmin == kmax ? ""
-                     : "from " + kmin + " on, up to " + FormatDouble(100 * pmax.Get()) + " %, ";
-    return "ECN for " + user + ": switches mark " + curve + "all frames above " + kmax + " at " +
-           FormatRate(m_options.rate);
-}
-
-void
 Cluster::AddPipelines()
 {
     const auto delay = m_attributes.Get(SwitchDevice::GetTypeId(), "PipelineDelay");
@@ -352,259 +193,6 @@ Cluster::AddPipelines()
     m_roundTrip += passes * pipeline + 2 * m_nicHelper.GetLatency();
 }
 
-ScheduledCommunicator::Planner
-Cluster::MakePlanner() const
-{
-    const auto planner = m_plan->Get();
-    const auto gathers = m_codecHelper.CodesBuckets() ? m_plan->MakeGathers() : planner;
-    return [planner, gathers](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
-        return (operation == CollectiveOperation::ALL_GATHER ? gathers : planner)
-            ->Get(operation, bytes, root);
-    };
-}
-
-void
-Cluster::MakeCommunicators()
-{
-    m_planner = MakePlanner();
-    const auto hostModel = MakeHostModel({});
-    for (uint32_t rank = 0; rank < GetRanks(); rank++)
-    {
-        const auto transport = m_transports.Make(rank, MessageUse::RANKS);
-        auto communicator = m_attributes.Create<ScheduledCommunicator>();
-        communicator->Setup(rank, GetRanks(), transport, m_planner);
-        communicator->SetHostModel(hostModel);
-        communicator->SetCoding(m_nicHelper.GetCoding());
-        m_codecHelper.InstallIn(*communicator, rank);
-        m_communicators.push_back(communicator);
-    }
-    AddToLists(m_fabric, m_communicators);
-}
-
-void
-Cluster::InstallInNetwork(uint32_t largestJob)
-{
-    if (!IsInNetwork(m_options.algorithm))
-    {
-        return;
-    }
-    if (m_options.hostLatency.IsStrictlyPositive())
-    {
-        throw ConfigurationError("host latency",
-                                 FormatTime(m_options.hostLatency),
-                                 " with " + m_options.algorithm +
-                                     " (allowed: with algorithms that run on hosts)");
-    }
-    const auto system = Choose<InNetworkSystem>(m_options.algorithm);
-    InNetworkRequest request{m_fabric,
-                             {},
-                             m_communicators,
-                             MakeHostModel({}),
-                             system.values,
-                             system.values.GetAttributes(GetKeys(*system.entry)),
-                             m_notes,
-                             largestJob};
-    request.attributes.Add(m_attributes);
-    for (uint32_t rank = 0; rank < GetRanks(); rank++)
-    {
-        request.endpoints.push_back(m_fabric.devices[rank]->GetEndpoint());
-    }
-    if (largestJob > 0)
-    {
-        if (!system.entry->control)
-        {
-            throw ConfigurationError(
-                "collective",
-                m_options.algorithm,
-                " with jobs that share switches (allowed: " + GetSharedSystems() + ")");
-        }
-        request.hosts.clear();
-        m_controller = system.entry->control(request);
-        return;
-    }
-    m_inNetworkCommunicators = system.entry->install(request);
-    AddToLists(m_fabric, m_inNetworkCommunicators);
-    std::set<CollectiveOperation> operations;
-    for (const CollectiveOperation operation :
-         {CollectiveOperation::ALL_REDUCE, CollectiveOperation::REDUCE})
-    {
-        if (m_inNetworkCommunicators.front()->IsOffloaded(operation))
-        {
-            operations.insert(operation);
-        }
-    }
-    m_lowerBound->SetSumsInNetwork(std::move(operations),
-                                   1 / m_inNetworkCommunicators.front()->GetLineShare());
-}
-
-void
-Cluster::InstallNicEngines()
-{
-    if (!IsInNic(m_options.algorithm))
-    {
-        return;
-    }
-    m_nicCommunicators = InstallInNics(
-        m_options,
-        m_attributes,
-        m_fabric,
-        m_communicators,
-        m_planner,
-        m_transports.GetHosts().GetPacketSize(),
-        [this](uint64_t rate) {
-            return m_nicHelper.GetGain(m_transports.GetHosts().GetPacketSize(), rate);
-        },
-        m_longest.rate,
-        m_notes);
-    AddToLists(m_fabric, m_nicCommunicators.ranks);
-    const NicCommunicator& first = *m_nicCommunicators.ranks.front();
-    const PacketSize packet = m_transports.GetHosts().GetPacketSize();
-    if (first.GetFormattedBytes(sizeof(float)) < sizeof(float))
-    {
-        const double share =
-            static_cast<double>(first.GetFormattedBytes(sizeof(float))) / sizeof(float);
-        m_lowerBound =
-            std::make_unique<LowerBound>(*m_topology, GetRanks(), packet.GetGoodput() / share);
-    }
-}
-
-void
-Cluster::InstallCodecs()
-{
-    if (m_codecHelper.IsInstalled())
-    {
-        std::vector<Ptr<Communicator>> inner;
-        for (uint32_t rank = 0; rank < GetRanks(); rank++)
-        {
-            inner.push_back(GetCommunicator(rank));
-        }
-        m_codedCommunicators = m_codecHelper.Wrap(inner);
-        AddToLists(m_fabric, m_codedCommunicators);
-        m_notes.push_back(m_codecHelper.Describe());
-    }
-}
-
-std::vector<Ptr<ScheduledCommunicator>>
-Cluster::Split(const std::vector<std::vector<uint32_t>>& groups,
-               uint32_t number,
-               const std::string& algorithm,
-               const std::set<CollectiveOperation>& operations) const
-{
-    std::vector<Ptr<ScheduledCommunicator>> communicators(m_options.ranks);
-    for (const std::vector<uint32_t>& group : groups)
-    {
-        const auto planner = m_plan->MakeForGroup(group, algorithm);
-        const auto hostModel = MakeHostModel(group);
-        for (CollectiveOperation operation : operations)
-        {
-            planner->Check(operation);
-        }
-        for (uint32_t rank : group)
-        {
-            communicators.at(rank) = m_communicators.at(rank)->Split(
-                group,
-                [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
-                    return planner->Get(operation, bytes, root);
-                },
-                number);
-            m_attributes.ApplyTo(*communicators[rank]);
-            communicators[rank]->SetHostModel(hostModel);
-        }
-    }
-    AddToLists(m_fabric, communicators);
-    return communicators;
-}
-
-std::shared_ptr<const HostModel>
-Cluster::MakeHostModel(const std::vector<uint32_t>& hosts) const
-{
-    const uint32_t ranks = hosts.empty() ? GetRanks() : static_cast<uint32_t>(hosts.size());
-    const auto choice = Choose<HostModelEntry>(m_options.hostModel);
-    return choice.entry->make({*m_topology, hosts, ranks, choice.values});
-}
-
-void
-Cluster::CheckStorage() const
-{
-    if (m_options.storageHosts == 0)
-    {
-        return;
-    }
-    const std::string hosts = std::to_string(m_options.storageHosts);
-    if (Processes::GetCount() > 1)
-    {
-        throw ConfigurationError("storage hosts",
-                                 hosts,
-                                 " with " + std::to_string(Processes::GetCount()) +
-                                     " processes (allowed: one process)");
-    }
-    if (GetPathChoice(m_options.path).isPinned)
-    {
-        throw ConfigurationError("storage hosts",
-                                 hosts,
-                                 " with path " + m_options.path +
-                                     " (allowed: paths that are not pinned to a schedule)");
-    }
-}
-
-void
-Cluster::InstallStorage()
-{
-    const uint32_t hosts = m_options.storageHosts > 0 ? GetRanks() + GetStorageHosts() : 0;
-    for (uint32_t host = 0; host < hosts; host++)
-    {
-        auto communicator = m_attributes.Create<ScheduledCommunicator>();
-        communicator->Setup(host,
-                            hosts,
-                            m_transports.Make(host, MessageUse::STORAGE),
-                            nullptr, // messages only
-                            STORAGE_COMMUNICATOR);
-        m_storageCommunicators.push_back(communicator);
-    }
-}
-
-uint32_t
-Cluster::GetStorageHosts() const
-{
-    return static_cast<uint32_t>(m_options.storageHosts);
-}
-
-Ptr<ScheduledCommunicator>
-Cluster::GetStorageCommunicator(uint32_t number) const
-{
-    return m_storageCommunicators.at(number);
-}
-
-void
-Cluster::Restart()
-{
-    m_transports.Restart();
-    uint64_t next = 0;
-    for (const auto& communicator : m_communicators)
-    {
-        next = std::max(next, communicator->GetNextCollective());
-    }
-    for (const auto* communicators : {&m_communicators, &m_storageCommunicators})
-    {
-        for (const auto& communicator : *communicators)
-        {
-            communicator->Abort(next);
-        }
-    }
-}
-
-uint64_t
-Cluster::GetMostRestarts() const
-{
-    return m_transports.GetMostRestarts();
-}
-
-std::unique_ptr<LinkOutage>
-Cluster::TakeDown(const std::vector<uint32_t>& links)
-{
-    return std::make_unique<LinkOutage>(m_fabric, links, m_options.rerouteDelay);
-}
-
 void
 Cluster::InstallBackground()
 {
@@ -617,7 +205,9 @@ Cluster::InstallBackground()
                               : m_fabric.devicesOfSwitches[0]->GetPipelineDelay();
     m_background = m_backgroundHelper.Install(
         m_fabric,
-        std::make_unique<IdlePaths>(*m_topology, m_transports.GetHosts().GetPacketSize(), pipeline),
+        std::make_unique<IdlePaths>(*m_topology,
+                                    m_transports.GetTransport().GetPacketSize(),
+                                    pipeline),
         [this](uint32_t host) { return m_transports.Make(host, MessageUse::BACKGROUND); });
     m_background->Start();
     m_notes.push_back(m_backgroundHelper.Describe(*m_background));
@@ -627,66 +217,6 @@ uint32_t
 Cluster::GetHosts() const
 {
     return m_backgroundHelper.UsesAllHosts() ? m_topology->hosts : GetRanks() + GetStorageHosts();
-}
-
-const BackgroundTraffic*
-Cluster::GetBackground() const
-{
-    return m_background.get();
-}
-
-uint32_t
-Cluster::GetRanks() const
-{
-    return static_cast<uint32_t>(m_options.ranks);
-}
-
-bool
-Cluster::HasFaults() const
-{
-    return !m_faults.IsEmpty();
-}
-
-const TopologyGraph&
-Cluster::GetTopology() const
-{
-    return *m_topology;
-}
-
-const Fabric&
-Cluster::GetFabric() const
-{
-    return m_fabric;
-}
-
-Ptr<Communicator>
-Cluster::GetCommunicator(uint32_t rank) const
-{
-    if (!m_codedCommunicators.empty())
-    {
-        return m_codedCommunicators.at(rank);
-    }
-    if (!m_inNetworkCommunicators.empty())
-    {
-        return m_inNetworkCommunicators.at(rank);
-    }
-    if (!m_nicCommunicators.ranks.empty())
-    {
-        return m_nicCommunicators.ranks.at(rank);
-    }
-    return m_communicators.at(rank);
-}
-
-PortPairTable&
-Cluster::GetPortPairs() const
-{
-    return m_transports.GetPortPairs();
-}
-
-Ptr<MessageTransport>
-Cluster::GetTransport(uint32_t rank) const
-{
-    return m_transports.Get(rank);
 }
 
 void
@@ -702,8 +232,8 @@ Cluster::PinPaths()
         }
         throw ConfigurationError("path",
                                  m_options.path,
-                                 " with the algorithm " + GetAlgorithm() + " (allowed: " + able +
-                                     ", where hosts have one port)");
+                                 " with the algorithm " + m_plan->GetAlgorithm() +
+                                     " (allowed: " + able + ", where hosts have one port)");
     }
     for (const RankPath& path : paths)
     {
@@ -711,124 +241,6 @@ Cluster::PinPaths()
             m_transports.GetPortPairs().GetPortPairs(path.from, path.to).front();
         m_fabric.PinPath(portPair.localEndpoint, portPair.remoteEndpoint, path.nodes);
     }
-}
-
-Ptr<ScheduledCommunicator>
-Cluster::GetHostCommunicator(uint32_t rank) const
-{
-    return m_communicators.at(rank);
-}
-
-const std::vector<Ptr<InNetworkCommunicator>>&
-Cluster::GetInNetworkCommunicators() const
-{
-    return m_inNetworkCommunicators;
-}
-
-InNetworkController*
-Cluster::GetController() const
-{
-    return m_controller.get();
-}
-
-CollectivePlanner&
-Cluster::GetPlanner() const
-{
-    return *m_plan->Get();
-}
-
-const NetworkCost&
-Cluster::GetNetworkCost() const
-{
-    return m_plan->GetNetworkCost();
-}
-
-std::vector<PlannedChoice>
-Cluster::GetChoices() const
-{
-    return m_plan->GetChoices();
-}
-
-std::shared_ptr<const CollectiveSchedule>
-Cluster::GetReferenceSchedule(CollectiveOperation operation, uint64_t bytes) const
-{
-    const bool isByPackets = m_nicCommunicators.packets &&
-                             NicCommunicator::IsOffloaded(operation) && m_nicHelper.CodesBlocks();
-    return isByPackets ? m_nicCommunicators.packets->Get(operation, bytes, 0)
-                       : m_plan->Get()->Get(operation, bytes, 0);
-}
-
-MessageCoding
-Cluster::GetCoding(CollectiveOperation operation) const
-{
-    if (m_nicCommunicators.packets && NicCommunicator::IsOffloaded(operation))
-    {
-        return m_nicCommunicators.ranks.front()->GetCoding();
-    }
-    return m_codecHelper.IsInstalled() ? m_codecHelper.GetCoding() : m_nicHelper.GetCoding();
-}
-
-double
-Cluster::GetLowerBound(CollectiveOperation operation,
-                       uint64_t bytes,
-                       const ByteMatrix& matrix) const
-{
-    const LowerBound& bound = m_nicHelper.Codes(operation) ? *m_codedBound : *m_lowerBound;
-    return m_codecHelper.GetLowerBound(bound, operation, bytes, matrix);
-}
-
-const std::string&
-Cluster::GetAlgorithm() const
-{
-    return m_plan->GetAlgorithm();
-}
-
-const NicHelper&
-Cluster::GetNicEngines() const
-{
-    return m_nicHelper;
-}
-
-const CodecHelper&
-Cluster::GetCodecs() const
-{
-    return m_codecHelper;
-}
-
-const std::string&
-Cluster::GetCongestionControl() const
-{
-    return m_options.congestionControl;
-}
-
-uint32_t
-Cluster::GetMtu() const
-{
-    return m_mtu;
-}
-
-const std::vector<std::string>&
-Cluster::GetNotes() const
-{
-    return m_notes;
-}
-
-Time
-Cluster::GetRoundTrip() const
-{
-    return m_roundTrip;
-}
-
-bool
-Cluster::IsLocal(uint32_t rank) const
-{
-    return m_fabric.hosts.Get(rank)->GetSystemId() == Processes::GetId();
-}
-
-ProcessBorder*
-Cluster::GetBorder() const
-{
-    return m_border.get();
 }
 
 } // namespace ns3::training

@@ -68,7 +68,7 @@ TrainingJobHelper::GetAll(const Cluster& cluster, const std::vector<uint32_t>& p
     }
     if (!places.empty())
     {
-        const auto byPlace = cluster.Split({places}, 1);
+        const auto byPlace = cluster.GetCommunicators().Split({places}, 1);
         std::vector<Ptr<ScheduledCommunicator>> hosts;
         for (uint32_t place : places)
         {
@@ -108,7 +108,7 @@ TrainingJobHelper::Split(const Cluster& cluster,
             rank = places.empty() ? rank : places.at(rank);
         }
     }
-    const auto byPlace = cluster.Split(placed, number, algorithm, operations);
+    const auto byPlace = cluster.GetCommunicators().Split(placed, number, algorithm, operations);
     Handles handles;
     for (uint32_t rank = 0; rank < ranks; rank++)
     {
@@ -271,7 +271,7 @@ TrainingJobHelper::Install(const Cluster& cluster,
         application->SetMeetings(meetings);
         if (storage > 0)
         {
-            application->SetStorage(cluster.GetStorageCommunicator(rank), ranks);
+            application->SetStorage(cluster.GetCommunicators().GetOfStorage(rank), ranks);
         }
         applications.Add(application);
     }
@@ -294,7 +294,7 @@ TrainingJobHelper::InstallStorage(const Cluster& cluster,
                               host,
                               nullptr,
                               std::vector<Ptr<Communicator>>(graph->GetGroups().size()));
-        application->SetStorage(cluster.GetStorageCommunicator(host), ranks);
+        application->SetStorage(cluster.GetCommunicators().GetOfStorage(host), ranks);
         application->SetMeetings(meetings);
         cluster.GetFabric().hosts.Get(host)->AddApplication(application);
         applications.Add(application);

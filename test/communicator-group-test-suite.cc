@@ -201,8 +201,8 @@ Run(const std::string& transport, uint32_t limit)
         rows[rank / COLUMNS].push_back(rank);
         columns[rank % COLUMNS].insert(columns[rank % COLUMNS].begin(), rank); // reversed
     }
-    const auto inRow = traffic.cluster->Split(rows, 1);
-    const auto inColumn = traffic.cluster->Split(columns, 255);
+    const auto inRow = traffic.cluster->GetCommunicators().Split(rows, 1);
+    const auto inColumn = traffic.cluster->GetCommunicators().Split(columns, 255);
     for (uint32_t rank = 0; rank < N; rank++)
     {
         const uint32_t column = rank % COLUMNS;
@@ -403,7 +403,7 @@ TestSharedRank()
         Traffic traffic(MakeOptions(2));
         for (uint32_t number = 1; number <= groups; number++)
         {
-            const auto group = traffic.cluster->Split({{1, 0}}, number);
+            const auto group = traffic.cluster->GetCommunicators().Split({{1, 0}}, number);
             for (uint32_t rank : {0, 1})
             {
                 traffic.Start(group[rank], rank, Operation::ALL_REDUCE, 2000, number);
@@ -429,7 +429,7 @@ TestSharedRank()
     }
     {
         Traffic traffic(MakeOptions(3));
-        const auto group = traffic.cluster->Split({{2, 0}}, 7);
+        const auto group = traffic.cluster->GetCommunicators().Split({{2, 0}}, 7);
         NS_TEST_EXPECT_MSG_EQ(group[1], nullptr, "rank 1 is in no group");
         traffic.Start(group[2], 2, Operation::ALL_REDUCE, 1000, 1);
         Simulator::Run();
@@ -451,7 +451,7 @@ TestSharedRank()
         ClusterOptions options = MakeOptions(4);
         options.algorithm = "parameter-server:servers=4";
         Traffic traffic(options); // more servers than a group has ranks
-        const auto group = traffic.cluster->Split({{0, 1}, {3, 2}}, 1);
+        const auto group = traffic.cluster->GetCommunicators().Split({{0, 1}, {3, 2}}, 1);
         for (uint32_t rank = 0; rank < 4; rank++)
         {
             traffic.Start(group[rank], rank, Operation::ALL_REDUCE, 1000, 1);

@@ -7,6 +7,7 @@
 #include "test-case.h"
 
 #include "ns3/guarded-run.h"
+#include "ns3/run-interrupts.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-time-resolution.h"
@@ -46,7 +47,7 @@ RunUntilStuck(uint64_t* looks)
         GuardedRun run(cluster);
         if (looks)
         {
-            GuardedRun::SetLook([looks] { (*looks)++; }, 0.9);
+            RunInterrupts::SetLook([looks] { (*looks)++; }, 0.9);
             Simulator::Schedule(Time(0), &RaiseLook, &raised);
         }
         try
@@ -57,7 +58,7 @@ RunUntilStuck(uint64_t* looks)
         {
             said = stuck.what();
         }
-        GuardedRun::SetLook(nullptr, 0.9);
+        RunInterrupts::SetLook(nullptr, 0.9);
     }
     Simulator::Destroy();
     NS_TEST_EXPECT_MSG_EQ((!looks || *looks >= raised), true, "each look comes, also by the clock");

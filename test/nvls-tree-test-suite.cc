@@ -259,7 +259,7 @@ Rate(uint32_t servers)
                            GetSeconds(options, count / 4); // without the pipeline's filling
     NS_TEST_EXPECT_MSG_EQ_TOL(seconds / expected, 1, 0.05, servers);
     const Cluster cluster(options);
-    const double bound = cluster.GetLowerBound(CollectiveOperation::ALL_REDUCE, 4 * count);
+    const double bound = cluster.GetBounds().Get(CollectiveOperation::ALL_REDUCE, 4 * count);
     Simulator::Destroy();
     NS_TEST_EXPECT_MSG_GT_OR_EQ(GetSeconds(options, count), bound, servers);
 }

@@ -193,7 +193,7 @@ Advise(const std::string& topology, const std::string& algorithm, double multipl
     std::string advice;
     {
         const Cluster cluster(options);
-        const double bound = cluster.GetLowerBound(CollectiveOperation::ALL_REDUCE, BYTES);
+        const double bound = cluster.GetBounds().Get(CollectiveOperation::ALL_REDUCE, BYTES);
         advice = AdviseAlgorithm(cluster,
                                  {CollectiveOperation::ALL_REDUCE, BYTES, multiple * bound, bound});
     }

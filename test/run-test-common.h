@@ -58,7 +58,7 @@ RunParts(const ClusterOptions& options, const LayeredModel& model, uint64_t buck
         for (const BucketGraph::Bucket& bucket : graph->GetBuckets())
         {
             bytes += static_cast<double>(bucket.bytes);
-            bound += cluster.GetLowerBound(CollectiveOperation::ALL_REDUCE, bucket.bytes);
+            bound += cluster.GetBounds().Get(CollectiveOperation::ALL_REDUCE, bucket.bytes);
         }
         TrainingJob job(ranks, 3, 1, bytes * GetBusFactor(CollectiveOperation::ALL_REDUCE, ranks));
         job.SetLowerBound(bound);

@@ -402,7 +402,7 @@ struct OneRequestTestCase
     Time GetAllReduceTime(const ClusterOptions& options, uint64_t bytes)
     {
         const Cluster cluster(options);
-        const auto group = cluster.Split({{0, 1}}, 1);
+        const auto group = cluster.GetCommunicators().Split({{0, 1}}, 1);
         for (uint32_t rank : {0, 1})
         {
             auto tensor = Create<Tensor>();

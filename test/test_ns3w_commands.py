@@ -21,6 +21,19 @@ needs_build = pytest.mark.skipif(not BUILD, reason="needs a build: ./ns3w test")
 PROGRAM = (ROOT / "test/user-program/count-hosts.cc").read_text()
 
 
+@pytest.mark.parametrize("command", ["build", "clean", "info", "python", "run", "shell", "test"])
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_a_command_prints_its_help_and_does_nothing_else(tmp_path, command, option):
+    result = call(tmp_path, command, option)
+    assert (result.returncode, result.stderr, list(tmp_path.iterdir())) == (0, "", [])
+    usage, empty, *lines = result.stdout.splitlines()
+    assert usage.startswith("usage: ") and empty == ""
+    assert lines[0].startswith(f"  {command} ")
+    assert {line.split()[0] for line in lines if re.match(r"  \w", line)} == {command}
+    whole = call(tmp_path, "--help").stdout
+    assert "\n".join(lines) + "\n" in whole
+
+
 @pytest.mark.parametrize(
     "words, wanted",
     [

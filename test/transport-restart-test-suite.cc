@@ -48,7 +48,7 @@ struct TransportRestartTestCase
             options.transport = transport;
             options.queuePairs = transport == "rdma" ? 2 : 1;
             Cluster cluster(options);
-            NS_TEST_ASSERT_MSG_GT(cluster.GetMostRestarts(), 1000, "restarts");
+            NS_TEST_ASSERT_MSG_GT(cluster.GetTransports().GetMostRestarts(), 1000, "restarts");
             for (uint32_t rank = 0; rank < RANKS; rank++)
             {
                 cluster.GetTransport(rank)->SetMessageHandler(
@@ -64,7 +64,9 @@ struct TransportRestartTestCase
                                     this,
                                     &cluster,
                                     LONG);
-                Simulator::Schedule(MicroSeconds(300 * restart + 299), &Cluster::Restart, &cluster);
+                Simulator::Schedule(MicroSeconds(300 * restart + 299),
+                                    &ClusterCommunicators::Restart,
+                                    &cluster.GetCommunicators());
             }
             Simulator::Schedule(MicroSeconds(300 * restarts),
                                 &TransportRestartTestCase::SendAll,

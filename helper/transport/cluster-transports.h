@@ -34,13 +34,13 @@ class ClusterTransports
     ClusterTransports(const ClusterOptions& options, const AttributeList& attributes);
 
     /** @return the transport */
-    HostTransport& GetHosts()
+    HostTransport& GetTransport()
     {
         return *m_transport;
     }
 
     /** @return the transport */
-    const HostTransport& GetHosts() const
+    const HostTransport& GetTransport() const
     {
         return *m_transport;
     }

@@ -6,8 +6,6 @@
 
 #include "rdma-helper.h"
 
-#include "ns3/training-configuration-error.h"
-
 #include <algorithm>
 
 namespace ns3::training
@@ -47,30 +45,17 @@ RdmaHelper::SetAttribute(const std::string& name, const AttributeValue& value)
 void
 RdmaHelper::SetCongestionControl(const std::string& congestionControl)
 {
-    using Controls = Registry<CongestionControlEntry>;
-    if (!Controls::All().count(KeyValues::Split(congestionControl).GetName()))
+    const KeyValues values = Choose(congestionControl, "rdma");
+    AttributeList keys;
+    for (const CongestionControlEntry::Preset& preset : m_congestionControl->presets)
     {
-        throw ConfigurationError("congestion control",
-                                 congestionControl,
-                                 " (allowed with rdma: " + Controls::Names() + ")");
-    }
-    const auto choice = Choose<CongestionControlEntry>(congestionControl);
-    m_congestionControl = choice.entry;
-    m_keys = {};
-    for (const CongestionControlEntry::Preset& preset : choice.entry->presets)
-    {
-        if (preset.name == choice.values.GetText("preset"))
+        if (preset.name == values.GetText("preset"))
         {
-            AddUnlessChanged(m_keys, preset);
+            AddUnlessChanged(keys, preset);
         }
     }
-    m_keys.Add(choice.values.GetAttributes(GetKeys(*choice.entry)));
-}
-
-void
-RdmaHelper::SetAttributes(const AttributeList& attributes)
-{
-    m_attributes = attributes;
+    keys.Add(m_keys);
+    m_keys = keys;
 }
 
 void
@@ -114,24 +99,7 @@ RdmaHelper::Install(const Fabric& fabric, uint32_t hosts) const
     ObjectFactory nics = m_nic;
     m_keys.ApplyTo(nics);
     m_attributes.ApplyTo(nics);
-    ObjectFactory congestionControls;
-    congestionControls.SetTypeId(m_congestionControl->getTypeId());
-    m_keys.ApplyTo(congestionControls);
-    m_attributes.ApplyTo(congestionControls);
-    std::vector<std::vector<Ptr<RdmaNic>>> installed(hosts);
-    for (uint32_t host = 0; host < hosts; host++)
-    {
-        for (const auto& device : fabric.rails[host])
-        {
-            auto nic = nics.Create<RdmaNic>();
-            nic->SetCongestionControl(congestionControls);
-            RaiseTimeouts(*nic);
-            nic->Attach(device);
-            installed[host].push_back(nic);
-            device->AggregateObject(nic);
-        }
-    }
-    return installed;
+    return InstallNics(fabric, hosts, nics, [this](RdmaNic& nic) { RaiseTimeouts(nic); });
 }
 
 void

@@ -7,13 +7,13 @@
 #ifndef DISTRIBUTED_TRAINING_RDMA_HELPER_H
 #define DISTRIBUTED_TRAINING_RDMA_HELPER_H
 
+#include "nic-installer.h"
+
 #include "ns3/attribute.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/nstime.h"
-#include "ns3/object-factory.h"
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-nic.h"
-#include "ns3/training-attribute-list.h"
 
 #include <cstdint>
 #include <string>
@@ -26,7 +26,7 @@ namespace ns3::training
  * @ingroup distributed-training-helper
  * Installs an RdmaNic on each port of a fabric's hosts.
  */
-class RdmaHelper
+class RdmaHelper : public NicInstaller<RdmaNic, CongestionControlEntry>
 {
   public:
     RdmaHelper();
@@ -42,9 +42,6 @@ class RdmaHelper
      * @throw ConfigurationError if the name is unknown or a key is wrong
      */
     void SetCongestionControl(const std::string& congestionControl);
-
-    /** @param attributes of NICs and congestion controls; they override those set by name or key */
-    void SetAttributes(const AttributeList& attributes);
 
     /**
      * Sets the base round trip of congestion controls, and minimum retransmission timeouts: with a
@@ -80,9 +77,6 @@ class RdmaHelper
     void RaiseTimeouts(RdmaNic& nic) const;
 
     ObjectFactory m_nic;
-    const CongestionControlEntry* m_congestionControl;
-    AttributeList m_keys;       // values of the congestion control's preset and keys
-    AttributeList m_attributes; // of NICs and congestion controls
     Time m_roundTrip;
 };
 

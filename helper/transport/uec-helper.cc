@@ -8,10 +8,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
-#include "ns3/training-configuration-error.h"
-#include "ns3/training-key-values.h"
 #include "ns3/training-random-streams.h"
-#include "ns3/training-registry.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -45,22 +42,7 @@ UecHelper::UecHelper()
 void
 UecHelper::SetCongestionControl(const std::string& congestionControl)
 {
-    using Controls = Registry<UecCongestionControlEntry>;
-    if (!Controls::All().count(KeyValues::Split(congestionControl).GetName()))
-    {
-        throw ConfigurationError("congestion control",
-                                 congestionControl,
-                                 " (allowed with uec: " + Controls::Names() + ")");
-    }
-    const auto choice = Choose<UecCongestionControlEntry>(congestionControl);
-    m_congestionControl = choice.entry;
-    m_keys = choice.values.GetAttributes(GetKeys(*choice.entry));
-}
-
-void
-UecHelper::SetAttributes(const AttributeList& attributes)
-{
-    m_attributes = attributes;
+    Choose(congestionControl, "uec");
 }
 
 void
@@ -102,11 +84,7 @@ UecHelper::SetSwitches(FabricHelper& fabric) const
     set("EcnPmax", DoubleValue(1));
     set("EcnKminPerGbps", DoubleValue(KMIN * queue));
     set("EcnKmaxPerGbps", DoubleValue(KMAX * queue));
-    ObjectFactory factory;
-    factory.SetTypeId(m_congestionControl->getTypeId());
-    m_keys.ApplyTo(factory);
-    m_attributes.ApplyTo(factory);
-    set("EcnLastHop", BooleanValue(!factory.Create<UecCongestionControl>()->NeedsCredit()));
+    set("EcnLastHop", BooleanValue(!MakeControls().Create<UecCongestionControl>()->NeedsCredit()));
 }
 
 std::vector<std::vector<Ptr<UecNic>>>
@@ -118,25 +96,10 @@ UecHelper::Install(const Fabric& fabric, uint32_t hosts) const
     nics.Set("BaseRoundTrip", TimeValue(m_roundTrip));
     nics.Set("Trimming", BooleanValue(IsTrimming()));
     m_attributes.ApplyTo(nics);
-    ObjectFactory congestionControls;
-    congestionControls.SetTypeId(m_congestionControl->getTypeId());
-    m_keys.ApplyTo(congestionControls);
-    m_attributes.ApplyTo(congestionControls);
     uint64_t number = 0;
-    std::vector<std::vector<Ptr<UecNic>>> installed(hosts);
-    for (uint32_t host = 0; host < hosts; host++)
-    {
-        for (const auto& device : fabric.rails[host])
-        {
-            auto nic = nics.Create<UecNic>();
-            nic->SetCongestionControl(congestionControls);
-            nic->AssignStreams(GetRandomStream(RandomUse::UEC_NICS, number++));
-            nic->Attach(device);
-            installed[host].push_back(nic);
-            device->AggregateObject(nic);
-        }
-    }
-    return installed;
+    return InstallNics(fabric, hosts, nics, [&number](UecNic& nic) {
+        nic.AssignStreams(GetRandomStream(RandomUse::UEC_NICS, number++));
+    });
 }
 
 } // namespace ns3::training

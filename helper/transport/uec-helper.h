@@ -7,9 +7,10 @@
 #ifndef DISTRIBUTED_TRAINING_UEC_HELPER_H
 #define DISTRIBUTED_TRAINING_UEC_HELPER_H
 
+#include "nic-installer.h"
+
 #include "ns3/fabric-helper.h"
 #include "ns3/nstime.h"
-#include "ns3/training-attribute-list.h"
 #include "ns3/uec-congestion-control.h"
 #include "ns3/uec-nic.h"
 
@@ -24,7 +25,7 @@ namespace ns3::training
  * @ingroup distributed-training-helper
  * Installs a UecNic on each port of a fabric's hosts, and sets up switches for it.
  */
-class UecHelper
+class UecHelper : public NicInstaller<UecNic, UecCongestionControlEntry>
 {
   public:
     UecHelper();
@@ -34,9 +35,6 @@ class UecHelper
      * @throw ConfigurationError if the name is unknown or a key is wrong
      */
     void SetCongestionControl(const std::string& congestionControl);
-
-    /** @param attributes attributes of the NICs, congestion controls and switches */
-    void SetAttributes(const AttributeList& attributes);
 
     /**
      * @param mtu payload of a full packet, bytes
@@ -64,9 +62,6 @@ class UecHelper
   private:
     bool IsTrimming() const;
 
-    const UecCongestionControlEntry* m_congestionControl{nullptr};
-    AttributeList m_keys; // of the congestion control
-    AttributeList m_attributes;
     uint32_t m_mtu{0};
     Time m_roundTrip;
 };

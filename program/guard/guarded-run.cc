@@ -6,21 +6,19 @@
 
 #include "guarded-run.h"
 
+#include "run-interrupts.h"
+#include "run-state.h"
+
 #include "ns3/gradient-codec.h"
 #include "ns3/log.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
-#include "ns3/training-byte-archive.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <csignal>
-#include <map>
-#include <sys/time.h>
 
 namespace ns3::training
 {
@@ -34,143 +32,7 @@ namespace
 /// says why.
 constexpr double STALL_SECONDS = 240;
 
-constexpr std::array<int, 3> SIGNALS{SIGHUP, SIGINT, SIGTERM};
-
-bool g_handlesSignals = false;
-volatile std::sig_atomic_t g_signal = 0;       // the signal that has arrived
-volatile std::sig_atomic_t g_isSimulating = 0; // a simulation of one process runs
-volatile std::sig_atomic_t g_isLookDue = 0;
-std::function<void()> g_look; // or null
-
-/** Halts a simulation of one process. Several must halt together, see CheckSignal(). */
-void
-StopSoon()
-{
-    if (g_isSimulating != 0)
-    {
-        Simulator::Stop(); // sets a flag
-    }
-}
-
-void
-OnSignal(int signal)
-{
-    g_signal = signal;
-    StopSoon();
-}
-
-void
-OnAlarm(int /* signal */)
-{
-    g_isLookDue = 1;
-    StopSoon();
-}
-
-/** @return whether a look was due */
-bool
-Look()
-{
-    const bool isDue = g_isLookDue != 0;
-    if (isDue && g_look)
-    {
-        g_look();
-    }
-    g_isLookDue = 0;
-    return isDue;
-}
-
-/** @return name of a signal */
-std::string
-GetSignalName(int signal)
-{
-    return signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
-}
-
-/** @param handler of the signals that are not ignored */
-void
-SetHandler(void (*handler)(int))
-{
-    for (int signal : SIGNALS)
-    {
-        struct sigaction action;
-        if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
-        {
-            action = {};
-            action.sa_handler = handler;
-            action.sa_flags = static_cast<int>(SA_RESETHAND);
-            sigaction(signal, &action, nullptr);
-        }
-    }
-}
-
 } // namespace
-
-SimulationInterrupted::SimulationInterrupted(int signal, Time when)
-    : SimulationStuck("interrupted by " + GetSignalName(signal) + " (at " +
-                      FormatDouble(when.GetSeconds()) + " s)"),
-      m_signal(signal)
-{
-}
-
-/** State that the processes exchange when the simulation halts. */
-struct GuardedRun::State
-{
-    Time failureTime;
-    uint32_t failurePeer{0};
-    std::string failure;
-    bool stopped{false};
-    bool ended{false};
-    Time lastDone;
-    bool computing{false};
-    uint64_t progress{0};
-    int signal{0};                           ///< that has arrived; 0: none
-    std::map<uint32_t, std::string> waiting; ///< by rank; only waiting ranks
-
-    std::string Pack() const
-    {
-        ByteWriter writer;
-        writer(failureTime, failurePeer, failure, stopped, ended, lastDone, computing, progress);
-        writer(signal, waiting.size());
-        for (const auto& [rank, text] : waiting)
-        {
-            writer(rank, text);
-        }
-        return writer.GetText();
-    }
-
-    static State Unpack(const std::string& bytes)
-    {
-        State state;
-        ByteReader reader(bytes.data(), bytes.size());
-        reader(state.failureTime, state.failurePeer, state.failure);
-        reader(state.stopped, state.ended, state.lastDone, state.computing, state.progress);
-        reader(state.signal);
-        for (auto left = reader.Next<std::size_t>(); left > 0; left--)
-        {
-            const auto rank = reader.Next<uint32_t>();
-            reader(state.waiting[rank]);
-        }
-        return state;
-    }
-
-    /** @param other state of another process; the first of two failures is kept */
-    void Add(const State& other)
-    {
-        if (!other.failure.empty() && (failure.empty() || other.failureTime < failureTime))
-        {
-            failureTime = other.failureTime;
-            failurePeer = other.failurePeer;
-            failure = other.failure;
-        }
-        stopped |= other.stopped;
-        ended &= other.ended;
-        lastDone = std::max(lastDone, other.lastDone);
-        computing |= other.computing;
-        progress += other.progress;
-        signal = std::max(signal, other.signal);
-        waiting.insert(other.waiting.begin(), other.waiting.end());
-    }
-};
 
 void
 GuardedRun::CheckDuration(double seconds, const std::string& what)
@@ -189,32 +51,6 @@ GuardedRun::EstimateMemory(uint64_t bytes, uint32_t copies)
     constexpr double BYTES_PER_REQUEST = 100; // of at most MAX_REQUEST bytes
     return static_cast<double>(bytes) *
            (BYTES_PER_REQUEST / static_cast<double>(MAX_REQUEST) + copies);
-}
-
-void
-GuardedRun::HandleSignals()
-{
-    g_handlesSignals = true;
-}
-
-void
-GuardedRun::SetLook(std::function<void()> look, double period)
-{
-    g_look = nullptr;
-    struct sigaction action;
-    if (sigaction(SIGALRM, nullptr, &action) != 0 ||
-        (action.sa_handler != SIG_DFL && action.sa_handler != &OnAlarm))
-    {
-        return;
-    }
-    action = {};
-    action.sa_handler = &OnAlarm;
-    action.sa_flags = SA_RESTART; // output continues
-    sigaction(SIGALRM, &action, nullptr);
-    g_look = std::move(look);
-    const auto micros = g_look ? static_cast<suseconds_t>(period * 1e6) : 0;
-    const itimerval timer{{0, micros}, {0, micros / 2}};
-    setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 GuardedRun::GuardedRun(const Cluster& cluster)
@@ -238,18 +74,12 @@ GuardedRun::GuardedRun(const Cluster& cluster)
         m_cluster.GetBorder()->SetNoticeHandler(
             [this](ProcessBorder::Notice notice, Time when) { OnNotice(notice, when); });
     }
-    if (g_handlesSignals)
-    {
-        SetHandler(&OnSignal);
-    }
+    RunInterrupts::Begin();
 }
 
 GuardedRun::~GuardedRun()
 {
-    if (g_handlesSignals)
-    {
-        SetHandler(SIG_DFL);
-    }
+    RunInterrupts::End();
     SetErrorHandlers(nullptr);
     if (m_cluster.GetBorder())
     {
@@ -268,7 +98,7 @@ GuardedRun::SetErrorHandlers(const Communicator::ErrorHandler& handler)
     }
     for (uint32_t host = 0; storage > 0 && host < ranks + storage; host++)
     {
-        m_cluster.GetStorageCommunicator(host)->SetErrorHandler(handler);
+        m_cluster.GetCommunicators().GetOfStorage(host)->SetErrorHandler(handler);
     }
 }
 
@@ -372,8 +202,8 @@ GuardedRun::Halt(uint32_t run)
 void
 GuardedRun::CheckSignal()
 {
-    Look();
-    if (g_signal == 0)
+    RunInterrupts::Look();
+    if (RunInterrupts::GetSignal() == 0)
     {
         m_signalCheck = Simulator::Schedule(m_signalPeriod, &GuardedRun::CheckSignal, this);
         return;
@@ -406,7 +236,7 @@ GuardedRun::Simulate()
     }
     catch (const CodecError& error)
     {
-        g_isSimulating = 0;
+        RunInterrupts::SetSimulating(false);
         if (Processes::GetCount() > 1)
         {
             throw; // the other processes do not know of the error
@@ -429,24 +259,25 @@ GuardedRun::RunOnce()
     {
         m_signalCheck = Simulator::Schedule(m_signalPeriod, &GuardedRun::CheckSignal, this);
     }
-    g_isSimulating = Processes::GetCount() == 1;
-    if (g_signal == 0 || Processes::GetCount() > 1)
+    RunInterrupts::SetSimulating(Processes::GetCount() == 1);
+    if (RunInterrupts::GetSignal() == 0 || Processes::GetCount() > 1)
     {
         Simulate();
     }
-    g_isSimulating = 0;
-    m_isEarly = Look() && Simulator::Now() < m_checkTime && Processes::GetCount() == 1;
+    RunInterrupts::SetSimulating(false);
+    m_isEarly =
+        RunInterrupts::Look() && Simulator::Now() < m_checkTime && Processes::GetCount() == 1;
     Simulator::Cancel(check);
     Simulator::Cancel(m_signalCheck);
     // All processes are here now, at the same simulated time unless one of them has stopped early.
-    State all = GetState();
+    RunState all = GetState();
     if (Processes::GetCount() > 1)
     {
         const auto states = Processes::Gather(all.Pack());
-        all = State::Unpack(states[0]);
+        all = RunState::Unpack(states[0]);
         for (std::size_t process = 1; process < states.size(); process++)
         {
-            all.Add(State::Unpack(states[process]));
+            all.Add(RunState::Unpack(states[process]));
         }
     }
     const auto stuck = [&](uint32_t peer, const std::string& reason, Time when) {
@@ -496,7 +327,7 @@ GuardedRun::RunOnce()
 }
 
 std::string
-GuardedRun::FindStall(const State& all)
+GuardedRun::FindStall(const RunState& all)
 {
     const Time now = Simulator::Now();
     const bool hasBackground = m_cluster.GetBackground() != nullptr;
@@ -531,15 +362,15 @@ GuardedRun::GetWaitingFor(uint32_t rank) const
     }
     if (waiting.empty() && m_cluster.GetStorageHosts() > 0)
     {
-        waiting = m_cluster.GetStorageCommunicator(rank)->GetWaitingFor();
+        waiting = m_cluster.GetCommunicators().GetOfStorage(rank)->GetWaitingFor();
     }
     return waiting;
 }
 
-GuardedRun::State
+RunState
 GuardedRun::GetState() const
 {
-    State state;
+    RunState state;
     state.failureTime = m_failureTime;
     state.failurePeer = m_failurePeer;
     state.failure = m_failure;
@@ -550,7 +381,7 @@ GuardedRun::GetState() const
     state.computing =
         m_computing() ||
         std::any_of(units.begin(), units.end(), [](const auto& unit) { return unit->IsBusy(); });
-    state.signal = g_signal;
+    state.signal = RunInterrupts::GetSignal();
     for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
     {
         for (const auto& device : m_cluster.GetFabric().rails[rank])

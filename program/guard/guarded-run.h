@@ -8,71 +8,20 @@
 #define DISTRIBUTED_TRAINING_GUARDED_RUN_H
 
 #include "rank-progress.h"
+#include "simulation-stuck.h"
 
 #include "ns3/event-id.h"
 #include "ns3/pfc-deadlock.h"
 #include "ns3/training-cluster.h"
 
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace ns3::training
 {
 
-/**
- * @ingroup distributed-training-helper
- *
- * Thrown when a simulation cannot make progress. The text names the rank, the collective, the step
- * and the message it waits for. A program prints it on standard error and exits with status 3.
- */
-class SimulationStuck : public std::runtime_error
-{
-  public:
-    /** @param text one line */
-    explicit SimulationStuck(const std::string& text)
-        : std::runtime_error(text)
-    {
-    }
-};
-
-/**
- * @ingroup distributed-training-helper
- *
- * Thrown when a signal has ended a simulation. A program keeps its results so far, and then lets
- * the signal end it.
- */
-class SimulationInterrupted : public SimulationStuck
-{
-  public:
-    /**
-     * @param signal its number
-     * @param when simulated time
-     */
-    SimulationInterrupted(int signal, Time when);
-
-    /** @return number of the signal */
-    int GetSignal() const
-    {
-        return m_signal;
-    }
-
-  private:
-    int m_signal;
-};
-
-/**
- * @ingroup distributed-training-helper
- *
- * Thrown when an engine in a NIC, or a host, cannot code a number, or decode a code. A program
- * keeps its results so far, and exits with status 4.
- */
-class SimulationCodecError : public SimulationStuck
-{
-  public:
-    using SimulationStuck::SimulationStuck;
-};
+struct RunState;
 
 /**
  * @ingroup distributed-training-helper
@@ -112,20 +61,6 @@ class GuardedRun
      * @return estimate of the memory that they take at a rank, bytes
      */
     static double EstimateMemory(uint64_t bytes, uint32_t copies);
-
-    /**
-     * Lets SIGINT, SIGTERM and SIGHUP end later runs with SimulationInterrupted, unless they are
-     * ignored. A second signal ends the program at once.
-     */
-    static void HandleSignals();
-
-    /**
-     * Lets a function look at all runs by the clock on the wall, between two events. Does nothing
-     * if the program uses SIGALRM itself.
-     * @param look null: no longer
-     * @param period time between two looks, below 1 s; the first comes after half of it
-     */
-    static void SetLook(std::function<void()> look, double period);
 
     /**
      * @param cluster its ranks are watched; must outlive this object
@@ -181,16 +116,14 @@ class GuardedRun
     void Fail(uint32_t peer, const std::string& reason);
 
   private:
-    struct State;
-
     void SetErrorHandlers(const Communicator::ErrorHandler& handler);
     void OnNotice(ProcessBorder::Notice notice, Time when);
     void Halt(uint32_t run);
     void CheckSignal();
     static void Simulate();
     bool RunOnce();
-    State GetState() const;
-    std::string FindStall(const State& all);
+    RunState GetState() const;
+    std::string FindStall(const RunState& all);
     std::string GetWaitingFor(uint32_t rank) const;
 
     const Cluster& m_cluster;

@@ -6,7 +6,7 @@
 
 #include "progress-line.h"
 
-#include "guarded-run.h"
+#include "run-interrupts.h"
 
 #include "ns3/simulator.h"
 
@@ -35,7 +35,7 @@ ProgressLine::ProgressLine(const Fabric& fabric,
 {
     if (isatty(STDERR_FILENO))
     {
-        GuardedRun::SetLook([this] { Show(); }, PERIOD);
+        RunInterrupts::SetLook([this] { Show(); }, PERIOD);
     }
 }
 
@@ -43,7 +43,7 @@ ProgressLine::~ProgressLine()
 {
     if (isatty(STDERR_FILENO))
     {
-        GuardedRun::SetLook(nullptr, PERIOD);
+        RunInterrupts::SetLook(nullptr, PERIOD);
     }
     Clear();
 }

@@ -22,7 +22,7 @@ GetRankProgress(const Cluster& cluster)
         open += traffic.open;
     }
     progress.hasMessages = open > 0;
-    const InNetworkController* controller = cluster.GetController();
+    const InNetworkController* controller = cluster.GetCommunicators().GetController();
     for (const auto& worker :
          controller ? controller->GetWorkers() : cluster.GetInNetworkCommunicators())
     {

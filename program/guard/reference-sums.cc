@@ -87,7 +87,8 @@ ReferenceSums::Add(const Vectors& inputs, const std::vector<float>& result) cons
 {
     const auto& workers = m_cluster.GetInNetworkCommunicators();
     return workers.empty()
-               ? AddAtHosts(inputs, m_cluster.GetCoding(CollectiveOperation::ALL_REDUCE))
+               ? AddAtHosts(inputs,
+                            m_cluster.GetCommunicators().GetCoding(CollectiveOperation::ALL_REDUCE))
                : Vectors{workers.front()->GetExpectedSum(inputs, result)};
 }
 
@@ -95,7 +96,8 @@ ReferenceSums::Vectors
 ReferenceSums::AddAtHosts(const Vectors& inputs, const MessageCoding& coding) const
 {
     const uint64_t bytes = inputs[0].size() * sizeof(float);
-    const auto schedule = m_cluster.GetReferenceSchedule(CollectiveOperation::ALL_REDUCE, bytes);
+    const auto schedule =
+        m_cluster.GetCommunicators().GetReferenceSchedule(CollectiveOperation::ALL_REDUCE, bytes);
     auto sums = InterpretSchedule(*schedule, inputs, nullptr, coding);
     JoinEqual(sums);
     return sums;

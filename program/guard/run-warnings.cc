@@ -131,7 +131,8 @@ GetWarnings(const Cluster& cluster)
                 ", in which the watchdog ignored its pauses"});
     AddInNetworkLimit(warnings, cluster);
     AddCollisions(warnings, cluster);
-    const std::vector<std::string> ofTransport = cluster.GetTransports().GetHosts().GetWarnings();
+    const std::vector<std::string> ofTransport =
+        cluster.GetTransports().GetTransport().GetWarnings();
     warnings.insert(warnings.end(), ofTransport.begin(), ofTransport.end());
     return warnings;
 }

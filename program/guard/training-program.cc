@@ -6,8 +6,9 @@
 
 #include "training-program.h"
 
-#include "guarded-run.h"
 #include "parent-process.h"
+#include "run-interrupts.h"
+#include "simulation-stuck.h"
 
 #include "ns3/cluster-command-line.h"
 #include "ns3/gradient-codec.h"
@@ -102,7 +103,7 @@ RunProgram(const std::string& name, const std::function<int()>& body)
     }
     g_running = name.c_str();
     std::atexit(&CheckOutputAtExit);
-    GuardedRun::HandleSignals();
+    RunInterrupts::HandleSignals();
     if (speaks)
     {
         SetupProgress::Enable();

@@ -64,7 +64,8 @@ class Simulation
 double
 GetWork(const Cluster& cluster, const SweepRequest& request, uint64_t bytes)
 {
-    return static_cast<double>(bytes + cluster.GetMtu()) * static_cast<double>(request.warmup + 1);
+    return static_cast<double>(bytes + cluster.GetOptions().GetMtu()) *
+           static_cast<double>(request.warmup + 1);
 }
 
 /** @return what a number of algorithms will take */

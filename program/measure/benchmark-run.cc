@@ -118,7 +118,8 @@ BenchmarkRun::Measure(const JsonValue& configuration,
     uint64_t done = 0;
     double doneBytes = 0;
     const auto addSize = [&cluster](double sum, uint64_t bytes) {
-        return sum + static_cast<double>(bytes + cluster.GetMtu()); // nothing takes a packet, too
+        return sum + static_cast<double>(
+                         bytes + cluster.GetOptions().GetMtu()); // nothing takes a packet, too
     };
     const double allBytes = std::accumulate(sizes.begin(), sizes.end(), 0.0, addSize);
     const WorkVolume volume =
@@ -169,7 +170,7 @@ BenchmarkRun::Measure(const JsonValue& configuration,
             break;
         }
         const std::string choice = cluster.GetPlanner().Explain(operation, bytes, 0);
-        row.algorithm = choice.empty() ? cluster.GetAlgorithm() : row.algorithm;
+        row.algorithm = choice.empty() ? cluster.GetPlan().GetAlgorithm() : row.algorithm;
         rows.push_back(row);
         choices.push_back(choice);
         progress.Clear();
@@ -180,11 +181,11 @@ BenchmarkRun::Measure(const JsonValue& configuration,
         }
     }
     GatherCounters(cluster.GetFabric());
-    files.Finish();
-    files.Close(stuck ? failure : mismatch.empty() ? "" : "wrong result: " + mismatch);
-    planned = cluster.GetChoices();
-    cost = GetRunCost(cluster.GetFabric());
     figures.AddAll({cluster, real, m_codingErrors, m_largestError});
+    files.Finish({}, &figures);
+    files.Close(stuck ? failure : mismatch.empty() ? "" : "wrong result: " + mismatch);
+    planned = cluster.GetPlan().GetChoices();
+    cost = GetRunCost(cluster.GetFabric());
 }
 
 std::vector<std::string>

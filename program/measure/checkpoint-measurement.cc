@@ -235,7 +235,7 @@ CheckpointSimulation::Run()
     spans.drainS = std::max(0.0, m_lastAnswer.GetSeconds() - end);
     spans.isDrained = m_lastAnswer.GetSeconds() <= iterations[ALL - 1].endS;
     spans.cost = GetRunCost(m_cluster.GetFabric());
-    spans.choices = m_cluster.GetChoices();
+    spans.choices = m_cluster.GetPlan().GetChoices();
     return spans;
 }
 

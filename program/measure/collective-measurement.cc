@@ -222,7 +222,7 @@ GetLowerBound(const Cluster& cluster, CollectiveOperation operation, uint64_t by
     const ByteMatrix matrix = operation == CollectiveOperation::ALL_TO_ALL_V
                                   ? MakeUnevenMatrix(cluster.GetRanks(), bytes)
                                   : nullptr;
-    return cluster.GetLowerBound(operation, bytes, matrix);
+    return cluster.GetBounds().Get(operation, bytes, matrix);
 }
 
 void
@@ -333,11 +333,11 @@ MeasureCollective(const Cluster& cluster,
         }
         else
         {
-            const auto reference =
-                InterpretSchedule(*cluster.GetReferenceSchedule(operation, bytes),
-                                  inputs,
-                                  matrix,
-                                  cluster.GetCoding(operation));
+            const auto reference = InterpretSchedule(
+                *cluster.GetCommunicators().GetReferenceSchedule(operation, bytes),
+                inputs,
+                matrix,
+                cluster.GetCommunicators().GetCoding(operation));
             result.mismatch = Compare(cluster, *schedule, tensors, reference);
             if (isSum)
             {
@@ -362,7 +362,7 @@ MeasureCollective(const Cluster& cluster,
         result.algorithmBandwidth = static_cast<double>(bytes) / result.seconds * 1e-9;
     }
     result.busBandwidth = result.algorithmBandwidth * GetBusFactor(operation, cluster.GetRanks());
-    result.lowerBound = cluster.GetLowerBound(operation, bytes, matrix);
+    result.lowerBound = cluster.GetBounds().Get(operation, bytes, matrix);
     result.efficiency = result.seconds > 0 ? result.lowerBound / result.seconds : 1;
     result.verified =
         real && !barrier ? result.mismatch.empty() : cluster.GetPlanner().IsVerifying();

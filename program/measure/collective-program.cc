@@ -243,7 +243,7 @@ Repeat(const ProgramOptions& options,
                 return false;
             }
             runs.push_back(all);
-            algorithm = cluster.GetAlgorithm();
+            algorithm = cluster.GetPlan().GetAlgorithm();
             fallback = FormatFallback(cluster);
             notes = cluster.GetNotes();
             auto one = JsonValue::Object();
@@ -407,7 +407,7 @@ RunCollectiveBenchmark(const std::vector<std::string>& arguments)
     }
     if (table)
     {
-        PrintHead(benchmark.operation + ", " + cluster.GetAlgorithm(),
+        PrintHead(benchmark.operation + ", " + cluster.GetPlan().GetAlgorithm(),
                   clusterOptions,
                   "",
                   cluster.GetNotes());

@@ -90,7 +90,8 @@ class Connections
      */
     std::vector<Ptr<RdmaQueuePair>> Get(uint32_t host, uint32_t peer) const
     {
-        const std::vector<PortPair> portPairs = m_cluster.GetPortPairs().GetPortPairs(host, peer);
+        const std::vector<PortPair> portPairs =
+            m_cluster.GetTransports().GetPortPairs().GetPortPairs(host, peer);
         std::vector<Ptr<RdmaQueuePair>> queuePairs;
         for (uint32_t i = 0; i < m_count; i++)
         {
@@ -302,7 +303,8 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster, RunFiles* fi
     const uint64_t bytes =
         isCutOff ? static_cast<uint64_t>(GetFastest(fabric) * traffic.duration.GetSeconds() / 8)
                  : traffic.bytes;
-    const uint64_t packets = (bytes + cluster.GetMtu() - 1) / cluster.GetMtu();
+    const uint64_t packets =
+        (bytes + cluster.GetOptions().GetMtu() - 1) / cluster.GetOptions().GetMtu();
     const uint64_t parts = std::max<uint64_t>(1, std::min(packets, traffic.queuePairs));
     const Connections connections(cluster, traffic.queuePairs);
     std::deque<std::vector<Ptr<RdmaQueuePair>>> senders; // events hold addresses of its elements
@@ -357,7 +359,7 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster, RunFiles* fi
                                            &Send,
                                            &senders.back(),
                                            bytes,
-                                           uint64_t{cluster.GetMtu()});
+                                           uint64_t{cluster.GetOptions().GetMtu()});
         }
     }
     const RunCost before = GetRunCost(fabric);

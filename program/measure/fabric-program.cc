@@ -567,7 +567,7 @@ RunFabricBenchmark(const std::vector<std::string>& arguments)
                     experiment.traffic.messages.size(),
                     FormatBytes(experiment.traffic.bytes).c_str(),
                     experiment.pattern.c_str(),
-                    cluster.GetMtu(),
+                    cluster.GetOptions().GetMtu(),
                     FormatNotes(cluster.GetNotes()).c_str());
         Print(rows[0].measurement);
         std::printf("%s", FormatWarnings(warnings).c_str());

@@ -41,7 +41,7 @@ constexpr uint32_t ACK_BYTES =
 IdlePaths
 MakeIdlePaths(const Cluster& cluster)
 {
-    const HostTransport& transport = cluster.GetTransports().GetHosts();
+    const HostTransport& transport = cluster.GetTransports().GetTransport();
     const auto& switches = cluster.GetFabric().devicesOfSwitches;
     const Time pipeline = switches.empty() ? Time(0) : switches[0]->GetPipelineDelay();
     return IdlePaths(cluster.GetTopology(),
@@ -315,8 +315,10 @@ void
 FlowMeasurement::Write(uint64_t number)
 {
     const FlowRow& row = m_flows[number].row;
-    const auto ways = m_cluster.GetPortPairs().GetPortPairs(row.source, row.destination);
-    const auto back = m_cluster.GetPortPairs().GetPortPairs(row.destination, row.source);
+    const auto ways =
+        m_cluster.GetTransports().GetPortPairs().GetPortPairs(row.source, row.destination);
+    const auto back =
+        m_cluster.GetTransports().GetPortPairs().GetPortPairs(row.destination, row.source);
     const std::size_t turn = m_turns[{row.source, row.destination}]++ % ways.size();
     const PortPair& way = ways[turn];
     const PortPair& wayBack = back[turn];

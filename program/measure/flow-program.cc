@@ -533,7 +533,7 @@ RunFlowBenchmark(const std::vector<std::string>& arguments)
                     clusterOptions.topology.c_str(),
                     FormatRate(clusterOptions.rate).c_str(),
                     clusterOptions.transport.c_str(),
-                    cluster.GetCongestionControl().c_str(),
+                    cluster.GetOptions().congestionControl.c_str(),
                     static_cast<unsigned long long>(measurement.GetMeasured()),
                     static_cast<unsigned long long>(measurement.GetStarted()),
                     FormatNotes(cluster.GetNotes()).c_str());

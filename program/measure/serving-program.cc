@@ -447,11 +447,11 @@ RunDisaggregatedServing(const std::vector<std::string>& arguments)
     objective.tokenS = setting.tokenObjective.GetSeconds();
     const auto summary = ServingSummary::Of(system->GetRequests(), objective);
     GatherCounters(cluster.GetFabric());
-    files.Finish();
-    files.Close(failure);
-    const RunCost cost = GetRunCost(cluster.GetFabric());
     RunFigures figures;
     figures.AddAll({cluster});
+    files.Finish({}, &figures);
+    files.Close(failure);
+    const RunCost cost = GetRunCost(cluster.GetFabric());
     auto warnings = GetWarnings(cluster);
     if (summary.IsOverloaded())
     {

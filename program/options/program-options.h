@@ -9,18 +9,10 @@
 
 #include "ns3-arguments.h"
 #include "program-description.h"
+#include "typed-options.h"
 
-#include "ns3/data-rate.h"
-#include "ns3/nstime.h"
 #include "ns3/training-json-writer.h"
-#include "ns3/training-key-values.h"
-#include "ns3/training-output-file.h"
 
-#include <cstdint>
-#include <functional>
-#include <limits>
-#include <optional>
-#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,10 +30,10 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * The command line of a program: typed options `--name=value`. An option's default is the value of
- * its variable when the option is added. It is stricter than ns3::CommandLine, which parses "1x" as
- * 1 and ends the program at a rate that it cannot parse: a wrong argument throws a
- * ConfigurationError that names the option, the value and the allowed values.
+ * The command line of a program: typed options `--name=value`. It is stricter than
+ * ns3::CommandLine, which parses "1x" as 1 and ends the program at a rate that it cannot parse: a
+ * wrong argument throws a ConfigurationError that names the option, the value and the allowed
+ * values.
  *
  * Options, limits and alternatives are data (ProgramDescription): `--help` prints an overview,
  * `--help=WORD` the details of an option, a kind or an alternative, and `--describe=json`
@@ -67,7 +59,7 @@ namespace ns3::training
  *   options.Parse(argc, argv);
  * @endcode
  */
-class ProgramOptions
+class ProgramOptions : public TypedOptions
 {
   public:
     /** The value of an option. */
@@ -89,155 +81,6 @@ class ProgramOptions
     {
         return m_program;
     }
-
-    /**
-     * Starts a group of options in the help.
-     * @param title its title
-     */
-    void Group(const std::string& title);
-
-    /**
-     * Adds an option whose value remains text.
-     * @param key the option's name, without dashes, its type, its help and the allowed values
-     * @param value receives the value; its default
-     */
-    void Add(const Key& key, std::string& value);
-
-    /**
-     * @param name the option's name, without dashes
-     * @param help its meaning, one line
-     * @param value receives the value, which is not empty; its default may be
-     */
-    void AddString(const std::string& name, const std::string& help, std::string& value);
-
-    /**
-     * Adds an option for a file that the program writes. Parse() refuses a file that cannot be
-     * written, a file of another kind, and a file that another option names, too.
-     * @param name the option's name, without dashes
-     * @param help its meaning, one line
-     * @param value receives the path; empty: none; RESULTS: - for standard output
-     * @param kind what the program writes
-     */
-    void AddOutput(const std::string& name,
-                   const std::string& help,
-                   std::string& value,
-                   OutputKind kind);
-
-    /**
-     * Adds the option --json for the results.
-     * @param value receives the file, or - for standard output; empty: none
-     */
-    void AddJson(std::string& value);
-
-    /**
-     * @param name the option's name, without dashes
-     * @param help its meaning, one line
-     * @param value receives the value; its default
-     * @param allowed the allowed values
-     */
-    void AddChoice(const std::string& name,
-                   const std::string& help,
-                   std::string& value,
-                   const std::vector<std::string>& allowed);
-
-    /**
-     * Adds an option that selects a named alternative of a kind, with the alternative's keys:
-     * `--name=ALTERNATIVE:key=value,...`. An unknown alternative or an invalid key is refused.
-     * @param name the option's name, without dashes
-     * @param kind name of the kind, lower case, words joined by dashes
-     * @param help its meaning, one line
-     * @param value receives the value as written; its default
-     * @param list lists the alternatives; may join several registries
-     * @param otherwise description of further allowed values, such as "a CSV file"; the program
-     *        checks them. Empty: none
-     */
-    void AddKind(const std::string& name,
-                 const std::string& kind,
-                 const std::string& help,
-                 std::string& value,
-                 const AlternativeLister& list,
-                 const std::string& otherwise = "");
-
-    /**
-     * @param name the option's name, without dashes
-     * @param help its meaning, one line
-     * @param value receives the value; its default
-     * @param min minimum value
-     * @param max maximum value, up to 2^53
-     */
-    void AddUnsigned(const std::string& name,
-                     const std::string& help,
-                     uint64_t& value,
-                     uint64_t min,
-                     uint64_t max);
-
-    /**
-     * @param name the option's name, without dashes
-     * @param help its meaning, one line
-     * @param value receives the value; its default
-     * @param min minimum value
-     * @param max maximum value
-     */
-    void AddDouble(const std::string& name,
-                   const std::string& help,
-                   double& value,
-                   double min,
-                   double max);
-
-    /**
-     * The option without a value means true.
-     * @param name the option's name, without dashes
-     * @param help its meaning, one line
-     * @param value receives the value; its default
-     */
-    void AddBool(const std::string& name, const std::string& help, bool& value);
-
-    /**
-     * @param name the option's name, without dashes
-     * @param help its meaning, one line
-     * @param value receives the value; its default
-     */
-    void AddRate(const std::string& name, const std::string& help, DataRate& value);
-
-    /**
-     * @param name the option's name, without dashes
-     * @param help its meaning, one line
-     * @param value receives the value; its default
-     */
-    void AddTime(const std::string& name, const std::string& help, Time& value);
-
-    /**
-     * @param name the option's name, without dashes
-     * @param help its meaning, one line
-     * @param value receives the value; its default
-     * @param min minimum value, bytes
-     * @param max maximum value, bytes
-     */
-    void AddBytes(const std::string& name,
-                  const std::string& help,
-                  uint64_t& value,
-                  uint64_t min = 0,
-                  uint64_t max = std::numeric_limits<int64_t>::max());
-
-    /**
-     * Adds an option for a number or size that is automatic by default: the text "auto" means the
-     * value 0.
-     * @param key the option's name, without dashes, type COUNT or BYTES, help, minimum and maximum
-     * @param value receives the value; its default
-     */
-    void AddAutomatic(Key key, uint64_t& value);
-
-    /**
-     * Adds an option that may be given several times. Its value as text is joined by ";".
-     * @param name the option's name, without dashes
-     * @param help its meaning, one line
-     * @param values receives the values; the default
-     * @param form of a value NAME:key=value,...; none: another text
-     */
-    void AddList(const std::string& name,
-                 const std::string& help,
-                 std::vector<std::string>& values,
-                 const std::optional<AlternativeDescription>& form = std::nullopt);
 
     /**
      * Refuses a renamed option, or a renamed value of an option, with the new spelling.
@@ -308,57 +151,16 @@ class ProgramOptions
      */
     JsonValue ToJson() const;
 
-    /**
-     * @param name an option
-     * @return whether it was on the command line
-     */
-    bool IsGiven(const std::string& name) const;
-
     /** @return description of all options, with their defaults */
     ProgramDescription Describe() const;
 
   private:
-    // An option.
-    struct Option
-    {
-        OptionDescription description;               // its name, its type, the allowed values
-        bool isGiven;                                // whether it was on the command line
-        std::function<void(const std::string&)> set; // sets the value from valid text
-        std::function<std::string()> get;            // the value as text
-        std::function<void()> clear;                 // of a list: removes all values
-        std::optional<OutputKind> output;            // content of a file that is written
-    };
-
-    /**
-     * @param key its name, type, help and limits; the default is added
-     * @param set sets the value from valid text
-     * @param get returns the value as text
-     * @return the new option
-     */
-    Option& AddOption(const Key& key,
-                      std::function<void(const std::string&)> set,
-                      std::function<std::string()> get);
-
-    /** @param option an option @param text its new value, or of a list one more */
-    static void Set(Option& option, const std::string& text);
-
-    /** @param name a name @return the option of that name, or nullptr */
-    const Option* Find(const std::string& name) const;
-    Option* Find(const std::string& name);
-
     /**
      * Loads the extensions of the command line, before other arguments use their alternatives.
      * @param arguments the command line
      * @throw ConfigurationError as LoadExtension()
      */
     void LoadExtensions(const std::vector<std::string>& arguments);
-
-    /**
-     * @param option an option NAME:key=value,...
-     * @param text a value
-     * @throw ConfigurationError if the alternative is unknown or a key is invalid
-     */
-    static void CheckAlternative(const OptionDescription& option, const std::string& text);
 
     /**
      * @param name an argument's name
@@ -372,9 +174,7 @@ class ProgramOptions
 
     std::string m_program;                                    // name of the program
     std::string m_description;                                // its purpose
-    std::string m_group;                                      // title of the current group
     std::vector<std::string> m_extensions;                    // shared libraries, all loaded
-    std::vector<Option> m_options;                            // in the order of addition
     std::vector<RenamedOption> m_renamed;                     // former spellings, which are refused
     std::vector<std::pair<std::string, JsonValue>> m_members; // additional ones of --describe
     Ns3Arguments m_ns3Arguments;                              // those of ns-3

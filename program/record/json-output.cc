@@ -48,12 +48,12 @@ AddFailure(JsonValue& document, const std::string& failure)
 JsonValue
 GetConfiguration(JsonValue options,
                  const Cluster& cluster,
-                 const std::vector<std::pair<std::string, std::string>>& choices)
+                 const std::vector<std::pair<std::string, JsonValue>>& more)
 {
     auto resolved = JsonValue::Object();
-    resolved.Set("algorithm", cluster.GetAlgorithm())
-        .Set("congestion-control", cluster.GetCongestionControl())
-        .Set("mtu", cluster.GetMtu())
+    resolved.Set("algorithm", cluster.GetPlan().GetAlgorithm())
+        .Set("congestion-control", cluster.GetOptions().congestionControl)
+        .Set("mtu", cluster.GetOptions().GetMtu())
         .Set("hosts", cluster.GetFabric().topology.hosts)
         .Set("switches", cluster.GetFabric().topology.switches);
     std::string notes;
@@ -62,7 +62,7 @@ GetConfiguration(JsonValue options,
         notes += (notes.empty() ? "" : "; ") + note;
     }
     resolved.Set("notes", notes);
-    for (const auto& [option, value] : choices)
+    for (const auto& [option, value] : more)
     {
         resolved.Set(option, value);
     }

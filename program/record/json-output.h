@@ -52,12 +52,12 @@ void AddFailure(JsonValue& document, const std::string& failure);
  * @ingroup distributed-training-helper
  * @param options of the program, see ProgramOptions::ToJson()
  * @param cluster that was built from them
- * @param choices values chosen for "auto" of other options than those of the cluster
+ * @param more resolved values of other options
  * @return every option's value, and under "resolved" the values chosen for "auto"
  */
 JsonValue GetConfiguration(JsonValue options,
                            const Cluster& cluster,
-                           const std::vector<std::pair<std::string, std::string>>& choices = {});
+                           const std::vector<std::pair<std::string, JsonValue>>& more = {});
 
 /**
  * @ingroup distributed-training-helper

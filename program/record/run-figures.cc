@@ -30,6 +30,12 @@ RunFigures::Add(std::shared_ptr<Figures> figures)
 }
 
 void
+RunFigures::Add(const RunFigures& other)
+{
+    m_figures.insert(m_figures.end(), other.m_figures.begin(), other.m_figures.end());
+}
+
+void
 RunFigures::AddTo(JsonValue& document) const
 {
     for (const auto& figures : m_figures)

@@ -92,6 +92,9 @@ class RunFigures
     /** @param figures to add; null: none */
     void Add(std::shared_ptr<Figures> figures);
 
+    /** @param other figures to add */
+    void Add(const RunFigures& other);
+
     /** @return the figures of a kind, or null */
     template <class T>
     T* Find() const

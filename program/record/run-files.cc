@@ -6,100 +6,16 @@
 
 #include "run-files.h"
 
-#include "ns3/rng-seed-manager.h"
-#include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
-#include "ns3/training-quantity.h"
-#include "ns3/training-version.h"
 
 #include <limits>
-#include <memory>
-#include <sstream>
 #include <utility>
 
 namespace ns3::training
 {
 
-void
-RunFilesOptions::AddTo(ProgramOptions& options)
-{
-    options.AddOutput("results", "SQLite file to which the run is added", results, OutputKind::ANY);
-    options.AddOutput(
-        "trace",
-        "file for a timeline, to be opened in ui.perfetto.dev; compressed if its name "
-        "ends with .gz",
-        trace,
-        OutputKind::TIMELINE);
-    options.AddString("trace-ranks",
-                      "ranks in the timeline, such as 0-3,8; empty: all",
-                      traceRanks);
-    options.AddTime("sample",
-                    "interval of samples of queues, pauses, utilization, rates, windows and slots "
-                    "for --results, --trace and --report; 0: none, with --report chosen by it",
-                    sample);
-    options.AddOutput("report",
-                      "page (HTML) that shows what limits the run: iterations, critical path, "
-                      "timelines, links, queues",
-                      report,
-                      OutputKind::PAGE);
-}
-
-bool
-RunFilesOptions::IsGiven() const
-{
-    return !results.empty() || !trace.empty() || !report.empty();
-}
-
-std::set<uint32_t>
-RunFilesOptions::Check(uint64_t ranks) const
-{
-    const std::string interval = FormatTime(sample);
-    if (!report.empty())
-    {
-        ReportPage::Check(report);
-    }
-    if (sample.IsStrictlyPositive() && !IsGiven())
-    {
-        throw ConfigurationError("sample",
-                                 interval,
-                                 " without results, trace and report (allowed: with one of them)");
-    }
-    if (sample.IsStrictlyPositive() && Processes::GetCount() > 1)
-    {
-        throw ConfigurationError("sample",
-                                 interval,
-                                 " with several processes (allowed: one, as none sees all ports)");
-    }
-    if (!traceRanks.empty() && trace.empty())
-    {
-        throw ConfigurationError("trace-ranks", traceRanks, " without trace (allowed: with it)");
-    }
-    std::set<uint32_t> chosen;
-    std::istringstream stream(traceRanks.empty() ? "" : traceRanks + ",");
-    for (std::string part; std::getline(stream, part, ',');)
-    {
-        const auto dash = part.find('-');
-        const auto first = ParseUnsigned(part.substr(0, dash));
-        const auto last = dash == std::string::npos ? first : ParseUnsigned(part.substr(dash + 1));
-        if (!first || !last || *first > *last || *last >= ranks)
-        {
-            throw ConfigurationError("trace-ranks",
-                                     traceRanks,
-                                     " (allowed: ranks below " + std::to_string(ranks) +
-                                         " and ranges of them, such as 0-3,8)");
-        }
-        for (uint64_t rank = *first; rank <= *last; rank++)
-        {
-            chosen.insert(static_cast<uint32_t>(rank));
-        }
-    }
-    return chosen;
-}
-
 namespace
 {
-
-RunOutputs* g_current = nullptr;
 
 /** @return the files of a simulation of so many ranks; none is opened if an option is refused */
 std::unique_ptr<RunOutputs>
@@ -110,116 +26,6 @@ MakeOutputs(const RunFilesOptions& options, const std::string& program, uint64_t
 }
 
 } // namespace
-
-RunOutputs::RunOutputs(const RunFilesOptions& options, std::string program)
-    : m_options(options),
-      m_program(std::move(program))
-{
-    if (Processes::GetId() != 0)
-    {
-        return;
-    }
-    if (!m_options.results.empty())
-    {
-        ResultStore::Check(m_options.results);
-    }
-    if (!m_options.report.empty())
-    {
-        m_report = std::make_unique<RunReport>(m_options.report, m_options.results);
-    }
-    if (!m_options.trace.empty())
-    {
-        m_timeline = std::make_unique<TimelineTrace>(m_options.trace);
-    }
-}
-
-RunOutputs::~RunOutputs()
-{
-    if (g_current == this)
-    {
-        g_current = nullptr;
-    }
-}
-
-RunOutputs*
-RunOutputs::GetCurrent()
-{
-    return g_current;
-}
-
-void
-RunOutputs::MakeCurrent(const JsonValue& configuration)
-{
-    m_configuration = configuration;
-    g_current = this;
-}
-
-std::string
-RunOutputs::GetConfiguration(const Cluster& cluster) const
-{
-    const ClusterOptions& options = cluster.GetOptions();
-    return GetConfiguration(JsonValue::Object()
-                                .Set("ranks", options.ranks)
-                                .Set("topology", options.topology)
-                                .Set("rate", FormatRate(options.rate))
-                                .Set("transport", options.transport)
-                                .Set("congestion-control", cluster.GetCongestionControl())
-                                .Set("algorithm", cluster.GetAlgorithm()));
-}
-
-std::string
-RunOutputs::GetConfiguration(const JsonValue& resolved) const
-{
-    auto configuration = m_configuration;
-    configuration.Set("resolved", resolved);
-    return configuration.Write();
-}
-
-std::unique_ptr<ResultStore>
-RunOutputs::OpenStore(const std::string& configuration)
-{
-    const std::string results = m_report ? m_report->GetResults() : m_options.results;
-    if (Processes::GetId() != 0 || results.empty())
-    {
-        return nullptr;
-    }
-    auto store = std::make_unique<ResultStore>(
-        results,
-        RunRow{m_program, GetVersion(), RngSeedManager::GetRun(), configuration});
-    if (m_report)
-    {
-        m_report->Add(store->GetRunId());
-    }
-    return store;
-}
-
-std::set<uint32_t>
-RunOutputs::GetTraceRanks(const Cluster& cluster) const
-{
-    return m_options.Check(cluster.GetRanks());
-}
-
-std::unique_ptr<RunSampler>
-RunOutputs::Sample(const Cluster& cluster, ResultStore* store) const
-{
-    const bool isWanted = m_options.sample.IsStrictlyPositive() || m_report;
-    return isWanted && Processes::GetCount() == 1
-               ? std::make_unique<RunSampler>(cluster, m_options.sample, store, m_timeline.get())
-               : nullptr;
-}
-
-void
-RunOutputs::Complete()
-{
-    if (m_timeline)
-    {
-        m_timeline->Close();
-    }
-    if (m_report)
-    {
-        m_report->Write();
-    }
-}
 
 RunFiles::RunFiles(const RunFilesOptions& options,
                    const Cluster& cluster,
@@ -236,9 +42,9 @@ RunFiles::RunFiles(RunOutputs& outputs, const Cluster& cluster)
     : m_outputs(outputs)
 {
     OpenStore(outputs.GetConfiguration(cluster), std::numeric_limits<uint32_t>::max());
-    if (outputs.m_timeline)
+    if (outputs.GetTimeline())
     {
-        outputs.m_timeline->BeginSimulation();
+        outputs.GetTimeline()->BeginSimulation();
     }
     Record(cluster);
 }
@@ -258,9 +64,9 @@ RunFiles::RunFiles(RunOutputs& outputs, const Fabric& fabric, const JsonValue& r
     : m_outputs(outputs)
 {
     OpenStore(outputs.GetConfiguration(resolved), std::numeric_limits<uint32_t>::max());
-    if (outputs.m_timeline)
+    if (outputs.GetTimeline())
     {
-        outputs.m_timeline->BeginSimulation();
+        outputs.GetTimeline()->BeginSimulation();
     }
     Record(fabric);
 }
@@ -281,7 +87,7 @@ RunFiles::Open(const RunFilesOptions& options,
 void
 RunFiles::OpenStore(const std::string& configuration, uint64_t ranks)
 {
-    m_traceRanks = m_outputs.m_options.Check(ranks);
+    m_traceRanks = m_outputs.GetOptions().Check(ranks);
     m_store = m_outputs.OpenStore(configuration);
 }
 
@@ -289,8 +95,8 @@ void
 RunFiles::Record(const Cluster& cluster)
 {
     m_fabric = &cluster.GetFabric();
-    const RunFilesOptions& options = m_outputs.m_options;
-    TimelineTrace* timeline = m_outputs.m_timeline.get();
+    const RunFilesOptions& options = m_outputs.GetOptions();
+    TimelineTrace* timeline = m_outputs.GetTimeline();
     m_recorder = std::make_unique<RunRecorder>(cluster,
                                                m_store.get(),
                                                timeline,
@@ -307,13 +113,13 @@ void
 RunFiles::Record(const Fabric& fabric)
 {
     m_fabric = &fabric;
-    const Time interval = m_outputs.m_options.sample;
-    TimelineTrace* timeline = m_outputs.m_timeline.get();
+    const Time interval = m_outputs.GetOptions().sample;
+    TimelineTrace* timeline = m_outputs.GetTimeline();
     if (m_store)
     {
         m_links = std::make_unique<LinkRecorder>(fabric, *m_store);
     }
-    if (interval.IsStrictlyPositive() || m_outputs.m_report)
+    if (interval.IsStrictlyPositive() || m_outputs.HasReport())
     {
         m_sampler = std::make_unique<RunSampler>(fabric, interval, m_store.get(), timeline);
     }
@@ -334,9 +140,9 @@ RunFiles::AddIteration(const IterationRecord& record)
     {
         m_store->AddIteration(record);
     }
-    if (m_outputs.m_timeline)
+    if (m_outputs.GetTimeline())
     {
-        m_outputs.m_timeline->Flush();
+        m_outputs.GetTimeline()->Flush();
     }
 }
 
@@ -347,7 +153,7 @@ RunFiles::Draw(uint32_t rank,
                Time start,
                Time end)
 {
-    TimelineTrace& timeline = *m_outputs.m_timeline;
+    TimelineTrace& timeline = *m_outputs.GetTimeline();
     if (m_named.insert(rank).second)
     {
         timeline.AddProcess(rank, "rank " + std::to_string(rank));
@@ -365,7 +171,7 @@ RunFiles::AddMessage(MessageRow row, Time start, Time end)
         m_store->Add(row);
     }
     const auto isDrawn = [this](uint32_t rank) {
-        return m_outputs.m_timeline && (m_traceRanks.empty() || m_traceRanks.count(rank) > 0);
+        return m_outputs.GetTimeline() && (m_traceRanks.empty() || m_traceRanks.count(rank) > 0);
     };
     const std::string what = "message of " + std::to_string(row.bytes) + " bytes ";
     TimelineTrace::ArrowEnd from{row.source, 0};
@@ -388,7 +194,7 @@ RunFiles::AddMessage(MessageRow row, Time start, Time end)
     }
     if (from.thread > 0 && to.thread > 0)
     {
-        m_outputs.m_timeline->AddArrow(from, to, start);
+        m_outputs.GetTimeline()->AddArrow(from, to, start);
     }
 }
 
@@ -402,7 +208,7 @@ RunFiles::AddCollective(CollectiveRow row, Time start, Time end)
     {
         m_store->Add(row);
     }
-    if (m_outputs.m_timeline && (m_traceRanks.empty() || m_traceRanks.count(row.rank) > 0))
+    if (m_outputs.GetTimeline() && (m_traceRanks.empty() || m_traceRanks.count(row.rank) > 0))
     {
         Draw(row.rank,
              TimelineTrace::COLLECTIVES,
@@ -413,7 +219,7 @@ RunFiles::AddCollective(CollectiveRow row, Time start, Time end)
 }
 
 void
-RunFiles::Finish(const SimulationRow& derived)
+RunFiles::Finish(const SimulationRow& derived, const RunFigures* figures)
 {
     if (m_store)
     {
@@ -424,7 +230,7 @@ RunFiles::Finish(const SimulationRow& derived)
     }
     if (m_recorder)
     {
-        m_recorder->Finish();
+        m_recorder->Finish(figures);
     }
     if (m_links)
     {

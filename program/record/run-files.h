@@ -8,11 +8,10 @@
 #define DISTRIBUTED_TRAINING_RUN_FILES_H
 
 #include "life-figures.h"
+#include "run-files-options.h"
+#include "run-outputs.h"
 #include "run-recorder.h"
-#include "run-report.h"
-#include "run-sampler.h"
 
-#include "ns3/program-options.h"
 #include "ns3/training-json-writer.h"
 
 #include <memory>
@@ -21,114 +20,6 @@
 
 namespace ns3::training
 {
-
-/**
- * @ingroup distributed-training-helper
- *
- * Files with what happens in a run, of every program that runs collectives.
- */
-struct RunFilesOptions
-{
-    std::string results;    ///< SQLite results file; empty: none
-    std::string trace;      ///< timeline file; empty: none
-    std::string traceRanks; ///< ranks in it, such as 0-3,8; empty: all
-    Time sample;            ///< interval of samples; 0: none, or chosen for the report
-    std::string report;     ///< page that draws the run; empty: none
-
-    /** @param options of a program, which receive the fields */
-    void AddTo(ProgramOptions& options);
-
-    /** @return whether there is a file */
-    bool IsGiven() const;
-
-    /**
-     * @param ranks number of ranks
-     * @return ranks in the timeline; empty: all
-     * @throw ConfigurationError if they are malformed, or other fields are missing
-     */
-    std::set<uint32_t> Check(uint64_t ranks) const;
-};
-
-/**
- * @ingroup distributed-training-helper
- *
- * The files that one or several simulations of a program are recorded into: a run of the results
- * file for each; in the timeline one after the other; one page for all.
- */
-class RunOutputs
-{
-  public:
-    /**
-     * Opens the timeline, and prepares the report; with several processes, the first one does.
-     * @param options of the files
-     * @param program its name
-     * @throw ConfigurationError if a file cannot be written
-     */
-    RunOutputs(const RunFilesOptions& options, std::string program);
-    /** Removes what is temporary. */
-    ~RunOutputs();
-    RunOutputs(const RunOutputs&) = delete;
-    RunOutputs& operator=(const RunOutputs&) = delete;
-
-    /** @return that of RunExperiment(), which records all simulations of the program; or null */
-    static RunOutputs* GetCurrent();
-
-    /**
-     * Lets GetCurrent() return this object, until it ends.
-     * @param configuration that the results of simulations record, with what tells each of them
-     */
-    void MakeCurrent(const JsonValue& configuration);
-
-    /**
-     * @param cluster of a simulation
-     * @return configuration of its run, for MakeCurrent()
-     */
-    std::string GetConfiguration(const Cluster& cluster) const;
-
-    /**
-     * @param resolved what tells a simulation from the others of the program
-     * @return configuration of its run, for MakeCurrent()
-     */
-    std::string GetConfiguration(const JsonValue& resolved) const;
-
-    /**
-     * Opens a run in the results file, which the report draws.
-     * @param configuration its options, as JSON
-     * @return the run; null: no file, or not the first process
-     */
-    std::unique_ptr<ResultStore> OpenStore(const std::string& configuration);
-
-    /**
-     * @param cluster of a simulation
-     * @return ranks in the timeline; empty: all
-     */
-    std::set<uint32_t> GetTraceRanks(const Cluster& cluster) const;
-
-    /** @return the timeline; null: none, or not the first process */
-    TimelineTrace* GetTimeline() const
-    {
-        return m_timeline.get();
-    }
-
-    /**
-     * @param cluster is sampled; must outlive the samples
-     * @param store run of the samples, or null
-     * @return what samples; null: nothing does
-     */
-    std::unique_ptr<RunSampler> Sample(const Cluster& cluster, ResultStore* store) const;
-
-    /** Completes the timeline, and writes the report. Call when the results file has all runs. */
-    void Complete();
-
-  private:
-    friend class RunFiles;
-
-    RunFilesOptions m_options;
-    std::string m_program;
-    JsonValue m_configuration;
-    std::unique_ptr<RunReport> m_report;       // null: none
-    std::unique_ptr<TimelineTrace> m_timeline; // null: no file
-};
 
 /**
  * @ingroup distributed-training-helper
@@ -248,8 +139,9 @@ class RunFiles
      * after GatherCounters().
      * @param derived what the run has got without simulation, beside steady states: the packet-hops
      *        are part of those of the fabric
+     * @param figures of the cluster, which are recorded, too; null: they are made
      */
-    void Finish(const SimulationRow& derived = {});
+    void Finish(const SimulationRow& derived = {}, const RunFigures* figures = nullptr);
 
     /**
      * Completes the run in the files, and the files that are its own.

@@ -7,23 +7,22 @@
 #ifndef DISTRIBUTED_TRAINING_RUN_RECORDER_H
 #define DISTRIBUTED_TRAINING_RUN_RECORDER_H
 
+#include "kept-reports.h"
 #include "link-recorder.h"
+#include "report-periods.h"
+#include "report-writer.h"
+#include "run-figures.h"
 
 #include "ns3/result-store.h"
 #include "ns3/timeline-trace.h"
 #include "ns3/training-application.h"
-#include "ns3/training-byte-archive.h"
 #include "ns3/training-cluster.h"
 
-#include <deque>
-#include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
-#include <variant>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -69,11 +68,8 @@ class RunRecorder
      */
     void SetHosts(std::vector<uint32_t> hosts);
 
-    /** Names the layers of a model that a collective belongs to. (rank, number in the iteration) */
-    using LayerNames = std::function<std::string(uint32_t, uint32_t)>;
-
     /** @param layers of the collectives */
-    void SetLayers(LayerNames layers);
+    void SetLayers(ReportWriter::LayerNames layers);
 
     /**
      * Numbers the repetitions of a program whose collectives have no iterations. Collectives that
@@ -124,62 +120,14 @@ class RunRecorder
     /**
      * Writes buffered reports and the counters of every port. Call at the end of the run, after
      * GatherCounters(). Collective: all processes call it (see Processes).
+     * @param figures of the cluster, which are written, too; null: they are made
      */
-    void Finish();
+    void Finish(const RunFigures* figures = nullptr);
 
   private:
-    /** Source, destination and tag of a message between sending and receipt. */
-    using MessageKey = std::tuple<uint32_t, uint32_t, uint64_t>;
-
-    /** A collective at a rank: the rank, and the fields of a MessageTag. */
-    using CollectiveKey = std::tuple<uint32_t, uint32_t, uint64_t>;
-
-    /** A message that waits for the name of its collective. */
-    struct DrawnMessage
-    {
-        MessageRecord record;
-        Time sent;
-    };
-
-    /** A phase of computation. */
-    struct PhaseRecord
-    {
-        uint32_t rank{0};
-        uint32_t iteration{0};
-        std::string phase;
-        Time start;
-        Time end;
-    };
-
-    /** A message that is sent. */
-    struct SendRecord
-    {
-        MessageRecord message;
-    };
-
-    using Report = std::variant<CollectiveRecord, MessageRecord, SendRecord, PhaseRecord>;
-
-    /// What is numbered one after the other: rank or source, destination, communicator, and 1 and
-    /// more for messages that are in no collective.
-    using Sequence = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>;
-
-    /** Reports between two ends of periods. */
-    struct Period
-    {
-        Time start;
-        std::vector<Report> reports;
-    };
-
-    static Sequence GetSequence(const CollectiveRecord& record);
-    static Sequence GetSequence(const MessageRecord& record);
-    bool Follows(const Report& before, Time later, const Report& report);
-    void Take(const Report& report);
-    void Write(Report report);
-    uint64_t GetAdded(const Sequence& sequence) const;
+    void Connect(const Ptr<Communicator>& collectives, const Ptr<Communicator>& messages);
     bool IsRecording() const;
-    bool IsDrawn(uint32_t rank) const;
-    uint32_t GetProcess(uint32_t rank) const;
-    void Draw(const DrawnMessage& message, const std::string& collective);
+    void Take(const TraceReport& report);
     void OnCollective(const CollectiveRecord& record);
     void OnSend(const MessageRecord& record);
     void OnReceive(const MessageRecord& record);
@@ -188,41 +136,19 @@ class RunRecorder
                         const std::string& phase,
                         Time start,
                         Time end);
-    template <typename... T>
-    void Keep(char kind, const T&... fields);
-    void WriteCollective(const CollectiveRecord& record);
-    void WriteMessage(const MessageRecord& record);
-    void WriteComputePhase(uint32_t rank,
-                           uint32_t iteration,
-                           const std::string& phase,
-                           Time start,
-                           Time end);
-    void WriteKept(ByteReader& reader);
 
     const Cluster& m_cluster;
     ResultStore* m_store;
-    TimelineTrace* m_timeline;
     bool m_keep;
-    LayerNames m_layers;
+    ReportWriter m_writer;
+    ReportPeriods m_periods;
+    KeptReports m_kept;
     std::optional<uint32_t> m_iteration;   // number in place of that of the collectives
     std::unique_ptr<LinkRecorder> m_links; // null: no results file
-    ByteWriter m_kept;
     std::vector<Ptr<TrainingApplication>> m_applications; // observed
     std::set<Ptr<Communicator>> m_observed;               // communicators
-    std::vector<Ptr<Communicator>> m_groups;              // those of them that are of groups
-    std::map<MessageKey, Time> m_sent;
-    std::set<uint32_t> m_traceRanks; // empty: all
-    std::vector<uint32_t> m_hosts;   // by rank of the job; empty: the ranks are the cluster's
-    /// Messages of collectives that are not complete at their receiver.
-    std::map<CollectiveKey, std::vector<DrawnMessage>> m_drawn;
-    bool m_keepsPeriods{false};
-    std::deque<Period> m_last;             // complete periods
-    Period m_period;                       // the present one
-    uint32_t m_cycle{1};                   // see IsLike()
-    Time m_cycleTime;                      // of so many periods
-    std::map<Sequence, uint64_t> m_growth; // of numbers, in this time
-    uint32_t m_repeats{0};                 // calls of RepeatPeriod()
-    uint32_t m_cycles{0};                  // these times, begun with these calls
+    /// Sources of collectives and of messages.
+    std::vector<std::pair<Ptr<Communicator>, Ptr<Communicator>>> m_connected;
 };
 
 } // namespace ns3::training

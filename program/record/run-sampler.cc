@@ -134,7 +134,7 @@ RunSampler::SampleConnection(uint32_t rank, const HostConnection& connection)
     {
         const uint64_t packets = connection.counters->sentPackets;
         const double bits =
-            8.0 * m_cluster->GetMtu() * static_cast<double>(packets - state.packets);
+            8.0 * m_cluster->GetOptions().GetMtu() * static_cast<double>(packets - state.packets);
         state.packets = packets;
         Report(row, "rate_bps", bits / (Simulator::Now() - m_last).GetSeconds(), state.rate);
     }

@@ -79,7 +79,7 @@ Advise(const Cluster& cluster,
         return "";
     }
     const std::string& current = cluster.GetOptions().algorithm;
-    const NetworkCost& network = cluster.GetNetworkCost();
+    const NetworkCost& network = cluster.GetPlan().GetNetworkCost();
     CollectiveRequest request;
     request.operation = collective.operation;
     request.bytes = collective.bytes;

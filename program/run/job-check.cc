@@ -337,7 +337,7 @@ Checker::FindPrivateGroups() const
     {
         return std::nullopt;
     }
-    const bool varies = !Cluster::MakeFaults(m_cluster, m_network.GetTopology()).IsEmpty() ||
+    const bool varies = !m_cluster.MakeFaults(m_network.GetTopology()).IsEmpty() ||
                         !m_cluster.FindVariation().empty();
     const auto servers = m_network.GetTopology().GetServers();
     return PrivateGroups({varies, true, servers}, *m_graph, m_typical);

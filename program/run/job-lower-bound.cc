@@ -39,7 +39,9 @@ GetGroupBound(const JobPlan& plan,
         if (found == bounds.end())
         {
             const bool isJob = group.size() == plan.graph->GetRanks();
-            found = bounds.emplace(isCoded, cluster.MakeLowerBound(group, operation, isJob)).first;
+            found =
+                bounds.emplace(isCoded, cluster.GetBounds().MakeForGroup(group, operation, isJob))
+                    .first;
         }
         seconds += static_cast<double>(count) * found->second.GetSeconds(operation, bytes);
     }
@@ -56,7 +58,7 @@ GetAllBound(const JobPlan& plan, const Cluster& cluster, uint32_t index)
         const auto& [groups, operation, bytes] = collective;
         const bool isKnown = operation != CollectiveOperation::ALL_TO_ALL_V;
         seconds += groups == index && isKnown
-                       ? static_cast<double>(count) * cluster.GetLowerBound(operation, bytes)
+                       ? static_cast<double>(count) * cluster.GetBounds().Get(operation, bytes)
                        : 0;
     }
     return seconds;

@@ -12,37 +12,12 @@
 #include "ns3/task-meetings.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace ns3::training
 {
 
 NS_LOG_COMPONENT_DEFINE("TrainingLivingJob");
-
-CheckpointPlan
-LivingJob::MakePlan(const LifeOptions& options, uint32_t ranks, uint64_t bytes)
-{
-    CheckpointPlan plan;
-    plan.rendezvous = options.rendezvous;
-    plan.reports = true;
-    if (!options.HasCheckpoints())
-    {
-        plan.every = std::numeric_limits<uint32_t>::max();
-        plan.shares.resize(ranks);
-        return plan;
-    }
-    plan.every = static_cast<uint32_t>(options.every);
-    for (uint64_t rank = 0; rank < ranks; rank++)
-    {
-        plan.shares.push_back(bytes / ranks + (rank < bytes % ranks ? 1 : 0));
-    }
-    plan.storageHosts = static_cast<uint32_t>(options.storageHosts);
-    plan.storageRate = static_cast<double>(options.storageRate.GetBitRate()) / 8;
-    plan.isAsynchronous = options.checkpoint == LifeOptions::ASYNCHRONOUS;
-    plan.snapshotRate = static_cast<double>(options.snapshotRate.GetBitRate()) / 8;
-    return plan;
-}
 
 LivingJob::LivingJob(Parts parts, const LifeOptions& options, FailurePlan failures)
     : m_parts(std::move(parts)),
@@ -53,7 +28,7 @@ LivingJob::LivingJob(Parts parts, const LifeOptions& options, FailurePlan failur
       m_shares(static_cast<uint32_t>(std::count_if(m_parts.plan.shares.begin(),
                                                    m_parts.plan.shares.end(),
                                                    [](uint64_t share) { return share > 0; }))),
-      m_mostRestarts(m_parts.cluster.GetMostRestarts()),
+      m_mostRestarts(m_parts.cluster.GetTransports().GetMostRestarts()),
       m_graph(std::make_shared<CheckpointGraph>(m_parts.graph, m_parts.plan)),
       m_iterations(m_ranks),
       m_writing(m_ranks, m_parts.plan.every)
@@ -325,7 +300,7 @@ LivingJob::Detect(uint64_t number)
         {
             application->Abort();
         }
-        m_parts.cluster.Restart();
+        m_parts.cluster.GetCommunicators().Restart();
         m_abandoned++;
         m_isStopped = true;
     }

@@ -52,21 +52,13 @@ class LivingJob
     {
         Cluster& cluster;                       ///< network of the job
         std::shared_ptr<const TaskGraph> graph; ///< of the ranks, without checkpoints
-        CheckpointPlan plan;                    ///< see MakePlan()
+        CheckpointPlan plan;                    ///< see LifePlan
         uint32_t iterations;                    ///< of the job
         /// Of the ranks, then of the storage hosts.
         std::vector<Ptr<TrainingApplication>> applications;
         TrainingJob& job;  ///< whose life it is
         GuardedRun& guard; ///< runs the simulation
     };
-
-    /**
-     * @param options of the job
-     * @param ranks of the job
-     * @param bytes of a checkpoint, in equal shares
-     * @return the plan of its first start; CheckpointGraph makes its tasks
-     */
-    static CheckpointPlan MakePlan(const LifeOptions& options, uint32_t ranks, uint64_t bytes);
 
     /**
      * @param parts of the simulation
@@ -150,7 +142,7 @@ class LivingJob
     std::string m_target;       // detection: what has failed last
     std::string m_cause;        // and why
     uint64_t m_sinceSaved{0};   // failures since the last new checkpoint
-    uint64_t m_abandoned{0};    // calls of Cluster::Restart()
+    uint64_t m_abandoned{0};    // calls of ClusterCommunicators::Restart()
     uint64_t m_detections{0};   // begun
     std::vector<Outage> m_down; // until the restart
 

@@ -7,32 +7,22 @@
 #ifndef DISTRIBUTED_TRAINING_RUN_H
 #define DISTRIBUTED_TRAINING_RUN_H
 
-#include "failure-plan.h"
-#include "job-plan.h"
-#include "job-training.h"
+#include "job-execution.h"
+#include "prepared-job.h"
 #include "training-run-options.h"
 #include "training-run-result.h"
 
-#include "ns3/application-container.h"
-#include "ns3/checkpoint-graph.h"
-#include "ns3/iteration-record.h"
 #include "ns3/json-output.h"
-#include "ns3/training-cluster.h"
-#include "ns3/training-job-helper.h"
+#include "ns3/session.h"
 #include "ns3/training-json-writer.h"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 namespace ns3::training
 {
-
-class JobRepetition;
 
 /**
  * @ingroup distributed-training-helper
@@ -74,31 +64,55 @@ class TrainingRun
     void SetConfiguration(const JsonValue& options);
 
     /** @return the same, with the values chosen for "auto" */
-    const JsonValue& GetConfiguration() const;
+    const JsonValue& GetConfiguration() const
+    {
+        return m_configuration;
+    }
 
     /** @param callback called in the first process after every iteration, warm-up included */
-    void OnIteration(std::function<void(const IterationRecord& record)> callback);
+    void OnIteration(JobExecution::Callback callback)
+    {
+        m_onIteration = std::move(callback);
+    }
 
     /** @return the cluster */
-    const Cluster& GetCluster() const;
+    const Cluster& GetCluster() const
+    {
+        return *m_job.cluster;
+    }
 
     /** @return what the ranks do */
-    const JobPlan& GetPlan() const;
+    const JobPlan& GetPlan() const
+    {
+        return m_job.plan;
+    }
 
     /**
      * @return one line about job and cluster, one line per choice of algorithm auto, and the notes
      *         of the cluster
      */
-    std::string Describe() const;
+    std::string Describe() const
+    {
+        return m_job.Describe();
+    }
 
     /** @return what is given rather than simulated: compute times, jitter, hosts; one line */
-    std::string DescribeInputs() const;
+    std::string DescribeInputs() const
+    {
+        return m_job.DescribeInputs();
+    }
 
     /** @return the training inside the job, or null; during Run() */
-    const JobTraining* GetTraining() const;
+    const JobTraining* GetTraining() const
+    {
+        return m_execution ? m_execution->GetTraining() : nullptr;
+    }
 
     /** @return whether the job contains a training */
-    bool IsTraining() const;
+    bool IsTraining() const
+    {
+        return m_job.plan.training != nullptr;
+    }
 
     /** @return completed fraction of the iterations, 0 to 1 */
     double GetProgress() const;
@@ -114,44 +128,20 @@ class TrainingRun
     TrainingRunResult Run();
 
   private:
-    class Execution;
-
     /** Ends the simulation after all other members are destroyed. */
     struct SimulationScope
     {
+        SimulationScope();
         ~SimulationScope();
     };
 
-    void CheckGradients() const;
-    void CheckPlan() const;
-    void CheckTraining() const;
-    void CheckCodecs() const;
-    void PlanLife();
-    uint64_t GetCheckpointBytes() const;
-    const TaskGraph& GetGraph() const;
-    void ExplainChoices();
-    RepetitionFigures GetRepetitionFigures(const JobRepetition& repetition,
-                                           std::size_t iterations) const;
-
     SimulationScope m_scope;
-    TrainingRunOptions m_options;
-    JobPlan m_plan;
-    std::unique_ptr<JobTraining> m_training;       // null: gradients do not learn
-    CheckpointPlan m_checkpoints;                  // of the first start
-    std::shared_ptr<const CheckpointGraph> m_life; // the job with checkpoints and restarts, or null
-    std::optional<FailurePlan> m_failures;         // or none
-    uint64_t m_checkpointBytes{0};
-    std::optional<CodingErrors> m_codingErrors; // with real payload and a codec
     JsonOutput m_json;
-    std::unique_ptr<Cluster> m_cluster;
-    std::vector<std::pair<std::string, std::string>> m_choices; // as in the result
+    PreparedJob m_job;
     JsonValue m_configuration;
-    ApplicationContainer m_applications;                      // of the local ranks
-    std::vector<std::shared_ptr<CollectiveReplay>> m_replays; // of groups that may repeat
-    std::string m_obstacle; // why no iteration is derived, or empty
-    std::function<void(const IterationRecord&)> m_onIteration;
-    double m_lowerBound{0}; // of the communication time of an iteration, s
-    uint64_t m_complete{0}; // complete iterations
+    JobExecution::Callback m_onIteration;
+    std::unique_ptr<JobExecution> m_execution; // during Run(), or null
+    uint64_t m_complete{0};                    // iterations, after Run()
     bool m_hasRun{false};
 };
 

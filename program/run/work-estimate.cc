@@ -61,7 +61,7 @@ GetPayload(const Cluster& cluster, CollectiveOperation operation, uint64_t bytes
         return least;
     }
     double sum = 0;
-    const double mtu = cluster.GetMtu();
+    const double mtu = cluster.GetOptions().GetMtu();
     for (uint32_t rank = 0; rank < ranks; rank++)
     {
         for (uint32_t i = 0; i < schedule->GetActions(rank); i++)
@@ -188,7 +188,7 @@ EstimateMessages(const Cluster& cluster,
         links += paths.GetPaths()[ends[i].first].links;
         count++;
     }
-    return count > 0 ? bytes / cluster.GetMtu() * links / count : 0;
+    return count > 0 ? bytes / cluster.GetOptions().GetMtu() * links / count : 0;
 }
 
 WorkVolume

@@ -6,15 +6,13 @@
 
 #include "shared-job-sums.h"
 
+#include "ns3/expected-results.h"
 #include "ns3/gradient-source.h"
-#include "ns3/graph-checker.h"
-#include "ns3/rng-seed-manager.h"
+#include "ns3/job-rules.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/training-configuration-error.h"
 
 #include <algorithm>
-#include <memory>
-#include <optional>
 
 namespace ns3::training
 {
@@ -58,19 +56,6 @@ GetSumsAfterFallback(const CheckedJob& job)
     };
 }
 
-/** @return the results of the schedules of all groups */
-GraphChecker::Reference
-GetOwnSchedules(const CheckedJob& job)
-{
-    return GraphChecker::Execute(
-        [applications = job.applications, hosts = job.hosts](uint32_t rank, const GraphTask& task) {
-            const auto communicator = DynamicCast<ScheduledCommunicator>(
-                applications.at(rank)->GetCommunicators()[task.groups]);
-            return (communicator ? communicator : hosts.at(rank))
-                ->GetSchedule(task.operation, task.bytes, task.peer);
-        });
-}
-
 } // namespace
 
 void
@@ -102,36 +87,17 @@ CheckComparable(const JobPlan& plan, const TrainingRunOptions& options, bool isI
                                      " and sums in switches (allowed: virtual, as only all-reduces "
                                      "of all ranks are compared there)");
     }
-    for (const auto& [collective, count] : plan.summary.collectives)
-    {
-        if (std::get<2>(collective) % sizeof(float) != 0)
-        {
-            throw ConfigurationError("payload",
-                                     "real",
-                                     " with workload " + plan.name + " and tensors of " +
-                                         std::to_string(std::get<2>(collective)) +
-                                         " bytes (allowed: multiples of 4)");
-        }
-    }
+    CheckWholeNumbers(plan);
 }
 
 void
 CompareResults(const CheckedJob& job, TrainingJob& measured)
 {
-    const JobPlan& plan = job.plan;
-    const bool isSumOnly = plan.IsAllReduceOnly();
-    auto checker =
-        std::make_unique<GraphChecker>(plan.graph,
-                                       GraphChecker::From(MakeGradientSource(job.gradients)),
-                                       RngSeedManager::GetRun(),
-                                       isSumOnly ? GetSums(job) : GetOwnSchedules(job));
-    if (isSumOnly)
-    {
-        checker->SetAlternative(GetSumsAfterFallback(job));
-    }
-    measured.SetChecker(std::move(checker),
-                        plan.buckets ? std::optional(plan.buckets->GetBuckets().size())
-                                     : std::nullopt);
+    const ExpectedResults expected{GraphChecker::From(MakeGradientSource(job.gradients)),
+                                   GetSums(job),
+                                   GetSumsAfterFallback(job),
+                                   [hosts = job.hosts](uint32_t rank) { return hosts.at(rank); }};
+    expected.CompareIn(job.plan, job.applications, measured);
 }
 
 } // namespace ns3::training

@@ -11,7 +11,6 @@
 
 #include "ns3/algorithm-advice.h"
 #include "ns3/boolean.h"
-#include "ns3/in-network-system.h"
 #include "ns3/job-lower-bound.h"
 #include "ns3/path-figures.h"
 #include "ns3/progress-line.h"
@@ -33,6 +32,17 @@
 namespace ns3::training
 {
 
+std::vector<uint32_t>
+SharedSimulation::GetRanks(const std::vector<Job>& jobs)
+{
+    std::vector<uint32_t> ranks;
+    for (const Job& job : jobs)
+    {
+        ranks.push_back(job.plan.graph->GetRanks());
+    }
+    return ranks;
+}
+
 SharedSimulation::SimulationScope::~SimulationScope()
 {
     Simulator::Destroy();
@@ -41,8 +51,9 @@ SharedSimulation::SimulationScope::~SimulationScope()
 SharedSimulation::SharedSimulation(const SharedRunOptions& options)
     : m_options(options),
       m_jobs(MakePlans()),
-      m_cluster(options.cluster, GetLargest()),
-      m_controller(m_cluster.GetController()),
+      m_ranks(GetRanks(m_jobs)),
+      m_cluster(options.cluster, *std::max_element(m_ranks.begin(), m_ranks.end())),
+      m_switches(m_cluster, options, m_ranks),
       m_allocator(m_cluster.GetFabric().topology,
                   m_cluster.GetRanks(),
                   GetRandomStream(RandomUse::PLACEMENTS)),
@@ -50,10 +61,6 @@ SharedSimulation::SharedSimulation(const SharedRunOptions& options)
       m_toCome(options.jobs.size()),
       m_left(options.jobs.size())
 {
-    if (m_controller)
-    {
-        DivideSlots();
-    }
     for (std::size_t i = 0; i < m_jobs.size(); i++)
     {
         Simulator::Schedule(options.jobs[i].arrival, &SharedSimulation::Arrive, this, i);
@@ -75,99 +82,6 @@ SharedSimulation::MakePlans() const
         MakePlan(m_options.jobs[i], jobs[i]);
     }
     return jobs;
-}
-
-uint32_t
-SharedSimulation::GetLargest() const
-{
-    uint32_t ranks = 1;
-    for (const Job& job : m_jobs)
-    {
-        ranks = std::max(ranks, job.plan.graph->GetRanks());
-    }
-    return ranks;
-}
-
-void
-SharedSimulation::DivideSlots()
-{
-    const uint32_t pool = m_controller->GetDividedSlots();
-    uint64_t asked = 0;
-    uint64_t weights = 0;
-    for (const SharedJob& job : m_options.jobs)
-    {
-        if (pool == 0 && (job.slots > 0 || job.slotWeight))
-        {
-            throw ConfigurationError("job " + job.name + ": slots or slot-weight with collective " +
-                                     m_options.cluster.algorithm +
-                                     ", whose jobs share all slots "
-                                     "(allowed: with switchml)");
-        }
-        asked += job.slots;
-        weights += job.slots > 0 ? 0 : job.slotWeight.value_or(1);
-    }
-    const uint64_t rest = pool - std::min<uint64_t>(pool, asked);
-    for (std::size_t i = 0; i < m_jobs.size(); i++)
-    {
-        const SharedJob& job = m_options.jobs[i];
-        m_jobs[i].slots = job.slots;
-        if (pool > 0 && job.slots == 0)
-        {
-            m_jobs[i].slots = static_cast<uint32_t>(rest * job.slotWeight.value_or(1) / weights);
-        }
-        try
-        {
-            m_controller->Check(MakeRequest(i), m_jobs[i].plan.graph->GetRanks());
-        }
-        catch (const ConfigurationError& error)
-        {
-            throw ConfigurationError("job " + job.name + ": " + error.what());
-        }
-    }
-}
-
-InNetworkJob
-SharedSimulation::MakeRequest(std::size_t index) const
-{
-    InNetworkJob request;
-    request.number = m_options.firstNumber + static_cast<uint32_t>(index);
-    request.slots = m_jobs[index].slots;
-    request.servers = m_options.jobs[index].servers;
-    for (uint32_t host : m_jobs[index].result.hosts)
-    {
-        request.endpoints.push_back(m_cluster.GetFabric().devices[host]->GetEndpoint());
-    }
-    return request;
-}
-
-bool
-SharedSimulation::HasRoom(std::size_t index) const
-{
-    return !m_controller || m_controller->HasRoom(MakeRequest(index));
-}
-
-std::vector<Ptr<InNetworkCommunicator>>
-SharedSimulation::JoinSwitches(std::size_t index,
-                               const std::vector<Ptr<ScheduledCommunicator>>& hosts)
-{
-    Job& job = m_jobs[index];
-    InNetworkJob request = MakeRequest(index);
-    request.hosts = hosts;
-    try
-    {
-        job.workers = m_controller->AddJob(request, job.notes);
-    }
-    catch (const ConfigurationError& error)
-    {
-        throw ConfigurationError("job " + m_options.jobs[index].name + ": " + error.what());
-    }
-    for (const auto& worker : job.workers)
-    {
-        worker->SetErrorHandler([this, index](uint32_t rank, const std::string& reason) {
-            m_guard.Fail(m_jobs[index].result.hosts.at(rank), reason);
-        });
-    }
-    return job.workers;
 }
 
 void
@@ -226,7 +140,7 @@ SharedSimulation::StartWaiting()
         const SharedJob& job = m_options.jobs[*next];
         auto& hosts = m_jobs[*next].result.hosts;
         hosts = m_allocator.Take(job.placement, m_jobs[*next].plan.graph->GetRanks(), job.hosts);
-        if (!hosts.empty() && !HasRoom(*next))
+        if (!hosts.empty() && !m_switches.HasRoom(*next, hosts))
         {
             m_allocator.GiveBack(hosts);
             hosts.clear();
@@ -266,9 +180,16 @@ SharedSimulation::Start(std::size_t index)
     helper.SetAttribute("Gradients", StringValue(m_options.gradients));
     helper.SetAttribute("Seed", UintegerValue(RngSeedManager::GetRun()));
     helper.SetOffload([this, index](const std::vector<Ptr<ScheduledCommunicator>>& hosts) {
-        m_jobs[index].hosts = hosts;
-        return m_controller ? JoinSwitches(index, hosts)
-                            : std::vector<Ptr<InNetworkCommunicator>>();
+        Job& job = m_jobs[index];
+        job.hosts = hosts;
+        job.workers = m_switches.Join(index, job.result.hosts, hosts, job.notes);
+        for (const auto& worker : job.workers)
+        {
+            worker->SetErrorHandler([this, index](uint32_t rank, const std::string& reason) {
+                m_guard.Fail(m_jobs[index].result.hosts.at(rank), reason);
+            });
+        }
+        return job.workers;
     });
     const auto applications =
         helper.Install(m_cluster, job.plan.graph, job.plan.operations, "", job.result.hosts);
@@ -317,11 +238,8 @@ SharedSimulation::CleanUp(std::size_t index)
         }
         m_options.results->End(index, path);
     }
-    TakeFigures(index);
-    if (m_controller)
-    {
-        m_controller->RemoveJob(m_options.firstNumber + static_cast<uint32_t>(index));
-    }
+    job.result.inNetwork = m_switches.GetFigures(index, job.workers);
+    m_switches.Leave(index);
     for (const auto& application : job.applications)
     {
         // The next job on these hosts uses the same numbers of communicators.
@@ -350,18 +268,6 @@ SharedSimulation::CleanUp(std::size_t index)
         m_guard.End();
     }
     StartWaiting();
-}
-
-void
-SharedSimulation::TakeFigures(std::size_t index)
-{
-    Job& job = m_jobs[index];
-    if (!job.workers.empty())
-    {
-        job.result.inNetwork =
-            SharedSwitchFigures{SumFigures(job.workers),
-                                m_controller->GetShare(MakeRequest(index).number)};
-    }
 }
 
 std::string
@@ -400,7 +306,10 @@ SharedSimulation::EndResults()
     for (std::size_t i = 0; i < m_jobs.size(); i++)
     {
         Job& job = m_jobs[i];
-        TakeFigures(i); // of a job that has not ended
+        if (!job.workers.empty()) // it has not ended
+        {
+            job.result.inNetwork = m_switches.GetFigures(i, job.workers);
+        }
         if (job.measured)
         {
             job.result.iterations = job.measured->GetResults();
@@ -473,7 +382,7 @@ SharedSimulation::GetCompleteWork() const
 WorkEstimate
 SharedSimulation::EstimateWork()
 {
-    bool isKnown = WorkEstimate::IsWanted() && !m_controller;
+    bool isKnown = WorkEstimate::IsWanted() && !m_switches.AreUsed();
     WorkVolume volume;
     for (std::size_t i = 0; i < m_jobs.size() && isKnown; i++)
     {
@@ -551,19 +460,17 @@ SharedSimulation::Run()
     }
     result.figures.AddAll({m_cluster});
     result.notes = m_cluster.GetNotes();
+    result.warnings = GetWarnings(m_cluster);
     for (std::size_t i = 0; i < m_jobs.size(); i++)
     {
+        const std::string name = "job " + m_options.jobs[i].name + ": ";
         for (const auto& notes : {m_jobs[i].plan.notes, m_jobs[i].notes})
         {
             for (const std::string& note : notes)
             {
-                result.notes.push_back("job " + m_options.jobs[i].name + ": " + note);
+                result.notes.push_back(name + note);
             }
         }
-    }
-    result.warnings = GetWarnings(m_cluster);
-    for (std::size_t i = 0; i < m_jobs.size(); i++)
-    {
         const SharedJobResult& job = result.jobs[i];
         const std::string advice =
             job.HasStarted()
@@ -571,10 +478,10 @@ SharedSimulation::Run()
                 : "";
         if (!advice.empty())
         {
-            result.warnings.push_back("job " + m_options.jobs[i].name + ": " + advice);
+            result.warnings.push_back(name + advice);
         }
     }
-    result.choices = m_cluster.GetChoices();
+    result.choices = m_cluster.GetPlan().GetChoices();
     result.cost = GetRunCost(m_cluster.GetFabric());
     return result;
 }

@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_SHARED_SIMULATION_H
 
 #include "shared-run-options.h"
+#include "shared-switches.h"
 
 #include "ns3/guarded-run.h"
 #include "ns3/host-allocator.h"
@@ -21,7 +22,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,7 +59,6 @@ class SharedSimulation
     {
         JobPlan plan;
         std::map<uint32_t, double> slowdowns;               // of stragglers, by rank
-        uint32_t slots{0};                                  // that it asks for
         std::unique_ptr<TrainingJob> measured;              // null: it has not started
         std::vector<Ptr<TrainingApplication>> applications; // of its ranks
         std::vector<Ptr<ScheduledCommunicator>> hosts;      // of its ranks, while it runs
@@ -71,14 +70,7 @@ class SharedSimulation
 
     std::vector<Job> MakePlans() const;
     void MakePlan(const SharedJob& options, Job& job) const;
-    uint32_t GetLargest() const;
-    void DivideSlots();
-    InNetworkJob MakeRequest(std::size_t index) const;
-    bool HasRoom(std::size_t index) const;
-    std::vector<Ptr<InNetworkCommunicator>> JoinSwitches(
-        std::size_t index,
-        const std::vector<Ptr<ScheduledCommunicator>>& hosts);
-    void TakeFigures(std::size_t index);
+    static std::vector<uint32_t> GetRanks(const std::vector<Job>& jobs);
     void Arrive(std::size_t index);
     void StartWaiting();
     void Start(std::size_t index);
@@ -96,8 +88,9 @@ class SharedSimulation
     SimulationScope m_scope;
     const SharedRunOptions& m_options;
     std::vector<Job> m_jobs;
+    std::vector<uint32_t> m_ranks; // of each job
     Cluster m_cluster;
-    InNetworkController* m_controller; // or null
+    SharedSwitches m_switches;
     HostAllocator m_allocator;
     GuardedRun m_guard;
     std::deque<std::size_t> m_waiting; // jobs that have arrived and have no hosts

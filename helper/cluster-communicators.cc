@@ -1,0 +1,281 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "cluster-communicators.h"
+
+#include "ns3/communicator-list.h"
+#include "ns3/host-model.h"
+#include "ns3/message-tag.h"
+#include "ns3/training-quantity.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/// Number of the communicator of storage hosts, for tables.
+constexpr uint32_t STORAGE_COMMUNICATOR = MessageTag::MAX_COMMUNICATOR;
+
+/**
+ * Lists communicators at the nodes of their ranks.
+ * @param fabric whose host r has rank r
+ * @param communicators by rank; null: none
+ */
+template <typename T>
+void
+AddToLists(const Fabric& fabric, const std::vector<Ptr<T>>& communicators)
+{
+    for (uint32_t rank = 0; rank < communicators.size(); rank++)
+    {
+        if (communicators[rank])
+        {
+            CommunicatorList::Add(fabric.hosts.Get(rank), communicators[rank]);
+        }
+    }
+}
+
+} // namespace
+
+ClusterCommunicators::ClusterCommunicators(const Parts& parts,
+                                           uint32_t largestJob,
+                                           std::vector<std::string>& notes)
+    : m_parts(parts)
+{
+    const auto planner = MakePlanner();
+    InstallOnHosts(planner);
+    InstallInNetwork(largestJob, notes);
+    InstallInNics(planner, notes);
+    InstallCodecs(notes);
+    InstallStorage();
+}
+
+ScheduledCommunicator::Planner
+ClusterCommunicators::MakePlanner() const
+{
+    const auto planner = m_parts.plan.Get();
+    const auto gathers = m_parts.codecs.CodesBuckets() ? m_parts.plan.MakeGathers() : planner;
+    return [planner, gathers](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+        return (operation == CollectiveOperation::ALL_GATHER ? gathers : planner)
+            ->Get(operation, bytes, root);
+    };
+}
+
+std::shared_ptr<const HostModel>
+ClusterCommunicators::MakeHostModel(const std::vector<uint32_t>& hosts) const
+{
+    const uint32_t ranks = hosts.empty() ? GetRanks() : static_cast<uint32_t>(hosts.size());
+    const auto choice = Choose<HostModelEntry>(m_parts.options.hostModel);
+    return choice.entry->make({m_parts.topology, hosts, ranks, choice.values});
+}
+
+void
+ClusterCommunicators::InstallOnHosts(const ScheduledCommunicator::Planner& planner)
+{
+    const auto hostModel = MakeHostModel({});
+    for (uint32_t rank = 0; rank < GetRanks(); rank++)
+    {
+        const auto transport = m_parts.transports.Make(rank, MessageUse::RANKS);
+        auto communicator = m_parts.attributes.Create<ScheduledCommunicator>();
+        communicator->Setup(rank, GetRanks(), transport, planner);
+        communicator->SetHostModel(hostModel);
+        communicator->SetCoding(m_parts.engines.GetCoding());
+        m_parts.codecs.InstallIn(*communicator, rank);
+        m_hosts.push_back(communicator);
+    }
+    AddToLists(m_parts.fabric, m_hosts);
+}
+
+void
+ClusterCommunicators::InstallInNetwork(uint32_t largestJob, std::vector<std::string>& notes)
+{
+    const ClusterOptions& options = m_parts.options;
+    if (!IsInNetwork(options.algorithm))
+    {
+        return;
+    }
+    if (options.hostLatency.IsStrictlyPositive())
+    {
+        throw ConfigurationError("host latency",
+                                 FormatTime(options.hostLatency),
+                                 " with " + options.algorithm +
+                                     " (allowed: with algorithms that run on hosts)");
+    }
+    const auto system = Choose<InNetworkSystem>(options.algorithm);
+    InNetworkRequest request{m_parts.fabric,
+                             {},
+                             m_hosts,
+                             MakeHostModel({}),
+                             system.values,
+                             system.values.GetAttributes(GetKeys(*system.entry)),
+                             notes,
+                             largestJob};
+    request.attributes.Add(m_parts.attributes);
+    for (uint32_t rank = 0; rank < GetRanks(); rank++)
+    {
+        request.endpoints.push_back(m_parts.fabric.devices[rank]->GetEndpoint());
+    }
+    if (largestJob > 0)
+    {
+        if (!system.entry->control)
+        {
+            throw ConfigurationError(
+                "collective",
+                options.algorithm,
+                " with jobs that share switches (allowed: " + GetSharedSystems() + ")");
+        }
+        request.hosts.clear();
+        m_controller = system.entry->control(request);
+        return;
+    }
+    m_inNetwork = system.entry->install(request);
+    AddToLists(m_parts.fabric, m_inNetwork);
+}
+
+void
+ClusterCommunicators::InstallInNics(const ScheduledCommunicator::Planner& planner,
+                                    std::vector<std::string>& notes)
+{
+    if (!IsInNic(m_parts.options.algorithm))
+    {
+        return;
+    }
+    const PacketSize packet = m_parts.transports.GetTransport().GetPacketSize();
+    m_inNics = training::InstallInNics(
+        m_parts.options,
+        m_parts.attributes,
+        m_parts.fabric,
+        m_hosts,
+        planner,
+        packet,
+        [&](uint64_t rate) { return m_parts.engines.GetGain(packet, rate); },
+        m_parts.link,
+        notes);
+    AddToLists(m_parts.fabric, m_inNics.ranks);
+}
+
+void
+ClusterCommunicators::InstallCodecs(std::vector<std::string>& notes)
+{
+    if (m_parts.codecs.IsInstalled())
+    {
+        std::vector<Ptr<Communicator>> inner;
+        for (uint32_t rank = 0; rank < GetRanks(); rank++)
+        {
+            inner.push_back(Get(rank));
+        }
+        m_coded = m_parts.codecs.Wrap(inner);
+        AddToLists(m_parts.fabric, m_coded);
+        notes.push_back(m_parts.codecs.Describe());
+    }
+}
+
+void
+ClusterCommunicators::InstallStorage()
+{
+    const auto storage = static_cast<uint32_t>(m_parts.options.storageHosts);
+    const uint32_t hosts = storage > 0 ? GetRanks() + storage : 0;
+    for (uint32_t host = 0; host < hosts; host++)
+    {
+        auto communicator = m_parts.attributes.Create<ScheduledCommunicator>();
+        communicator->Setup(host,
+                            hosts,
+                            m_parts.transports.Make(host, MessageUse::STORAGE),
+                            nullptr, // messages only
+                            STORAGE_COMMUNICATOR);
+        m_storage.push_back(communicator);
+    }
+}
+
+Ptr<Communicator>
+ClusterCommunicators::Get(uint32_t rank) const
+{
+    if (!m_coded.empty())
+    {
+        return m_coded.at(rank);
+    }
+    if (!m_inNetwork.empty())
+    {
+        return m_inNetwork.at(rank);
+    }
+    if (!m_inNics.ranks.empty())
+    {
+        return m_inNics.ranks.at(rank);
+    }
+    return m_hosts.at(rank);
+}
+
+std::vector<Ptr<ScheduledCommunicator>>
+ClusterCommunicators::Split(const std::vector<std::vector<uint32_t>>& groups,
+                            uint32_t number,
+                            const std::string& algorithm,
+                            const std::set<CollectiveOperation>& operations) const
+{
+    std::vector<Ptr<ScheduledCommunicator>> communicators(m_parts.options.ranks);
+    for (const std::vector<uint32_t>& group : groups)
+    {
+        const auto planner = m_parts.plan.MakeForGroup(group, algorithm);
+        const auto hostModel = MakeHostModel(group);
+        for (CollectiveOperation operation : operations)
+        {
+            planner->Check(operation);
+        }
+        for (uint32_t rank : group)
+        {
+            communicators.at(rank) = m_hosts.at(rank)->Split(
+                group,
+                [planner](CollectiveOperation operation, uint64_t bytes, uint32_t root) {
+                    return planner->Get(operation, bytes, root);
+                },
+                number);
+            m_parts.attributes.ApplyTo(*communicators[rank]);
+            communicators[rank]->SetHostModel(hostModel);
+        }
+    }
+    AddToLists(m_parts.fabric, communicators);
+    return communicators;
+}
+
+void
+ClusterCommunicators::Restart()
+{
+    m_parts.transports.Restart();
+    uint64_t next = 0;
+    for (const auto& communicator : m_hosts)
+    {
+        next = std::max(next, communicator->GetNextCollective());
+    }
+    for (const auto* communicators : {&m_hosts, &m_storage})
+    {
+        for (const auto& communicator : *communicators)
+        {
+            communicator->Abort(next);
+        }
+    }
+}
+
+std::shared_ptr<const CollectiveSchedule>
+ClusterCommunicators::GetReferenceSchedule(CollectiveOperation operation, uint64_t bytes) const
+{
+    const bool isByPackets = m_inNics.packets && NicCommunicator::IsOffloaded(operation) &&
+                             m_parts.engines.CodesBlocks();
+    return isByPackets ? m_inNics.packets->Get(operation, bytes, 0)
+                       : m_parts.plan.Get()->Get(operation, bytes, 0);
+}
+
+MessageCoding
+ClusterCommunicators::GetCoding(CollectiveOperation operation) const
+{
+    if (m_inNics.packets && NicCommunicator::IsOffloaded(operation))
+    {
+        return m_inNics.ranks.front()->GetCoding();
+    }
+    return m_parts.codecs.IsInstalled() ? m_parts.codecs.GetCoding() : m_parts.engines.GetCoding();
+}
+
+} // namespace ns3::training
