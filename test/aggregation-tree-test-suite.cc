@@ -22,12 +22,8 @@
 #include <string>
 #include <vector>
 
-namespace aggregation_tree_test
+namespace ns3::training::tests::aggregation_tree_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t LAST_PSN = PSN_MODULUS - 1;
 
@@ -409,4 +405,4 @@ const Suite g_suite("aggregation-tree",
                      {"trees over topologies: levels, roots, shortest ways", TestAggregationTree},
                      {"packets as bytes, and back", TestSharpWireFormat}});
 
-} // namespace aggregation_tree_test
+} // namespace ns3::training::tests::aggregation_tree_test

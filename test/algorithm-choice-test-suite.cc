@@ -19,12 +19,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace algorithm_choice_test
+namespace ns3::training::tests::algorithm_choice_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 
@@ -292,4 +288,4 @@ const Suite g_suite("algorithm-choice",
                      {"nothing beats its lower bound", TestNothingBeatsItsBound},
                      {"sweep over algorithms", TestSweep}});
 
-} // namespace algorithm_choice_test
+} // namespace ns3::training::tests::algorithm_choice_test

@@ -22,12 +22,8 @@
 #include <utility>
 #include <vector>
 
-namespace astra_system_test
+namespace ns3::training::tests::astra_system_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 
@@ -316,4 +312,4 @@ const Suite g_suite("astra-system",
                      {"system files of ASTRA-sim 2 set options of collectives and hosts",
                       RunTest<AstraSystemTestCase>}});
 
-} // namespace astra_system_test
+} // namespace ns3::training::tests::astra_system_test

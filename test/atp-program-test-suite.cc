@@ -22,12 +22,8 @@
 #include <utility>
 #include <vector>
 
-namespace atp_program_test
+namespace ns3::training::tests::atp_program_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t ELEMENTS = 62;
 constexpr int32_t MAX_NUMBER = std::numeric_limits<int32_t>::max();
@@ -736,4 +732,4 @@ const Suite g_suite("atp-program",
                      {"passes, resources, refusals", RunTest<AtpResourcesTest>},
                      {"bytes of packets", TestAtpWire}});
 
-} // namespace atp_program_test
+} // namespace ns3::training::tests::atp_program_test

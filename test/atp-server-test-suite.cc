@@ -24,12 +24,8 @@
 #include <string>
 #include <vector>
 
-namespace atp_server_test
+namespace ns3::training::tests::atp_server_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t ELEMENTS = 2;
 constexpr uint32_t WINDOW = 4;
@@ -361,4 +357,4 @@ const Suite g_suite("atp-server",
                      {"slots of packets", TestAtpSlots},
                      {"windows by marks and contention", RunTest<AtpWindowTest>}});
 
-} // namespace atp_server_test
+} // namespace ns3::training::tests::atp_server_test

@@ -27,12 +27,8 @@
 #include <string>
 #include <vector>
 
-namespace atp_test
+namespace ns3::training::tests::atp_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
@@ -794,4 +790,4 @@ const Suite g_suite(
      {"options that do not fit are refused", TestAtpOptions}},
     TestSuite::Type::SYSTEM);
 
-} // namespace atp_test
+} // namespace ns3::training::tests::atp_test

@@ -20,12 +20,8 @@
 #include <string>
 #include <vector>
 
-namespace codec_bucket_test
+namespace ns3::training::tests::codec_bucket_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Gradients = std::vector<std::vector<float>>;
 
@@ -466,4 +462,4 @@ const Suite g_suite("codec-bucket",
                     {{"exchanges of all codecs", TestExchange},
                      {"codecs with phases of their own", TestBucket}});
 
-} // namespace codec_bucket_test
+} // namespace ns3::training::tests::codec_bucket_test

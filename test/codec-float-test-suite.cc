@@ -17,12 +17,8 @@
 #include <string>
 #include <vector>
 
-namespace codec_float_test
+namespace ns3::training::tests::codec_float_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return the number of a float format's code, from its definition */
 double
@@ -376,4 +372,4 @@ const Suite g_suite("codec-float",
                      {"errors of rounded sums", TestRoundingCodec},
                      {"values of rounding codecs", TestRoundingDefinition}});
 
-} // namespace codec_float_test
+} // namespace ns3::training::tests::codec_float_test

@@ -18,12 +18,8 @@
 #include <string>
 #include <vector>
 
-namespace codec_inceptionn_test
+namespace ns3::training::tests::codec_inceptionn_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr std::array<uint32_t, 3> LEVELS{6, 8, 10};
 constexpr std::array<const char*, 3> VARIANTS{"paper", "bounded", "grace"};
@@ -419,4 +415,4 @@ const Suite g_suite("codec-inceptionn",
                      {"declared sizes", TestInceptionnDeclared},
                      {"truncated, extended and corrupt codes", TestInceptionnCorrupt}});
 
-} // namespace codec_inceptionn_test
+} // namespace ns3::training::tests::codec_inceptionn_test

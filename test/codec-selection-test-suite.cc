@@ -14,12 +14,8 @@
 #include <string>
 #include <vector>
 
-namespace codec_selection_test
+namespace ns3::training::tests::codec_selection_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** rank */
 
@@ -212,4 +208,4 @@ const Suite g_suite("codec-selection",
                     {{"means and variances of random codes", TestUnbiased},
                      {"signs, largest and random numbers", TestSelection}});
 
-} // namespace codec_selection_test
+} // namespace ns3::training::tests::codec_selection_test

@@ -28,12 +28,8 @@
 #include <string>
 #include <vector>
 
-namespace coded_collectives_test
+namespace ns3::training::tests::coded_collectives_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Four chunks of 1,048,576 numbers.
 constexpr uint64_t BYTES = 16 << 20;
@@ -646,4 +642,4 @@ const Suite g_suite(
      {"engines that cannot work are refused", TestRefusedEngines}},
     TestSuite::Type::SYSTEM);
 
-} // namespace coded_collectives_test
+} // namespace ns3::training::tests::coded_collectives_test

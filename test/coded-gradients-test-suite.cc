@@ -24,12 +24,8 @@
 #include <string>
 #include <vector>
 
-namespace coded_gradients_test
+namespace ns3::training::tests::coded_gradients_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 ClusterOptions
 MakeOptions(uint32_t ranks,
@@ -499,4 +495,4 @@ const Suite g_suite("coded-gradients",
                      {"numbers that cannot be coded end the run", RunTest<UncodableTest>}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace coded_gradients_test
+} // namespace ns3::training::tests::coded_gradients_test

@@ -20,12 +20,8 @@
 #include <optional>
 #include <set>
 
-namespace collective_algorithm_test
+namespace ns3::training::tests::collective_algorithm_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 NS_LOG_COMPONENT_DEFINE("TrainingCollectiveAlgorithmTest");
 
@@ -735,4 +731,4 @@ const Suite g_suite("collective-algorithm",
                      {"window of a direct exchange", TestWindow},
                      {"plans of 4096 ranks", TestLargePlans}});
 
-} // namespace collective_algorithm_test
+} // namespace ns3::training::tests::collective_algorithm_test

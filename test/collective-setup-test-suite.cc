@@ -31,12 +31,8 @@
 #include <string>
 #include <vector>
 
-namespace collective_setup_test
+namespace ns3::training::tests::collective_setup_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
@@ -512,4 +508,4 @@ const Suite g_suite("collective-setup",
                      {"memory and work per action", TestGrowth},
                      {"syntheses for few ranks", TestFewRanks}});
 
-} // namespace collective_setup_test
+} // namespace ns3::training::tests::collective_setup_test

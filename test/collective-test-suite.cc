@@ -19,12 +19,8 @@
 #include <cmath>
 #include <functional>
 
-namespace collective_test
+namespace ns3::training::tests::collective_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Kind = ScheduleAction::Kind;
 
@@ -329,4 +325,4 @@ const Suite g_suite("collective",
                      {"refused requests", TestRefusedRequest},
                      {"bus factors and lower bounds", TestBound}});
 
-} // namespace collective_test
+} // namespace ns3::training::tests::collective_test

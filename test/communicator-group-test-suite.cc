@@ -25,12 +25,8 @@
 #include <numeric>
 #include <tuple>
 
-namespace communicator_group_test
+namespace ns3::training::tests::communicator_group_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 using Group = std::vector<uint32_t>;
@@ -786,4 +782,4 @@ const Suite g_suite("communicator-group",
                      {"NCCL's tuning", TestNcclTuning},
                      {"NCCL over sockets", RunTest<NcclSocketTest>}});
 
-} // namespace communicator_group_test
+} // namespace ns3::training::tests::communicator_group_test

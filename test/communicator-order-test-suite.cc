@@ -21,12 +21,8 @@
 #include <cmath>
 #include <string>
 
-namespace communicator_order_test
+namespace ns3::training::tests::communicator_order_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 
@@ -208,4 +204,4 @@ const Suite g_suite("communicator-order",
                      {"folds are not disturbed", TestFoldOrder},
                      {"which messages are granted, and which sends are concurrent", TestGrant}});
 
-} // namespace communicator_order_test
+} // namespace ns3::training::tests::communicator_order_test

@@ -13,12 +13,8 @@
 #include <string>
 #include <vector>
 
-namespace communicator_replay_test
+namespace ns3::training::tests::communicator_replay_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * Collectives of two ranks whose simulation takes a given time: which are simulated, and when all
@@ -149,4 +145,4 @@ const Suite g_suite("communicator-replay",
                     {{"collectives are derived after two that took the same time",
                       RunTest<CollectiveReplayTest>}});
 
-} // namespace communicator_replay_test
+} // namespace ns3::training::tests::communicator_replay_test

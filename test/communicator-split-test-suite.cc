@@ -24,12 +24,8 @@
 #include <utility>
 #include <vector>
 
-namespace communicator_split_test
+namespace ns3::training::tests::communicator_split_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Hosts that take 5 us to start, and send twice the bytes. */
 class SlowHosts : public HostModel
@@ -218,4 +214,4 @@ const Suite g_suite("communicator-split",
                      {"failures, and messages after the end", TestFailures},
                      {"wrong groups end the program", TestMisuse}});
 
-} // namespace communicator_split_test
+} // namespace ns3::training::tests::communicator_split_test

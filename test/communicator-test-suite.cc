@@ -21,12 +21,8 @@
 #include <random>
 #include <vector>
 
-namespace communicator_test
+namespace ns3::training::tests::communicator_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * A fake transport with a random delay per message, in order per pair of ranks.
@@ -532,4 +528,4 @@ const Suite g_suite("communicator",
                      {"tags of messages", TestMessageTag},
                      {"additions take their time", TestAdditionsTakeTime}});
 
-} // namespace communicator_test
+} // namespace ns3::training::tests::communicator_test

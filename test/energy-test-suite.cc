@@ -19,12 +19,8 @@
 #include <string>
 #include <unistd.h>
 
-namespace energy_test
+namespace ns3::training::tests::energy_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Payload of a packet. A rank sends two messages of a packet in each iteration.
 constexpr uint32_t MTU = 1024;
@@ -188,4 +184,4 @@ const Suite g_suite("energy",
                       TestRunEnergy}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace energy_test
+} // namespace ns3::training::tests::energy_test

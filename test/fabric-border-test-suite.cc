@@ -21,12 +21,8 @@
 #include <string>
 #include <vector>
 
-namespace fabric_border_test
+namespace ns3::training::tests::fabric_border_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Packing and unpacking of integers of all sizes, times and strings. */
 void
@@ -451,4 +447,4 @@ const Suite g_suite("fabric-border",
                      {"a link that crosses the border", TestProcessBorder},
                      {"shares of a topology", RunTest<PartitionTestCase>}});
 
-} // namespace fabric_border_test
+} // namespace ns3::training::tests::fabric_border_test

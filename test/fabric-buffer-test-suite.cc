@@ -30,12 +30,8 @@
 #include <utility>
 #include <vector>
 
-namespace fabric_buffer_test
+namespace ns3::training::tests::fabric_buffer_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * n equally greedy queues settle at alpha * B / (1 + n * alpha) (Choudhury and Hahne): lossy
@@ -476,4 +472,4 @@ MakeCases()
 
 const Suite g_suite("fabric-buffer", Duration::QUICK, MakeCases());
 
-} // namespace fabric_buffer_test
+} // namespace ns3::training::tests::fabric_buffer_test

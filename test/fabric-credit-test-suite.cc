@@ -23,12 +23,8 @@
 #include <string>
 #include <vector>
 
-namespace fabric_credit_test
+namespace ns3::training::tests::fabric_credit_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint64_t RATE = 100 * GIGA;
 
@@ -322,4 +318,4 @@ const Suite g_suite("fabric-credit",
                      {"classes are independent", TestCreditClasses},
                      {"choice of the flow control", TestFlowControlChoice}});
 
-} // namespace fabric_credit_test
+} // namespace ns3::training::tests::fabric_credit_test

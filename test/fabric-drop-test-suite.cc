@@ -27,12 +27,8 @@
 #include <string>
 #include <vector>
 
-namespace fabric_drop_test
+namespace ns3::training::tests::fabric_drop_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return a packet of the IP stack without payload */
 Ptr<Packet>
@@ -336,4 +332,4 @@ const Suite g_suite("fabric-drop",
                       RunTest<DropReasonTestCase>},
                      {"a pause frame that is flushed was not sent", TestFlushedPause}});
 
-} // namespace fabric_drop_test
+} // namespace ns3::training::tests::fabric_drop_test

@@ -21,12 +21,8 @@
 #include <tuple>
 #include <vector>
 
-namespace fabric_fault_test
+namespace ns3::training::tests::fabric_fault_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return the refusal of a fault in a leaf-spine fabric, or empty */
 std::string
@@ -369,4 +365,4 @@ MakeCases()
 
 const Suite g_suite("fabric-fault", Duration::QUICK, MakeCases());
 
-} // namespace fabric_fault_test
+} // namespace ns3::training::tests::fabric_fault_test

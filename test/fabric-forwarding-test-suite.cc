@@ -24,12 +24,8 @@
 #include <utility>
 #include <vector>
 
-namespace fabric_forwarding_test
+namespace ns3::training::tests::fabric_forwarding_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return frames of the flow at each spine, sent in distant bursts of 100 frames */
 std::vector<uint64_t>
@@ -670,4 +666,4 @@ const Suite g_suite(
      {"hosts with several rails", TestRails},
      {"weights, early drops, step marking, counters and traces", RunTest<OverloadTestCase>}});
 
-} // namespace fabric_forwarding_test
+} // namespace ns3::training::tests::fabric_forwarding_test

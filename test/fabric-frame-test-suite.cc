@@ -28,12 +28,8 @@
 #include <utility>
 #include <vector>
 
-namespace fabric_frame_test
+namespace ns3::training::tests::fabric_frame_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * Frames over h store-and-forward hops arrive at the exact picosecond of an independent recursion,
@@ -425,4 +421,4 @@ MakeCases()
 
 const Suite g_suite("fabric-frame", Duration::QUICK, MakeCases());
 
-} // namespace fabric_frame_test
+} // namespace ns3::training::tests::fabric_frame_test

@@ -15,12 +15,8 @@
 #include <string>
 #include <vector>
 
-namespace fabric_gateway_test
+namespace ns3::training::tests::fabric_gateway_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * Host 1 of a fabric is the gateway to a node on another link of ns-3.
@@ -243,4 +239,4 @@ const Suite g_suite(
      {"a host on two fabrics", RunTest<NeighborTwoFabricsTestCase>},
      {"a router between two subnets of one fabric", RunTest<NeighborRouterTestCase>}});
 
-} // namespace fabric_gateway_test
+} // namespace ns3::training::tests::fabric_gateway_test

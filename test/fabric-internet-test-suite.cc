@@ -34,12 +34,8 @@
 #include <string>
 #include <vector>
 
-namespace fabric_internet_test
+namespace ns3::training::tests::fabric_internet_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** ns-3's own UDP and TCP over the fabric. */
 struct FabricInternetTestCase
@@ -282,4 +278,4 @@ MakeCases()
 
 const Suite g_suite("fabric-internet", Duration::QUICK, MakeCases());
 
-} // namespace fabric_internet_test
+} // namespace ns3::training::tests::fabric_internet_test

@@ -16,12 +16,8 @@
 #include <string>
 #include <vector>
 
-namespace fabric_memory_test
+namespace ns3::training::tests::fabric_memory_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * Memory of idle networks with all their routes.
@@ -83,4 +79,4 @@ const Suite g_suite(
      {"fat-tree:k=16 takes less than " + std::to_string(12 * MEMORY_FACTOR) + " MiB",
       [] { TestFabricMemory("fat-tree:k=16", 1024, 1, 12 * MEMORY_FACTOR); }}});
 
-} // namespace fabric_memory_test
+} // namespace ns3::training::tests::fabric_memory_test

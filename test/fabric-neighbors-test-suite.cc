@@ -12,12 +12,8 @@
 #include <string>
 #include <vector>
 
-namespace fabric_neighbors_test
+namespace ns3::training::tests::fabric_neighbors_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Addresses in any order and subnet; the usual ones swapped; two on an interface; none. */
 struct NeighborAddressesTestCase : NeighborsTestCase
@@ -320,4 +316,4 @@ const Suite g_suite("fabric-neighbors",
                      {"hosts with two rails", RunTest<NeighborRailsTestCase>},
                      {"MAC addresses of hosts", RunTest<NeighborMacTestCase>}});
 
-} // namespace fabric_neighbors_test
+} // namespace ns3::training::tests::fabric_neighbors_test

@@ -20,12 +20,8 @@
 #include <string>
 #include <vector>
 
-namespace fabric_own_nodes_test
+namespace ns3::training::tests::fabric_own_nodes_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 TopologyGraph
 MakeTopology(const std::string& topology, uint32_t hosts)
@@ -207,4 +203,4 @@ const Suite g_suite("fabric-own-nodes",
                      {"a host alone, two hosts without a switch", TestOwnSmallNetwork},
                      {"nodes that do not fit are refused", TestOwnNodesRefusal}});
 
-} // namespace fabric_own_nodes_test
+} // namespace ns3::training::tests::fabric_own_nodes_test

@@ -29,12 +29,8 @@
 #include <utility>
 #include <vector>
 
-namespace fabric_pause_test
+namespace ns3::training::tests::fabric_pause_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * Priority flow control: with headroom, an incast at full rate loses nothing and keeps the
@@ -757,4 +753,4 @@ MakeCases()
 
 const Suite g_suite("fabric-pause", Duration::QUICK, MakeCases());
 
-} // namespace fabric_pause_test
+} // namespace ns3::training::tests::fabric_pause_test

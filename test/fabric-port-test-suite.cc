@@ -22,12 +22,8 @@
 #include <utility>
 #include <vector>
 
-namespace fabric_port_test
+namespace ns3::training::tests::fabric_port_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * Priorities 6 and 7 are strict; the others share the line by bytes, whatever their frame sizes.
@@ -267,4 +263,4 @@ MakeCases()
 
 const Suite g_suite("fabric-port", Duration::QUICK, MakeCases());
 
-} // namespace fabric_port_test
+} // namespace ns3::training::tests::fabric_port_test

@@ -18,12 +18,8 @@
 #include <string>
 #include <vector>
 
-namespace fabric_program_test
+namespace ns3::training::tests::fabric_program_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Consumes frames to its endpoint; every n-th one is multicast to all hosts. */
 class CountingProgram : public SwitchProgram
@@ -247,4 +243,4 @@ const Suite g_suite("fabric-program",
                      {"resources of a switch are finite", TestSwitchResources},
                      {"a program in a NIC halves what is sent", TestNicProgram}});
 
-} // namespace fabric_program_test
+} // namespace ns3::training::tests::fabric_program_test

@@ -22,12 +22,8 @@
 #include <utility>
 #include <vector>
 
-namespace fabric_routes_test
+namespace ns3::training::tests::fabric_routes_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Egress ports of all switches, by switch and endpoint.
 using Routes = std::vector<std::vector<ForwardingTable::Group>>;
@@ -382,4 +378,4 @@ const Suite g_suite("fabric-routes",
                     {{"routes of every topology, also without failed links", TestFabricRoutes},
                      {"routes to some hosts", TestRoutedHosts}});
 
-} // namespace fabric_routes_test
+} // namespace ns3::training::tests::fabric_routes_test

@@ -29,12 +29,8 @@
 #include <utility>
 #include <vector>
 
-namespace fabric_topology_test
+namespace ns3::training::tests::fabric_topology_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * @param action to run
@@ -418,4 +414,4 @@ MakeCases()
 
 const Suite g_suite("fabric-topology", Duration::QUICK, MakeCases());
 
-} // namespace fabric_topology_test
+} // namespace ns3::training::tests::fabric_topology_test

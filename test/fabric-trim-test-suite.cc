@@ -18,12 +18,8 @@
 #include <string>
 #include <vector>
 
-namespace fabric_trim_test
+namespace ns3::training::tests::fabric_trim_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint16_t TRIMMABLE = 301; ///< protocol number
 constexpr uint16_t WHOLE = 302;     ///< protocol number of frames that cannot be cut
@@ -208,4 +204,4 @@ const Suite g_suite("fabric-trim",
                      {"frames that stay whole", TestUntrimmed},
                      {"refused classes", TestTrimRefusal}});
 
-} // namespace fabric_trim_test
+} // namespace ns3::training::tests::fabric_trim_test

@@ -21,12 +21,8 @@
 #include <string>
 #include <vector>
 
-namespace flow_test
+namespace ns3::training::tests::flow_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return settings of listed flows */
 FlowSettings
@@ -344,4 +340,4 @@ const Suite g_suite(
      {"the priority of a listed flow is the class of its packets and answers", TestFlowPriority}},
     TestSuite::Type::SYSTEM);
 
-} // namespace flow_test
+} // namespace ns3::training::tests::flow_test

@@ -15,12 +15,8 @@
 #include <utility>
 #include <vector>
 
-namespace formats_goal_test
+namespace ns3::training::tests::formats_goal_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// A ping and its answer; the second computation of rank 0 starts with the first one's start.
 constexpr const char* PING = R"(/* a comment
@@ -300,4 +296,4 @@ const Suite g_suite("formats-goal",
                       TestGoalWildcard},
                      {"a chain of a million operations is read", TestGoalSize}});
 
-} // namespace formats_goal_test
+} // namespace ns3::training::tests::formats_goal_test

@@ -16,12 +16,8 @@
 #include <string>
 #include <vector>
 
-namespace formats_kineto_test
+namespace ns3::training::tests::formats_kineto_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return an event of a GPU */
 std::string
@@ -285,4 +281,4 @@ const Suite g_suite(
      {"kernels wait for the events of a Kineto trace, not for all that had ended", TestKinetoWait},
      {"damaged Kineto traces are refused or run under a stated rule", TestKinetoDamage}});
 
-} // namespace formats_kineto_test
+} // namespace ns3::training::tests::formats_kineto_test

@@ -17,12 +17,8 @@
 #include <string>
 #include <vector>
 
-namespace formats_write_test
+namespace ns3::training::tests::formats_write_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return times of a job in which bytes take 1 ns each */
 GraphTiming
@@ -116,4 +112,4 @@ const Suite g_suite("formats-write",
                     {{"jobs written as GOAL in both forms have the same times and bytes",
                       TestGoalWrite}});
 
-} // namespace formats_write_test
+} // namespace ns3::training::tests::formats_write_test

@@ -29,12 +29,8 @@
 #include <sys/stat.h>
 #include <vector>
 
-namespace frame_wire_format_test
+namespace ns3::training::tests::frame_wire_format_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Bytes = std::vector<uint8_t>;
 
@@ -969,4 +965,4 @@ const Suite g_suite("frame-wire-format",
                      {"captured traffic", RunTest<CaptureTestCase>},
                      {"capture files that cannot be written", TestCaptureRefusal}});
 
-} // namespace frame_wire_format_test
+} // namespace ns3::training::tests::frame_wire_format_test

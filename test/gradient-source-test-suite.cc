@@ -17,12 +17,8 @@
 #include <string>
 #include <vector>
 
-namespace gradient_source_test
+namespace ns3::training::tests::gradient_source_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using ns3::training::tests::GetRefusal;
 
@@ -153,4 +149,4 @@ const Suite g_suite("gradient-source",
                     {{"distributions", TestGradientDistribution},
                      {"files", RunTest<GradientFileTestCase>}});
 
-} // namespace gradient_source_test
+} // namespace ns3::training::tests::gradient_source_test

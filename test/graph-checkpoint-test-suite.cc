@@ -19,12 +19,8 @@
 #include <string>
 #include <vector>
 
-namespace graph_checkpoint_test
+namespace ns3::training::tests::graph_checkpoint_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Length of an iteration without checkpoint, ms.
 constexpr int64_t ITERATION = 10;
@@ -187,4 +183,4 @@ const Suite g_suite("graph-checkpoint",
                      {"all bytes are sent once, and the job keeps its tasks",
                       TestCheckpointTasks}});
 
-} // namespace graph_checkpoint_test
+} // namespace ns3::training::tests::graph_checkpoint_test

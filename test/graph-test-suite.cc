@@ -21,12 +21,8 @@
 #include <utility>
 #include <vector>
 
-namespace graph_test
+namespace ns3::training::tests::graph_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return a collective of the first groups */
 GraphTask
@@ -402,4 +398,4 @@ const Suite g_suite("graph",
                      {"meetings of two processes equal those of one", TestDividedMeetings},
                      {"a chain of a million tasks is released without recursion", TestLongTrace}});
 
-} // namespace graph_test
+} // namespace ns3::training::tests::graph_test

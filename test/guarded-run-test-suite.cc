@@ -15,12 +15,8 @@
 #include <cstdint>
 #include <string>
 
-namespace guarded_run_test
+namespace ns3::training::tests::guarded_run_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Has a look come for 300 s, as from the clock on the wall, more often than a run is checked. */
 void
@@ -80,4 +76,4 @@ TestLooks()
 
 const Suite g_suite("guarded-run", Duration::QUICK, {{"looks at a run that is stuck", TestLooks}});
 
-} // namespace guarded_run_test
+} // namespace ns3::training::tests::guarded_run_test

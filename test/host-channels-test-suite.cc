@@ -10,12 +10,8 @@
 
 #include <cstdint>
 
-namespace host_channels_test
+namespace ns3::training::tests::host_channels_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr bool LOCAL = true;
 constexpr bool REMOTE = false;
@@ -143,4 +139,4 @@ const Suite g_suite("host-channels",
                      {"a channel of all messages", TestCommonChannel},
                      {"bytes of flags", TestBytes}});
 
-} // namespace host_channels_test
+} // namespace ns3::training::tests::host_channels_test

@@ -28,12 +28,8 @@
 #include <utility>
 #include <vector>
 
-namespace host_windows_test
+namespace ns3::training::tests::host_windows_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Number of messages that handlers post, at most. */
 constexpr uint64_t MOST_POSTS = 400;
@@ -327,4 +323,4 @@ MakeCases()
 
 const Suite g_suite("host-windows", Duration::EXTENSIVE, MakeCases());
 
-} // namespace host_windows_test
+} // namespace ns3::training::tests::host_windows_test

@@ -25,12 +25,8 @@
 #include <string>
 #include <vector>
 
-namespace iteration_parts_test
+namespace ns3::training::tests::iteration_parts_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** A job, and what it must show. */
 struct PartsCase
@@ -275,4 +271,4 @@ const Suite g_suite("iteration-parts",
                      {"all transports and workloads, losses, stragglers", TestTransports},
                      {"traces of all formats", TestFormats}});
 
-} // namespace iteration_parts_test
+} // namespace ns3::training::tests::iteration_parts_test

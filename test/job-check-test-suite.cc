@@ -23,12 +23,8 @@
 #include <tuple>
 #include <vector>
 
-namespace job_check_test
+namespace ns3::training::tests::job_check_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** What the traffic of a model depends on, written down again. */
 struct Shape
@@ -544,4 +540,4 @@ const Suite g_suite(
      {"sizes that do not multiply, and unknown models, are refused",
       RunTest<JobCheckRefusalTestCase>}});
 
-} // namespace job_check_test
+} // namespace ns3::training::tests::job_check_test

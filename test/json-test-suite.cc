@@ -17,12 +17,8 @@
 #include <utility>
 #include <vector>
 
-namespace json_test
+namespace ns3::training::tests::json_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return a value of a file of JSON, which has nothing behind it */
 std::string
@@ -284,4 +280,4 @@ const Suite g_suite("json",
                      {"what the writer writes is read back", TestWriter},
                      {"objects and arrays", TestStructure}});
 
-} // namespace json_test
+} // namespace ns3::training::tests::json_test

@@ -22,12 +22,8 @@
 #include <tuple>
 #include <vector>
 
-namespace key_values_test
+namespace ns3::training::tests::key_values_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** A kind for the registry. */
 struct Fruit
@@ -421,4 +417,4 @@ const Suite g_suite(
      {"descriptions of alternatives, types and limits", TestKeyValuesDescription},
      {"input: nested text, endless files, memory, names", TestInputLimits}});
 
-} // namespace key_values_test
+} // namespace ns3::training::tests::key_values_test

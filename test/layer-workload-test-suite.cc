@@ -24,12 +24,8 @@
 #include <utility>
 #include <vector>
 
-namespace layer_workload_test
+namespace ns3::training::tests::layer_workload_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 
@@ -349,4 +345,4 @@ const Suite g_suite("layer-workload",
                      {"sums of the layer files of ASTRA-sim, and the groups of ranks",
                       RunTest<AstraSimLoopsTestCase>}});
 
-} // namespace layer_workload_test
+} // namespace ns3::training::tests::layer_workload_test

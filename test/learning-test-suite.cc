@@ -25,12 +25,8 @@
 #include <utility>
 #include <vector>
 
-namespace learning_test
+namespace ns3::training::tests::learning_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 void
 TestDerivative()
@@ -389,4 +385,4 @@ const Suite g_suite("learning",
                      {"losses with and without error feedback", RunTest<FeedbackTestCase>}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace learning_test
+} // namespace ns3::training::tests::learning_test

@@ -10,12 +10,8 @@
 #include "ns3/spare-nodes.h"
 #include "ns3/training-time-resolution.h"
 
-namespace life_ledger_test
+namespace ns3::training::tests::life_ledger_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Compares the time of a use. */
 void
@@ -82,4 +78,4 @@ const Suite g_suite("life-ledger",
                     Duration::QUICK,
                     {{"uses of time", TestLifeLedger}, {"spare nodes", TestSpareNodes}});
 
-} // namespace life_ledger_test
+} // namespace ns3::training::tests::life_ledger_test

@@ -22,12 +22,8 @@
 #include <utility>
 #include <vector>
 
-namespace life_test
+namespace ns3::training::tests::life_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Minutes of a life.
 using LifeMinutes = std::chrono::minutes;
@@ -380,4 +376,4 @@ const Suite g_suite(
      {"energy of a cluster", TestEnergyModel},
      {"wrong failure logs and power models are refused", TestLifeRefusal}});
 
-} // namespace life_test
+} // namespace ns3::training::tests::life_test

@@ -11,12 +11,8 @@
 
 #include <functional>
 
-namespace living_job_runs_test
+namespace ns3::training::tests::living_job_runs_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return 3 ranks that sum real gradients, and fail three times */
 TrainingRunOptions
@@ -261,4 +257,4 @@ const Suite g_suite("living-job-runs",
                      {"drawn failures", TestDrawnFailures},
                      {"refusals", RunTest<LivingJobRefusalTestCase>}});
 
-} // namespace living_job_runs_test
+} // namespace ns3::training::tests::living_job_runs_test

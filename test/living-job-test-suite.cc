@@ -16,12 +16,8 @@
 #include <chrono>
 #include <vector>
 
-namespace living_job_test
+namespace ns3::training::tests::living_job_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Checkpoints without failures, by closed forms. */
 void
@@ -263,4 +259,4 @@ const Suite g_suite("living-job",
                      {"lives with failures, by hand", TestWorkedLife},
                      {"the accounts of LiveJob", TestSameLife}});
 
-} // namespace living_job_test
+} // namespace ns3::training::tests::living_job_test

@@ -16,12 +16,8 @@
 #include <utility>
 #include <vector>
 
-namespace message_grants_test
+namespace ns3::training::tests::message_grants_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return what waits for a grant that arrives; -1: nothing */
 int64_t
@@ -143,4 +139,4 @@ const Suite g_suite("message-grants",
                      {"each message is sent once", TestConservation},
                      {"forgotten grants", TestClear}});
 
-} // namespace message_grants_test
+} // namespace ns3::training::tests::message_grants_test

@@ -23,12 +23,8 @@
 #include <utility>
 #include <vector>
 
-namespace multitree_test
+namespace ns3::training::tests::multitree_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * @param spec as typed by a user
@@ -344,4 +340,4 @@ const Suite g_suite("multitree",
                       TestMultitreePaths},
                      {"MULTITREE: one node, and nodes out of reach", TestMultitreeLimits}});
 
-} // namespace multitree_test
+} // namespace ns3::training::tests::multitree_test

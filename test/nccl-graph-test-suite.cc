@@ -17,12 +17,8 @@
 #include <utility>
 #include <vector>
 
-namespace nccl_graph_test
+namespace ns3::training::tests::nccl_graph_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 using Pairs = std::set<std::pair<uint32_t, uint32_t>>;
@@ -218,4 +214,4 @@ const Suite g_suite("nccl-graph",
                     Duration::QUICK,
                     {{"graphs of NCCL become the rings and trees that they show", TestNcclGraph}});
 
-} // namespace nccl_graph_test
+} // namespace ns3::training::tests::nccl_graph_test

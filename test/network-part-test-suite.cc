@@ -27,12 +27,8 @@
 #include <tuple>
 #include <vector>
 
-namespace network_part_test
+namespace ns3::training::tests::network_part_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Time, node, and two values: what a sink or a reader has seen.
 using Sights = std::vector<std::tuple<int64_t, uint64_t, uint64_t, uint64_t>>;
@@ -312,4 +308,4 @@ const Suite g_suite("network-part",
                      {"all attributes and trace sources", TestAllClasses}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace network_part_test
+} // namespace ns3::training::tests::network_part_test

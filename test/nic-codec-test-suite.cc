@@ -26,12 +26,8 @@
 #include <string>
 #include <vector>
 
-namespace nic_codec_test
+namespace ns3::training::tests::nic_codec_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Bytes = std::vector<uint8_t>;
 
@@ -417,4 +413,4 @@ const Suite g_suite("nic-codec",
                      {"an engine codes TCP segments of numbers and leaves headers alone",
                       TestCodedSegment}});
 
-} // namespace nic_codec_test
+} // namespace ns3::training::tests::nic_codec_test

@@ -19,12 +19,8 @@
 #include <string>
 #include <vector>
 
-namespace nic_interface_test
+namespace ns3::training::tests::nic_interface_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** The order of a schedule table. */
 struct TableTest
@@ -321,4 +317,4 @@ const Suite g_suite(
      {"an oracle begins a step at all nodes when all messages before have left", TestOracle},
      {"sub-messages: sizes on the line, head flits, and the end of a flow", TestSubMessages}});
 
-} // namespace nic_interface_test
+} // namespace ns3::training::tests::nic_interface_test

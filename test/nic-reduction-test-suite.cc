@@ -24,12 +24,8 @@
 #include <utility>
 #include <vector>
 
-namespace nic_reduction_test
+namespace ns3::training::tests::nic_reduction_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Payload of a packet in the closed forms, bytes.
 constexpr uint64_t PACKET = 1024;
@@ -733,4 +729,4 @@ const Suite g_suite(
      {"messages with head flits take the time of all their bytes", TestHeadFlits},
      {"what a rank waits for has rank, step and message", TestMissingRank}});
 
-} // namespace nic_reduction_test
+} // namespace ns3::training::tests::nic_reduction_test

@@ -14,12 +14,8 @@
 #include <string>
 #include <tuple>
 
-namespace nvls_test
+namespace ns3::training::tests::nvls_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology)
@@ -289,4 +285,4 @@ const Suite g_suite("nvls",
                      {"a warning names slots or credits that limit the rate", TestNvlsLimit}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace nvls_test
+} // namespace ns3::training::tests::nvls_test

@@ -17,12 +17,8 @@
 #include <utility>
 #include <vector>
 
-namespace nvls_tree_test
+namespace ns3::training::tests::nvls_tree_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 ClusterOptions
 MakeOptions(uint32_t servers, uint32_t gpus)
@@ -401,4 +397,4 @@ const Suite g_suite(
      {"options that do not fit are refused", TestNvlsTreeOptions}},
     TestSuite::Type::SYSTEM);
 
-} // namespace nvls_tree_test
+} // namespace ns3::training::tests::nvls_tree_test

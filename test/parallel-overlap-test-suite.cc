@@ -25,12 +25,8 @@
 #include <utility>
 #include <vector>
 
-namespace parallel_overlap_test
+namespace ns3::training::tests::parallel_overlap_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Memory takes no time.
 constexpr TransformerRates RATES{1e12, 1e30};
@@ -737,4 +733,4 @@ const Suite g_suite("parallel-overlap",
                       TestQuantizationKernels},
                      {"volumes of HSDP, ZeRO++ and experts equal closed forms", TestVolumes}});
 
-} // namespace parallel_overlap_test
+} // namespace ns3::training::tests::parallel_overlap_test

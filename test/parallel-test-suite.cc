@@ -24,12 +24,8 @@
 #include <tuple>
 #include <vector>
 
-namespace parallel_test
+namespace ns3::training::tests::parallel_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Rates of computations in these tests.
 constexpr TransformerRates RATES{1e14, 1e12};
@@ -565,4 +561,4 @@ const Suite g_suite("parallel",
                      {"model files list layers of different sizes", TestListedLayers},
                      {"parallel plans whose sizes do not fit are refused", TestParallelRefusal}});
 
-} // namespace parallel_test
+} // namespace ns3::training::tests::parallel_test

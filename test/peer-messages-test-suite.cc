@@ -21,12 +21,8 @@
 #include <utility>
 #include <vector>
 
-namespace peer_messages_test
+namespace ns3::training::tests::peer_messages_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 Ptr<Tensor>
 MakeTensor(std::vector<float> values)
@@ -217,4 +213,4 @@ const Suite g_suite("peer-messages",
                      {"each tensor gets its own numbers", TestConservation},
                      {"sizes, and messages that do not fit", TestSizes}});
 
-} // namespace peer_messages_test
+} // namespace ns3::training::tests::peer_messages_test

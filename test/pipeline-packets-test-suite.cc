@@ -27,12 +27,8 @@
 #include <string>
 #include <vector>
 
-namespace pipeline_packets_test
+namespace ns3::training::tests::pipeline_packets_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Memory takes no time.
 constexpr TransformerRates RATES{1e15, 1e30};
@@ -250,4 +246,4 @@ const Suite g_suite("pipeline-packets",
                       RunTest<PipelinePacketsTestCase>}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace pipeline_packets_test
+} // namespace ns3::training::tests::pipeline_packets_test

@@ -18,12 +18,8 @@
 #include <utility>
 #include <vector>
 
-namespace pipeline_schedule_test
+namespace ns3::training::tests::pipeline_schedule_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return end of an iteration in which messages take no time */
 double
@@ -255,4 +251,4 @@ const Suite g_suite("pipeline-schedule",
                      {"pipeline schedules from files", TestPipelineFile},
                      {"wrong pipeline schedules are refused", TestPipelineRefusal}});
 
-} // namespace pipeline_schedule_test
+} // namespace ns3::training::tests::pipeline_schedule_test

@@ -22,12 +22,8 @@
 #include <string>
 #include <vector>
 
-namespace port_pairs_test
+namespace ns3::training::tests::port_pairs_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** ports */
 
@@ -591,4 +587,4 @@ MakeCases()
 
 const Suite g_suite("port-pairs", Duration::QUICK, MakeCases());
 
-} // namespace port_pairs_test
+} // namespace ns3::training::tests::port_pairs_test

@@ -18,12 +18,8 @@
 #include <utility>
 #include <vector>
 
-namespace private_groups_test
+namespace ns3::training::tests::private_groups_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t NO_SERVER = TopologyGraph::NO_SERVER;
 
@@ -230,4 +226,4 @@ const Suite g_suite("private-groups",
                      {"a group that is alone in the network", TestAlone},
                      {"nothing is private with what does not repeat itself", TestOptions}});
 
-} // namespace private_groups_test
+} // namespace ns3::training::tests::private_groups_test

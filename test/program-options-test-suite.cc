@@ -23,12 +23,8 @@
 #include <limits>
 #include <sstream>
 
-namespace program_options_test
+namespace ns3::training::tests::program_options_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Numbers with units as typed by users. */
 void
@@ -662,4 +658,4 @@ const Suite g_suite("program-options",
                      {"options: arguments of ns-3", TestNs3Arguments},
                      {"messages of one short line; ranges of sizes", TestProgramText}});
 
-} // namespace program_options_test
+} // namespace ns3::training::tests::program_options_test

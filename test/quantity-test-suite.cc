@@ -20,12 +20,8 @@
 #include <utility>
 #include <vector>
 
-namespace quantity_test
+namespace ns3::training::tests::quantity_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint64_t MOST = std::numeric_limits<int64_t>::max();
 
@@ -336,4 +332,4 @@ const Suite g_suite("quantity",
                      {"numbers with the unit of a help text", TestScaled},
                      {"what is formatted is parsed as the same value", TestRoundTrips}});
 
-} // namespace quantity_test
+} // namespace ns3::training::tests::quantity_test

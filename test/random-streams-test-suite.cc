@@ -11,12 +11,8 @@
 #include <cstdint>
 #include <set>
 
-namespace random_streams_test
+namespace ns3::training::tests::random_streams_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** No stream has two users, beyond the end of a range neither. */
 void
@@ -41,4 +37,4 @@ TestStreams()
 
 const Suite g_suite("random-streams", Duration::QUICK, {{"one user a stream", TestStreams}});
 
-} // namespace random_streams_test
+} // namespace ns3::training::tests::random_streams_test

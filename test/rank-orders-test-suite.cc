@@ -25,12 +25,8 @@
 #include <utility>
 #include <vector>
 
-namespace rank_orders_test
+namespace ns3::training::tests::rank_orders_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Order of hosts.
 using Order = std::vector<uint32_t>;
@@ -488,4 +484,4 @@ const Suite g_suite("rank-orders",
                      {"the ring of a BiGraph", TestBiGraphRing},
                      {"synthesized all-gathers", RunTest<GatherSynthesisTestCase>}});
 
-} // namespace rank_orders_test
+} // namespace ns3::training::tests::rank_orders_test

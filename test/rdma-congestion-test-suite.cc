@@ -38,12 +38,8 @@
 #include <string>
 #include <vector>
 
-namespace rdma_congestion_test
+namespace ns3::training::tests::rdma_congestion_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr double LINE = 100e9;                   // bit/s
 constexpr int64_t ROUND_TRIP = 13 * MICROSECOND; // MakePath()'s
@@ -684,4 +680,4 @@ const Suite g_suite("rdma-congestion",
                      {"PowerTCP", TestPowerTcp},
                      {"windows of rates", TestWindow}});
 
-} // namespace rdma_congestion_test
+} // namespace ns3::training::tests::rdma_congestion_test

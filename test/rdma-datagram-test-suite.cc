@@ -22,12 +22,8 @@
 #include <string>
 #include <vector>
 
-namespace rdma_datagram_test
+namespace ns3::training::tests::rdma_datagram_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr int64_t DELAY = MICROSECOND;
 
@@ -263,4 +259,4 @@ const Suite g_suite("rdma-datagram",
                     {{"datagrams", TestRdmaDatagram},
                      {"traffic classes of datagrams", TestRdmaDatagramClass}});
 
-} // namespace rdma_datagram_test
+} // namespace ns3::training::tests::rdma_datagram_test

@@ -25,12 +25,8 @@
 #include <map>
 #include <string>
 
-namespace rdma_dcqcn_test
+namespace ns3::training::tests::rdma_dcqcn_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** DCQCN after one isolated CNP, and the closed form of alpha (computed by hand). */
 void
@@ -365,4 +361,4 @@ MakeCases()
 
 const Suite g_suite("rdma-dcqcn", Duration::QUICK, MakeCases());
 
-} // namespace rdma_dcqcn_test
+} // namespace ns3::training::tests::rdma_dcqcn_test

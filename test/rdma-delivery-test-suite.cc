@@ -22,12 +22,8 @@
 #include <string>
 #include <vector>
 
-namespace rdma_delivery_test
+namespace ns3::training::tests::rdma_delivery_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t MTU = 256;
 
@@ -284,4 +280,4 @@ MakeCases()
 
 const Suite g_suite("rdma-delivery", Duration::QUICK, MakeCases());
 
-} // namespace rdma_delivery_test
+} // namespace ns3::training::tests::rdma_delivery_test

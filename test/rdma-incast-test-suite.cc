@@ -34,12 +34,8 @@
 #include <utility>
 #include <vector>
 
-namespace rdma_incast_test
+namespace ns3::training::tests::rdma_incast_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t MTU = 1000;
 
@@ -337,4 +333,4 @@ MakeCases()
 
 const Suite g_suite("rdma-incast", Duration::EXTENSIVE, MakeCases());
 
-} // namespace rdma_incast_test
+} // namespace ns3::training::tests::rdma_incast_test

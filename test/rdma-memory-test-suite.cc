@@ -13,12 +13,8 @@
 
 #include <vector>
 
-namespace rdma_memory_test
+namespace ns3::training::tests::rdma_memory_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Memory of NICs and queue pairs that do nothing. */
 void
@@ -58,4 +54,4 @@ const Suite g_suite("rdma-memory",
                     {{"an idle NIC takes less than 1200 bytes, an idle queue pair less than 1350",
                       TestRdmaMemory}});
 
-} // namespace rdma_memory_test
+} // namespace ns3::training::tests::rdma_memory_test

@@ -23,12 +23,8 @@
 #include <string>
 #include <vector>
 
-namespace rdma_message_test
+namespace ns3::training::tests::rdma_message_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Acknowledgements are requested every n packets and at the end of each message. */
 void
@@ -262,4 +258,4 @@ const Suite g_suite("rdma-message",
                      {"real payload, loss 0.010000", [] { TestRdmaPayload(0.01); }},
                      {"queue pairs made on demand, or refused", TestRdmaListener}});
 
-} // namespace rdma_message_test
+} // namespace ns3::training::tests::rdma_message_test

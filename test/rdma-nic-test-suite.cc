@@ -29,12 +29,8 @@
 #include <utility>
 #include <vector>
 
-namespace rdma_nic_test
+namespace ns3::training::tests::rdma_nic_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t MTU = 4096;
 constexpr int64_t DELAY = MICROSECOND;
@@ -533,4 +529,4 @@ const Suite g_suite("rdma-nic",
                      {"trace of retransmissions", TestRdmaRetransmissionTrace},
                      {"scheduler of 1 to 4096 queues", TestRdmaSchedulerCost}});
 
-} // namespace rdma_nic_test
+} // namespace ns3::training::tests::rdma_nic_test

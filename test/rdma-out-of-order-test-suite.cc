@@ -26,12 +26,8 @@
 #include <utility>
 #include <vector>
 
-namespace rdma_out_of_order_test
+namespace ns3::training::tests::rdma_out_of_order_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t MTU = 4096;
 constexpr uint64_t PACKETS = 200;
@@ -205,4 +201,4 @@ MakeCases()
 
 const Suite g_suite("rdma-out-of-order", Duration::QUICK, MakeCases());
 
-} // namespace rdma_out_of_order_test
+} // namespace ns3::training::tests::rdma_out_of_order_test

@@ -25,12 +25,8 @@
 #include <utility>
 #include <vector>
 
-namespace rdma_recovery_test
+namespace ns3::training::tests::rdma_recovery_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * Go-back-N with isolated losses: one NAK each, and at most a window of retransmissions.
@@ -406,4 +402,4 @@ MakeCases()
 
 const Suite g_suite("rdma-recovery", Duration::EXTENSIVE, MakeCases());
 
-} // namespace rdma_recovery_test
+} // namespace ns3::training::tests::rdma_recovery_test

@@ -29,12 +29,8 @@
 #include <utility>
 #include <vector>
 
-namespace rdma_scheduling_test
+namespace ns3::training::tests::rdma_scheduling_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * @param values non-negative
@@ -465,4 +461,4 @@ MakeCases()
 
 const Suite g_suite("rdma-scheduling", Duration::QUICK, MakeCases());
 
-} // namespace rdma_scheduling_test
+} // namespace ns3::training::tests::rdma_scheduling_test

@@ -25,12 +25,8 @@
 #include <utility>
 #include <vector>
 
-namespace rdma_selective_repeat_test
+namespace ns3::training::tests::rdma_selective_repeat_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t MTU = 4096;
 constexpr int64_t TIMEOUT_LOW = 100 * MICROSECOND;
@@ -506,4 +502,4 @@ MakeCases()
 
 const Suite g_suite("rdma-selective-repeat", Duration::QUICK, MakeCases());
 
-} // namespace rdma_selective_repeat_test
+} // namespace ns3::training::tests::rdma_selective_repeat_test

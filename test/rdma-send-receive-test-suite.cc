@@ -21,12 +21,8 @@
 #include <utility>
 #include <vector>
 
-namespace rdma_send_receive_test
+namespace ns3::training::tests::rdma_send_receive_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t MTU = 4096;
 constexpr int64_t DELAY = MICROSECOND;
@@ -422,4 +418,4 @@ const Suite g_suite(
      {"receiver not ready, selective-repeat", [] { TestRdmaReceiverNotReady("selective-repeat"); }},
      {"codes of the RNR timer", TestRdmaRnrTimer}});
 
-} // namespace rdma_send_receive_test
+} // namespace ns3::training::tests::rdma_send_receive_test

@@ -37,12 +37,8 @@
 #include <string>
 #include <vector>
 
-namespace rdma_uec_test
+namespace ns3::training::tests::rdma_uec_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr int64_t MICROSECOND = 1000000; // ps
 
@@ -1012,4 +1008,4 @@ MakeCases()
 
 const Suite g_suite("rdma-uec", Duration::EXTENSIVE, MakeCases());
 
-} // namespace rdma_uec_test
+} // namespace ns3::training::tests::rdma_uec_test

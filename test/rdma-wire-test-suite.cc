@@ -21,12 +21,8 @@
 #include <string>
 #include <vector>
 
-namespace rdma_wire_test
+namespace ns3::training::tests::rdma_wire_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * The packets of a WRITE (IB specification, chapter 9), computed independently of the queue pair.
@@ -251,4 +247,4 @@ MakeCases()
 
 const Suite g_suite("rdma-wire", Duration::QUICK, MakeCases());
 
-} // namespace rdma_wire_test
+} // namespace ns3::training::tests::rdma_wire_test

@@ -21,12 +21,8 @@
 #include <string>
 #include <vector>
 
-namespace refusal_test
+namespace ns3::training::tests::refusal_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// What is wrong with the schedule of the algorithm below; it has one in its test only.
 enum class Wrong
@@ -227,4 +223,4 @@ const Suite g_suite("refusal",
                      {"a collective far above its lower bound names the algorithm that auto takes",
                       TestAlgorithmAdvice}});
 
-} // namespace refusal_test
+} // namespace ns3::training::tests::refusal_test

@@ -27,12 +27,8 @@
 #include <utility>
 #include <vector>
 
-namespace schedule_data_test
+namespace ns3::training::tests::schedule_data_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 using Kind = ScheduleAction::Kind;
@@ -401,4 +397,4 @@ const Suite g_suite("schedule-data",
                      {"parts of different sizes", TestUnequalParts},
                      {"values of chunks", TestStore}});
 
-} // namespace schedule_data_test
+} // namespace ns3::training::tests::schedule_data_test

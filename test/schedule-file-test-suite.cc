@@ -22,12 +22,8 @@
 #include <functional>
 #include <numeric>
 
-namespace schedule_file_test
+namespace ns3::training::tests::schedule_file_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Calls a function for schedules of every algorithm and operation, some with several segments. */
 void
@@ -234,4 +230,4 @@ const Suite g_suite("schedule-file",
                      {"schedules to MSCCL XML and back", TestMscclRoundTrip},
                      {"schedules from files over RDMA and TCP", TestFileRuns}});
 
-} // namespace schedule_file_test
+} // namespace ns3::training::tests::schedule_file_test

@@ -16,12 +16,8 @@
 
 #include <fstream>
 
-namespace schedule_test
+namespace ns3::training::tests::schedule_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Kind = ScheduleAction::Kind;
 
@@ -471,4 +467,4 @@ const Suite g_suite("schedule",
                      {"wrong schedules in JSON are refused", TestScheduleRefusal},
                      {"MSCCL XML becomes a schedule", TestMscclImport}});
 
-} // namespace schedule_test
+} // namespace ns3::training::tests::schedule_test

@@ -28,12 +28,8 @@
 #include <thread>
 #include <vector>
 
-namespace scheduler_windows_test
+namespace ns3::training::tests::scheduler_windows_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr int64_t DELAY = 500000; // of each link, ps
 
@@ -425,4 +421,4 @@ const Suite g_suite("scheduler-windows",
                      {"observed switches take no part", TestWindowChoice},
                      {"the functions of Simulator keep their meaning", TestWindowSimulator}});
 
-} // namespace scheduler_windows_test
+} // namespace ns3::training::tests::scheduler_windows_test

@@ -24,12 +24,8 @@
 #include <set>
 #include <tuple>
 
-namespace serving_test
+namespace ns3::training::tests::serving_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return picoseconds */
 Time
@@ -800,4 +796,4 @@ const Suite g_suite(
      {"requests wait for memory, or are refused if they never fit", TestMemory},
      {"files of requests are read, or refused with their line", TestTrace}});
 
-} // namespace serving_test
+} // namespace ns3::training::tests::serving_test

@@ -22,12 +22,8 @@
 #include <string>
 #include <vector>
 
-namespace shared_run_test
+namespace ns3::training::tests::shared_run_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Hosts of ranks.
 using Hosts = std::vector<uint32_t>;
@@ -405,4 +401,4 @@ const Suite g_suite(
      {"jobs wait for hosts, in order of arrival or with backfill", TestJobQueue},
      {"files of jobs are read, or refused with their line", RunTest<JobFileTestCase>}});
 
-} // namespace shared_run_test
+} // namespace ns3::training::tests::shared_run_test

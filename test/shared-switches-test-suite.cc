@@ -17,12 +17,8 @@
 #include <string>
 #include <vector>
 
-namespace shared_switches_test
+namespace ns3::training::tests::shared_switches_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Gradients of a rank in an iteration.
 constexpr uint64_t GRADIENTS = 60500;
@@ -334,4 +330,4 @@ const Suite g_suite("shared-switches",
                      {"what is refused: other systems, too many slots, keys of other systems",
                       RunTest<SharedRefusalsTestCase>}});
 
-} // namespace shared_switches_test
+} // namespace ns3::training::tests::shared_switches_test

@@ -22,12 +22,8 @@
 #include <utility>
 #include <vector>
 
-namespace shared_transport_test
+namespace ns3::training::tests::shared_transport_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return tag of a message of a communicator, with a number in place of its collective */
 uint64_t
@@ -245,4 +241,4 @@ const Suite g_suite("shared-transport",
                      {"failures, and messages after the end", TestErrors},
                      {"wrong groups and messages end the program", TestMisuse}});
 
-} // namespace shared_transport_test
+} // namespace ns3::training::tests::shared_transport_test

@@ -24,12 +24,8 @@
 #include <string>
 #include <vector>
 
-namespace sharp_program_test
+namespace ns3::training::tests::sharp_program_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t LAST_PSN = PSN_MODULUS - 1;
 
@@ -606,4 +602,4 @@ const Suite g_suite("sharp-program",
                      {"any order of arrival makes the same sum; locks; restarts; strange frames",
                       TestSharpProgram}});
 
-} // namespace sharp_program_test
+} // namespace ns3::training::tests::sharp_program_test

@@ -18,12 +18,8 @@
 #include <map>
 #include <tuple>
 
-namespace sharp_test
+namespace ns3::training::tests::sharp_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
@@ -765,4 +761,4 @@ const Suite g_suite("sharp",
                      {"options that do not fit are refused", TestSharpOptions}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace sharp_test
+} // namespace ns3::training::tests::sharp_test

@@ -34,12 +34,8 @@
 #include <utility>
 #include <vector>
 
-namespace steady_state_mutations_test
+namespace ns3::training::tests::steady_state_mutations_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// A line of source that visits a value.
 using Site = std::pair<std::string, int>;
@@ -297,4 +293,4 @@ const Suite g_suite("steady-state-mutations",
                     {{"each visited value is needed", RunTest<MutationTestCase>}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace steady_state_mutations_test
+} // namespace ns3::training::tests::steady_state_mutations_test

@@ -30,12 +30,8 @@
 #include <utility>
 #include <vector>
 
-namespace steady_state_test
+namespace ns3::training::tests::steady_state_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** A state with one member of each kind. */
 struct State
@@ -386,4 +382,4 @@ MakeCases()
 
 const Suite g_suite("steady-state", Duration::EXTENSIVE, MakeCases(), TestSuite::Type::SYSTEM);
 
-} // namespace steady_state_test
+} // namespace ns3::training::tests::steady_state_test

@@ -24,12 +24,8 @@
 #include <tuple>
 #include <vector>
 
-namespace switch_ps_program_test
+namespace ns3::training::tests::switch_ps_program_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** An answer to a worker. */
 struct Reply
@@ -792,4 +788,4 @@ const Suite g_suite(
      {"resources are refused by name, strange packets dropped", RunTest<SwitchPsResourcesTest>},
      {"packets as bytes and back", TestSwitchPsWireFormat}});
 
-} // namespace switch_ps_program_test
+} // namespace ns3::training::tests::switch_ps_program_test

@@ -19,12 +19,8 @@
 #include <map>
 #include <tuple>
 
-namespace switch_ps_test
+namespace ns3::training::tests::switch_ps_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
@@ -751,4 +747,4 @@ const Suite g_suite(
      {"a warning names slots that limit the rate", TestSwitchPsLimit}},
     TestSuite::Type::SYSTEM);
 
-} // namespace switch_ps_test
+} // namespace ns3::training::tests::switch_ps_test

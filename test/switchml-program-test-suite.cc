@@ -19,12 +19,8 @@
 #include <string>
 #include <vector>
 
-namespace switchml_program_test
+namespace ns3::training::tests::switchml_program_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** A sum received by a worker. */
 struct Sum
@@ -688,4 +684,4 @@ const Suite g_suite(
      {"requests time out, and timeouts double, by the rules of paper and clients",
       TestSlotTimers}});
 
-} // namespace switchml_program_test
+} // namespace ns3::training::tests::switchml_program_test

@@ -27,12 +27,8 @@
 #include <tuple>
 #include <vector>
 
-namespace switchml_test
+namespace ns3::training::tests::switchml_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
@@ -495,4 +491,4 @@ const Suite g_suite(
      {"a warning names slots or recirculation that limit the rate", RunTest<SwitchMlLimitTest>}},
     TestSuite::Type::SYSTEM);
 
-} // namespace switchml_test
+} // namespace ns3::training::tests::switchml_test

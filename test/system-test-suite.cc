@@ -28,12 +28,8 @@
 #include <map>
 #include <tuple>
 
-namespace system_test
+namespace ns3::training::tests::system_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& transport, const std::string& topology)
@@ -794,4 +790,4 @@ const Suite g_suite(
      {"refused clusters", TestRefusedCluster}},
     TestSuite::Type::SYSTEM);
 
-} // namespace system_test
+} // namespace ns3::training::tests::system_test

@@ -34,12 +34,8 @@
 #include <utility>
 #include <vector>
 
-namespace system_windows_test
+namespace ns3::training::tests::system_windows_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** How events are executed. */
 enum class EventOrder
@@ -476,4 +472,4 @@ MakeCases()
 
 const Suite g_suite("system-windows", Duration::EXTENSIVE, MakeCases());
 
-} // namespace system_windows_test
+} // namespace ns3::training::tests::system_windows_test

@@ -21,12 +21,8 @@
 #include <map>
 #include <tuple>
 
-namespace tcp_test
+namespace ns3::training::tests::tcp_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// IP packet without headers, at the default MTU.
 constexpr uint64_t SEGMENT = 9000 - 40;
@@ -421,4 +417,4 @@ const Suite g_suite(
      {"a job with every TCP congestion control fills an idle network", TestEveryControl}},
     TestSuite::Type::SYSTEM);
 
-} // namespace tcp_test
+} // namespace ns3::training::tests::tcp_test

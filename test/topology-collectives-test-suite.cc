@@ -31,12 +31,8 @@
 #include <utility>
 #include <vector>
 
-namespace topology_collectives_test
+namespace ns3::training::tests::topology_collectives_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
@@ -737,4 +733,4 @@ MakeCases()
 
 const Suite g_suite("topology-collectives", Duration::QUICK, MakeCases());
 
-} // namespace topology_collectives_test
+} // namespace ns3::training::tests::topology_collectives_test

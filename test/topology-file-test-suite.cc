@@ -20,12 +20,8 @@
 #include <string>
 #include <vector>
 
-namespace topology_file_test
+namespace ns3::training::tests::topology_file_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return the topology of a file */
 TopologyGraph
@@ -260,4 +256,4 @@ const Suite g_suite("topology-file",
                     {{"topologies from files", TestTopologyFile},
                      {"topologies written and described", TestTopologyReport}});
 
-} // namespace topology_file_test
+} // namespace ns3::training::tests::topology_file_test

@@ -17,12 +17,8 @@
 #include <fstream>
 #include <string>
 
-namespace topology_import_test
+namespace ns3::training::tests::topology_import_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Three servers of two XPUs and two NICs, one switch of eight ports.
 constexpr const char* INFRAGRAPH = R"(# comment
@@ -297,4 +293,4 @@ const Suite g_suite("topology-import",
                     {{"networks of ASTRA-sim and servers of NCCL become topologies",
                       TestTopologyImport}});
 
-} // namespace topology_import_test
+} // namespace ns3::training::tests::topology_import_test

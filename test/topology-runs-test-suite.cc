@@ -15,12 +15,8 @@
 #include <fstream>
 #include <string>
 
-namespace topology_runs_test
+namespace ns3::training::tests::topology_runs_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * A ring all-reduce with real payload is correct on every topology, over RDMA and TCP.
@@ -113,4 +109,4 @@ MakeCases()
 
 const Suite g_suite("topology-runs", Duration::QUICK, MakeCases());
 
-} // namespace topology_runs_test
+} // namespace ns3::training::tests::topology_runs_test

@@ -24,12 +24,8 @@
 #include <utility>
 #include <vector>
 
-namespace topology_test
+namespace ns3::training::tests::topology_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * @param spec as typed by a user
@@ -522,4 +518,4 @@ const Suite g_suite("topology",
                      {"names of nodes and links", TestTargets},
                      {"defaults and limits of keys", RunTest<TopologyKeysTestCase>}});
 
-} // namespace topology_test
+} // namespace ns3::training::tests::topology_test

@@ -19,12 +19,8 @@
 #include <string>
 #include <vector>
 
-namespace topology_twins_test
+namespace ns3::training::tests::topology_twins_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 TopologyGraph
 Build(const std::string& spec)
@@ -206,4 +202,4 @@ const Suite g_suite("topology-twins",
                     Duration::QUICK,
                     {{"longest paths without twins", TestTopologyTwins}});
 
-} // namespace topology_twins_test
+} // namespace ns3::training::tests::topology_twins_test

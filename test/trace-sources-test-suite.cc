@@ -24,12 +24,8 @@
 #include <tuple>
 #include <vector>
 
-namespace trace_sources_test
+namespace ns3::training::tests::trace_sources_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 const std::string NAMESPACE = "ns3::training::";
 
@@ -323,4 +319,4 @@ const Suite g_suite("trace-sources",
                     {{"the documentation lists the registered trace sources", TestTraceTable},
                      {"Config paths lead to the trace sources", RunTest<TracePathsTestCase>}});
 
-} // namespace trace_sources_test
+} // namespace ns3::training::tests::trace_sources_test

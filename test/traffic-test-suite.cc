@@ -25,12 +25,8 @@
 #include <string>
 #include <vector>
 
-namespace traffic_test
+namespace ns3::training::tests::traffic_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Standard deviations that a measured mean may be away: exceeded in 1 of 2 million cases.
 constexpr double SIGMAS = 5;
@@ -473,4 +469,4 @@ const Suite g_suite(
       "network, refusals",
       TestBackgroundTraffic}});
 
-} // namespace traffic_test
+} // namespace ns3::training::tests::traffic_test

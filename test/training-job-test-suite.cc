@@ -38,12 +38,8 @@
 #include <set>
 #include <sstream>
 
-namespace training_job_test
+namespace ns3::training::tests::training_job_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * Ranks that sum without a network: an all-reduce starts when all ranks have issued it and the
@@ -1342,4 +1338,4 @@ const Suite g_suite(
      {"training job: one rank, no parameters, no layers, no compute", RunTest<JobEdgesTestCase>},
      {"training job: right sums verify, a wrong one is named", RunTest<JobVerificationTestCase>}});
 
-} // namespace training_job_test
+} // namespace ns3::training::tests::training_job_test

@@ -30,12 +30,8 @@
 #include <utility>
 #include <vector>
 
-namespace training_results_test
+namespace ns3::training::tests::training_results_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * @param path a path
@@ -689,4 +685,4 @@ const Suite g_suite(
      {"results: newer, corrupt and foreign files are refused, untouched", TestResultStoreRefusal},
      {"results: eight processes create and fill one file at once", TestResultStoreConcurrency}});
 
-} // namespace training_results_test
+} // namespace ns3::training::tests::training_results_test

@@ -27,12 +27,8 @@
 #include <utility>
 #include <vector>
 
-namespace training_run_repeat_test
+namespace ns3::training::tests::training_run_repeat_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Options = TrainingRunOptions;
 using O = Options&;
@@ -427,4 +423,4 @@ const Suite g_suite(
      {"eight times the iterations are simulated with as many packets", TestLonger}},
     TestSuite::Type::SYSTEM);
 
-} // namespace training_run_repeat_test
+} // namespace ns3::training::tests::training_run_repeat_test

@@ -29,12 +29,8 @@
 #include <utility>
 #include <vector>
 
-namespace training_run_test
+namespace ns3::training::tests::training_run_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return options of a run of three ranks and three iterations */
 TrainingRunOptions
@@ -587,4 +583,4 @@ const Suite g_suite(
      {"a run refuses what it cannot do before it creates anything", TestRefusedRun}},
     TestSuite::Type::SYSTEM);
 
-} // namespace training_run_test
+} // namespace ns3::training::tests::training_run_test

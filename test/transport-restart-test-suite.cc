@@ -15,12 +15,8 @@
 #include <utility>
 #include <vector>
 
-namespace transport_restart_test
+namespace ns3::training::tests::transport_restart_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** After a restart messages of before do not arrive, whatever is on its way, and later ones do. */
 struct TransportRestartTestCase
@@ -112,4 +108,4 @@ const Suite g_suite("transport-restart",
                      {"restarts of uec", [] { TransportRestartTestCase{"uec"}.Run(); }},
                      {"restarts of tcp", [] { TransportRestartTestCase{"tcp"}.Run(); }}});
 
-} // namespace transport_restart_test
+} // namespace ns3::training::tests::transport_restart_test

@@ -20,12 +20,8 @@
 #include <tuple>
 #include <vector>
 
-namespace transport_test
+namespace ns3::training::tests::transport_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Messages received by a rank. */
 struct Received
@@ -241,4 +237,4 @@ MakeCases()
 
 const Suite g_suite("transport", Duration::QUICK, MakeCases());
 
-} // namespace transport_test
+} // namespace ns3::training::tests::transport_test

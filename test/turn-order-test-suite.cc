@@ -16,12 +16,8 @@
 #include <string>
 #include <vector>
 
-namespace turn_order_test
+namespace ns3::training::tests::turn_order_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return the queue of a rank */
 TurnOrder
@@ -200,4 +196,4 @@ const Suite g_suite("turn-order",
                      {"all ranks start all collectives in one order", TestAgreement},
                      {"dropped collectives, unknown orders", TestClear}});
 
-} // namespace turn_order_test
+} // namespace ns3::training::tests::turn_order_test

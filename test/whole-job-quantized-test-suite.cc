@@ -29,12 +29,8 @@
 #include <utility>
 #include <vector>
 
-namespace whole_job_quantized_test
+namespace ns3::training::tests::whole_job_quantized_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Seed of the numbers, the default of TrainingApplication.
 constexpr uint64_t SEED = 1;
@@ -456,4 +452,4 @@ const Suite g_suite("whole-job-quantized",
                       TestQuantizedTimes}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace whole_job_quantized_test
+} // namespace ns3::training::tests::whole_job_quantized_test

@@ -20,12 +20,8 @@
 #include <utility>
 #include <vector>
 
-namespace whole_job_test
+namespace ns3::training::tests::whole_job_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @param name of a plan @param set sets it @param change of the cluster */
 void
@@ -182,4 +178,4 @@ const Suite g_suite(
      {"numbers of jobs of every kind of parallelism, also with losses", TestRealJob}},
     TestSuite::Type::SYSTEM);
 
-} // namespace whole_job_test
+} // namespace ns3::training::tests::whole_job_test

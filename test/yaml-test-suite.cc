@@ -14,12 +14,8 @@
 #include <utility>
 #include <vector>
 
-namespace yaml_test
+namespace ns3::training::tests::yaml_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return a value as JSON whose values are all texts */
 std::string
@@ -160,4 +156,4 @@ const Suite g_suite("yaml",
                      {"JSON is read as it is written", TestJson},
                      {"malformed files, and YAML that is not read", TestRefusals}});
 
-} // namespace yaml_test
+} // namespace ns3::training::tests::yaml_test
