@@ -14,7 +14,6 @@
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +32,6 @@ constexpr double DELAY = 500e-9;
 TopologyGraph
 MakeTopology(const std::string& spec, uint32_t ranks)
 {
-    UsePicoseconds();
     return BuildTopology(spec, ranks, DataRate(100000000000), NanoSeconds(500));
 }
 
@@ -221,7 +219,6 @@ Check(const std::string& topology, Operation operation)
 void
 TestNothingBeatsItsBound()
 {
-    UsePicoseconds();
     for (const std::string topology : {"single-switch",
                                        "torus:3x4",
                                        "mesh:4x3",
@@ -243,7 +240,6 @@ TestNothingBeatsItsBound()
 void
 TestSweep()
 {
-    UsePicoseconds();
     ClusterOptions options;
     options.ranks = 6;
     SweepRequest request;

@@ -313,7 +313,6 @@ TestAtpSlot()
 void
 TestAtpLevels()
 {
-    UsePicoseconds();
     // Hosts 0 and 1 on leaf 0, 2 and 3 on leaf 1, 4 (worker) and 5 (server) on leaf 2.
     Fabric fabric = FabricHelper().Install(
         BuildTopology("leaf-spine:leaves=3,spines=1", 6, DataRate("100Gbps"), NanoSeconds(500)));

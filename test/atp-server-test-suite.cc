@@ -15,7 +15,6 @@
 #include "ns3/contribution-check.h"
 #include "ns3/number-format.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/wire-bytes.h"
 
 #include <cmath>
@@ -47,7 +46,6 @@ class Bench
   public:
     Bench()
     {
-        UsePicoseconds();
         m_fabric = FabricHelper().Install(
             BuildTopology("single-switch", 2, DataRate("100Gbps"), NanoSeconds(500)));
         server = CreateObject<AtpServer>();

@@ -16,7 +16,6 @@
 #include "ns3/guarded-run.h"
 #include "ns3/nic-program.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -412,7 +411,6 @@ struct AtpJobsTest
     /** Two jobs, each of four workers and a server, sum 400 packets on one switch. */
     void Run(uint32_t slots, double loss)
     {
-        UsePicoseconds();
         const Default integers("AtpCommunicator::DataType", "int32");
         const Default verify("AtpProgram::Verify", "true");
         const Default verifyServer("AtpServer::Verify", "true");
@@ -763,7 +761,6 @@ TestAtpOptions()
         const Default wrong("AtpCommunicator::ParameterServers", "0,1,2,3,4");
         ExpectRefusal(MakeOptions(5), "(allowed: 1 to 4 hosts)");
     }
-    UsePicoseconds();
     Fabric fabric = FabricHelper().Install(
         BuildTopology("single-switch", 4, DataRate("100Gbps"), MicroSeconds(1)));
     AtpHelper helper;

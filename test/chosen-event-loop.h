@@ -12,7 +12,6 @@
 #include "ns3/object.h"
 #include "ns3/simulator-impl.h"
 #include "ns3/simulator.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/type-id.h"
 #include "ns3/window-simulator-impl.h"
 
@@ -29,7 +28,6 @@ class ChosenEventLoop
      */
     ChosenEventLoop(const Ptr<SimulatorImpl>& loop, TypeId scheduler)
     {
-        UsePicoseconds();
         GlobalValue::GetValueByName("SchedulerType", m_before);
         GlobalValue::Bind("SchedulerType", TypeIdValue(scheduler));
         Simulator::SetImplementation(loop);

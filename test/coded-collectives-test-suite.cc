@@ -15,10 +15,8 @@
 #include "ns3/fabric-wire-format.h"
 #include "ns3/frame-wire-format.h"
 #include "ns3/message-coding.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/training-run.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uec-connection.h"
 #include "ns3/uec-nic.h"
 #include "ns3/uec-wire-format.h"
@@ -426,7 +424,6 @@ MakeRequest(const std::vector<float>& values, uint32_t offset)
 void
 TestUecCode()
 {
-    UsePicoseconds();
     auto engine = CreateObject<CodecEngine>();
     std::vector<float> values(1024, 0.0001F);
     values[3] = 0.3F;
@@ -522,7 +519,6 @@ TestMarkedMessages()
 void
 TestCodedChoice()
 {
-    UsePicoseconds();
     for (const std::string topology : {"single-switch", "torus:4x4", "fat-tree:k=4"})
     {
         for (const std::string nic : {"inceptionn:ratio=8,lanes=128", "inceptionn:ratio=8,lanes=4"})

@@ -12,10 +12,8 @@
 #include "ns3/collective-measurement.h"
 #include "ns3/gradient-source.h"
 #include "ns3/reference-sums.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/training-run.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <cmath>

@@ -11,10 +11,8 @@
 
 #include "ns3/collective-measurement.h"
 #include "ns3/guarded-run.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 
 #include <cstdint>
 #include <string>
@@ -26,9 +24,6 @@ namespace ns3::training::tests
 inline ClusterOptions
 MakeSlowCluster(uint32_t ranks, const std::string& transport)
 {
-    UsePicoseconds();
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     ClusterOptions options;
     options.ranks = ranks;
     options.transport = transport;

@@ -22,7 +22,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <cmath>
@@ -481,7 +480,6 @@ TestGrowth()
 void
 TestFewRanks()
 {
-    UsePicoseconds();
     for (uint32_t n : {1, 2, 3, 7})
     {
         // Each host receives one chunk at a time over its only link.

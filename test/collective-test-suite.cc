@@ -13,7 +13,6 @@
 #include "ns3/schedule-interpreter.h"
 #include "ns3/schedule-verifier.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <cmath>
@@ -179,7 +178,6 @@ void
 TestBound()
 {
     using Operation = CollectiveOperation;
-    UsePicoseconds();
     NS_TEST_EXPECT_MSG_EQ(GetBusFactor(Operation::ALL_REDUCE, 16), 1.875, "all-reduce");
     NS_TEST_EXPECT_MSG_EQ(GetBusFactor(Operation::ALL_GATHER, 16), 0.9375, "all-gather");
     NS_TEST_EXPECT_MSG_EQ(GetBusFactor(Operation::BROADCAST, 16), 1, "broadcast");

@@ -16,7 +16,6 @@
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -171,7 +170,6 @@ MakeRingPlanner(uint32_t ranks)
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& transport = "rdma")
 {
-    UsePicoseconds();
     ClusterOptions options;
     options.ranks = ranks;
     options.transport = transport;
@@ -464,7 +462,6 @@ struct HostModelTest
 {
     void Run()
     {
-        UsePicoseconds();
         // Two servers of two GPUs; delays of 2 * 25 ns within and at least 2 * 500 ns between them.
         const auto topology = BuildTopology("rail-optimized:servers=2,gpus=2",
                                             4,
@@ -715,7 +712,6 @@ struct NcclSocketTest
 
     void Run()
     {
-        UsePicoseconds();
         const uint64_t bytes = 4 << 20;
         const double hop = 18.8e-6 - 1e-6;
         const double slot = 12e-6;

@@ -13,7 +13,6 @@
 #include "ns3/guarded-run.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -65,7 +64,6 @@ struct MessageTime
 void
 TestBinomialOrder()
 {
-    UsePicoseconds();
     const MessageTime message;
     for (uint32_t n = 3; n <= 33; n++)
     {
@@ -106,7 +104,6 @@ TestBinomialOrder()
 void
 TestFoldOrder()
 {
-    UsePicoseconds();
     const MessageTime message;
     for (uint32_t n = 3; n <= 33; n++)
     {
@@ -168,7 +165,6 @@ CountGranted(const CollectiveSchedule& schedule)
 void
 TestGrant()
 {
-    UsePicoseconds();
     for (const std::string algorithm : {"recursive-doubling", "rabenseifner"})
     {
         NS_TEST_EXPECT_MSG_EQ(CountGranted(Build(algorithm, Operation::ALL_REDUCE, 8)),

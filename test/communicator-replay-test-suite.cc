@@ -8,7 +8,6 @@
 
 #include "ns3/collective-replay.h"
 #include "ns3/simulator.h"
-#include "ns3/training-time-resolution.h"
 
 #include <string>
 #include <vector>
@@ -82,7 +81,6 @@ struct CollectiveReplayTest
     /** @return what happens, in order */
     std::string Run(const std::vector<Planned>& plan)
     {
-        UsePicoseconds();
         CollectiveReplay replay(2);
         running = &replay;
         planned = plan;

@@ -15,7 +15,6 @@
 #include "ns3/scheduled-communicator.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/training-time-resolution.h"
 
 #include <cstdint>
 #include <map>
@@ -66,7 +65,6 @@ struct Fixture
 {
     Fixture()
     {
-        UsePicoseconds();
         all->Setup(1, 3, transport, Exchange);
     }
 

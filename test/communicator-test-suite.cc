@@ -12,7 +12,6 @@
 #include "ns3/schedule-interpreter.h"
 #include "ns3/scheduled-communicator.h"
 #include "ns3/simulator.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -87,7 +86,6 @@ class GroupFixture
     GroupFixture(const std::string& algorithm, uint32_t ranks, uint32_t segments = 0)
         : done(ranks)
     {
-        UsePicoseconds();
         CollectiveRequest request;
         request.ranks = ranks;
         request.segments = segments;

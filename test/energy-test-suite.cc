@@ -10,7 +10,6 @@
 #include "ns3/fabric-frame.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/training-run.h"
 
@@ -54,7 +53,6 @@ GetCounters(const Cluster& cluster)
 TrainingRunOptions
 MakeOptions()
 {
-    RngSeedManager::SetRun(1);
     TrainingRunOptions options;
     options.workload = CreateTempDirFilename(std::to_string(getpid()) + "-workload.csv");
     std::ofstream(options.workload) << "layer,parameters,forward_us,backward_us\n"

@@ -14,7 +14,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/training-byte-archive.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <set>
@@ -137,7 +136,6 @@ Check(const Frame& frame)
 void
 TestFrameArchive()
 {
-    UsePicoseconds();
     Frame* frame = MakeFrame(1082, 5, 70000, 3);
     frame->ecn = Ecn::CE;
     frame->opcode = 0x0b;
@@ -308,7 +306,6 @@ CheckNotices()
 void
 TestProcessBorder()
 {
-    UsePicoseconds();
     const Outcome plain = Simulate(0);
     NS_TEST_EXPECT_MSG_EQ(plain[0].size(), FRAMES, "host 0");
     NS_TEST_EXPECT_MSG_EQ(plain[1].size(), FRAMES, "host 1");

@@ -19,7 +19,6 @@
 #include "ns3/switch-device.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -44,7 +43,6 @@ TestFabricThreshold(uint32_t queues, double alpha)
 {
     constexpr uint64_t SIZE = 9000000;
     constexpr uint32_t BYTES = 100;
-    UsePicoseconds();
     const double expected = alpha * SIZE / (1 + queues * alpha);
 
     SharedBuffer::Configuration configuration;
@@ -234,7 +232,6 @@ TestFabricCongestedQueues(uint32_t queues)
     constexpr uint32_t BYTES = 1000;
     constexpr double ALPHA = 0.5;
     constexpr uint64_t SIZE = 300000;
-    UsePicoseconds();
     FabricHelper helper;
     helper.SetSwitchAttribute("BufferSize", UintegerValue(SIZE));
     helper.SetSwitchAttribute("LosslessClasses", UintegerValue(0));
@@ -277,7 +274,6 @@ TestFabricCongestedQueues(uint32_t queues)
 void
 TestFabricMarking()
 {
-    UsePicoseconds();
     constexpr uint32_t BYTES = 1000;
     constexpr uint32_t FRAMES = 2000;
     constexpr double KMIN = 400000;  // 4000 B per Gbit/s at 100 Gbit/s

@@ -19,7 +19,6 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <map>
@@ -75,7 +74,6 @@ struct DropReasonTestCase
     /** Creates the fabric, with links of 100 and 10 Gbit/s, and connects its trace sources. */
     Fabric& Make(FabricHelper helper = FabricHelper())
     {
-        UsePicoseconds();
         network = helper.Install(MakeChain({{100 * GIGA, 1000000}, {10 * GIGA, 1000000}}));
         traced.clear();
         bytes = 0;
@@ -308,7 +306,6 @@ DropReasonTestCase::Run()
 void
 TestFlushedPause()
 {
-    UsePicoseconds();
     Recorder a;
     Recorder b;
     a.port.Connect(b.port, 100 * GIGA, NanoSeconds(10));

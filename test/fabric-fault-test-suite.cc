@@ -12,7 +12,6 @@
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <cmath>
 #include <fstream>
@@ -28,7 +27,6 @@ namespace ns3::training::tests::fabric_fault_test
 std::string
 GetRefusal(const std::string& text)
 {
-    UsePicoseconds();
     Fabric fabric = FabricHelper().Install(
         BuildTopology("leaf-spine:leaves=2,spines=2", 4, DataRate("100Gbps"), MicroSeconds(1)));
     std::string refusal;
@@ -57,7 +55,6 @@ struct Crossing
 Crossing
 Cross(const std::vector<std::string>& faults, uint64_t frames, uint8_t priority)
 {
-    UsePicoseconds();
     Crossing crossing;
     Fabric fabric =
         FabricHelper().Install(MakeChain({Hop{100 * GIGA, 1000000}, Hop{100 * GIGA, 1000000}}));
@@ -165,7 +162,6 @@ TestDeadLink()
 void
 TestReroute(const std::string& path)
 {
-    UsePicoseconds();
     // The link of leaf 1 fails. Leaf 0 does not know until routes change, 10 us later.
     FabricHelper helper;
     helper.SetSwitchAttribute("Path", StringValue(path));
@@ -207,7 +203,6 @@ TestReroute(const std::string& path)
 void
 TestRestart()
 {
-    UsePicoseconds();
     Fabric fabric = FabricHelper().Install(
         BuildTopology("single-switch", 5, DataRate("100Gbps"), MicroSeconds(1)));
     FaultPlan plan;

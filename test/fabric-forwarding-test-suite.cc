@@ -13,7 +13,6 @@
 #include "ns3/link-impairment.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -31,7 +30,6 @@ namespace ns3::training::tests::fabric_forwarding_test
 std::vector<uint64_t>
 Run(const std::string& name, int32_t staticSpine = -1)
 {
-    UsePicoseconds();
     FabricHelper helper;
     helper.SetSwitchAttribute("Path", StringValue(name));
     Fabric fabric = helper.Install(
@@ -194,7 +192,6 @@ CheckRefusal(const std::string& path, const std::string& message)
 void
 TestPathChoice()
 {
-    UsePicoseconds();
     Recorder owner;
     std::vector<Ptr<FabricPort>> ports;
     for (uint16_t i = 0; i < 4; i++)
@@ -272,7 +269,6 @@ struct CutThroughTestCase
     /** @return arrival time of a frame of 4000 bytes, ps */
     int64_t Run(bool cutThrough, const std::vector<Hop>& hops)
     {
-        UsePicoseconds();
         FabricHelper helper;
         helper.SetSwitchAttribute("CutThrough", BooleanValue(cutThrough));
         Fabric fabric = helper.Install(MakeChain(hops));
@@ -307,7 +303,6 @@ struct CutThroughTestCase
 void
 TestRails()
 {
-    UsePicoseconds();
     // Three hosts on two switches, one for each rail, and a link between the switches.
     TopologyGraph graph;
     graph.name = "rails";
@@ -369,7 +364,6 @@ struct OverloadTestCase
     /** Three classes with weights 1, 2 and 5 share a port. */
     void Shares()
     {
-        UsePicoseconds();
         FabricHelper helper;
         helper.SetSwitchAttribute("Weights", StringValue("1 2 5 1 1 1 1 1"));
         Fabric fabric =
@@ -415,7 +409,6 @@ struct OverloadTestCase
     {
         for (const bool capable : {false, true})
         {
-            UsePicoseconds();
             FabricHelper helper;
             helper.SetSwitchAttribute("WredPmax", DoubleValue(1));
             helper.SetSwitchAttribute("WredKminPerGbps", DoubleValue(500));
@@ -507,7 +500,6 @@ struct ChosenPathTestCase
 
     Fabric Make(const std::string& spec, const std::string& path)
     {
-        UsePicoseconds();
         FabricHelper helper;
         helper.SetSwitchAttribute("Path", StringValue(path));
         return helper.Install(BuildTopology(spec, 1, DataRate("100Gbps"), MicroSeconds(1)));

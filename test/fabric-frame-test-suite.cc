@@ -18,7 +18,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 #include "ns3/training-byte-buffer.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -42,7 +41,6 @@ void
 TestFabricHopTime(const std::vector<Hop>& hops, const std::vector<uint32_t>& sizes)
 {
     constexpr int64_t START = 1000003;
-    UsePicoseconds();
     Fabric fabric = FabricHelper().Install(MakeChain(hops));
     Arrivals arrivals;
     NoteArrivals(fabric.devices[1], arrivals);
@@ -105,7 +103,6 @@ TestFabricBurst(uint32_t hops, uint64_t rate, uint32_t frames)
 {
     constexpr uint32_t BYTES = 4158;
     constexpr int64_t DELAY = 500000;
-    UsePicoseconds();
     Fabric fabric = FabricHelper().Install(MakeChain(std::vector<Hop>(hops, Hop{rate, DELAY})));
     Arrivals arrivals;
     NoteArrivals(fabric.devices[1], arrivals);
@@ -138,7 +135,6 @@ TestFabricConservation()
 {
     constexpr uint32_t HOSTS = 16;
     constexpr uint32_t FRAMES = 400;
-    UsePicoseconds();
     FabricHelper helper;
     helper.SetSwitchAttribute("BufferSize", UintegerValue(800000));
     const TopologyGraph graph =
@@ -228,7 +224,6 @@ TestFabricConservation()
 void
 TestFabricPool()
 {
-    UsePicoseconds();
     for (uint32_t cycle = 0; cycle < 5; cycle++)
     {
         NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "a simulation starts with none");

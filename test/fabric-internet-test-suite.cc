@@ -25,7 +25,6 @@
 #include "ns3/string.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
 
@@ -136,7 +135,6 @@ FabricInternetTestCase::OnSpace(Ptr<Socket> socket, uint32_t)
 void
 FabricInternetTestCase::Run()
 {
-    UsePicoseconds();
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(checksums));
     FabricHelper helper;
     helper.SetSwitchAttribute("EcnKminPerGbps", DoubleValue(0));

@@ -11,7 +11,6 @@
 #include "ns3/fabric-helper.h"
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 
 #include <string>
 #include <vector>
@@ -29,7 +28,6 @@ namespace ns3::training::tests::fabric_memory_test
 void
 TestFabricMemory(const std::string& topology, uint32_t hosts, uint32_t networks, double mebibytes)
 {
-    UsePicoseconds();
     const TopologyGraph graph =
         BuildTopology(topology, hosts, DataRate("100Gbps"), MicroSeconds(1));
     const auto first = FabricHelper().Install(graph); // excludes one-time allocations
@@ -50,7 +48,6 @@ TestFabricMemory(const std::string& topology, uint32_t hosts, uint32_t networks,
 void
 TestPortMemory()
 {
-    UsePicoseconds();
     const Fabric fabric = FabricHelper().Install(
         BuildTopology("single-switch", 2, DataRate("100Gbps"), MicroSeconds(1)));
     std::vector<Ptr<FabricPort>> ports;

@@ -19,7 +19,6 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <cmath>
@@ -50,7 +49,6 @@ TestFabricIncast(uint32_t count,
                  uint64_t buffer,
                  bool lossless)
 {
-    UsePicoseconds();
     FabricHelper helper;
     helper.SetSwitchAttribute("BufferSize", UintegerValue(buffer));
     helper.SetSwitchAttribute("HeadroomScale", DoubleValue(lossless ? 1 : 0));
@@ -111,7 +109,6 @@ TestFabricIncast(uint32_t count,
 void
 TestFabricReflection()
 {
-    UsePicoseconds();
     constexpr uint64_t RATE = 100 * GIGA;
     constexpr uint32_t BYTES = 4178;
     FabricHelper helper;
@@ -150,7 +147,6 @@ TestFabricReflection()
 void
 TestFabricHeadroom(uint32_t bytes)
 {
-    UsePicoseconds();
     constexpr uint32_t PHASES = 24;
     const int64_t lineTime = LineTime(bytes + 20, 100000000000);
     uint64_t dropped = 0;
@@ -187,7 +183,6 @@ TestFabricHeadroom(uint32_t bytes)
 void
 TestFabricLongPause()
 {
-    UsePicoseconds();
     FabricHelper helper;
     helper.SetSwitchAttribute("BufferSize", UintegerValue(1000000));
     Fabric fabric =
@@ -223,7 +218,6 @@ TestFabricLongPause()
 void
 TestFabricPause(uint64_t rate, uint16_t quanta)
 {
-    UsePicoseconds();
     constexpr uint32_t BYTES = 1000;
     constexpr int64_t DELAY = 1000000;
     const int64_t frameTime = LineTime(BYTES + 20, rate);
@@ -322,7 +316,6 @@ TestFabricPauseResponse()
                                                            {200 * GIGA, 1159680},
                                                            {400 * GIGA, 1158400},
                                                            {800 * GIGA, 1158400}};
-    UsePicoseconds();
     for (const auto& [rate, limit] : limits)
     {
         NS_TEST_EXPECT_MSG_EQ(GetPauseResponseLimit(rate).GetTimeStep(), limit, rate);
@@ -381,7 +374,6 @@ TestFabricExactHeadroom()
     NS_TEST_EXPECT_MSG_GT(usual, static_cast<double>(frames * BYTES), "the usual headroom");
     for (const double missing : {0.5, -0.5})
     {
-        UsePicoseconds();
         FabricHelper helper;
         helper.SetSwitchAttribute("Guaranteed", UintegerValue(0));
         helper.SetSwitchAttribute("LosslessAlpha", DoubleValue(0));
@@ -428,7 +420,6 @@ MakeHelper(const std::string& action)
 void
 Storm(const std::string& action)
 {
-    UsePicoseconds();
     Fabric fabric = MakeHelper(action).Install(
         BuildTopology("single-switch", 2, DataRate(RATE), TimeStep(DELAY)));
     Arrivals arrivals;
@@ -483,7 +474,6 @@ Storm(const std::string& action)
 void
 DeadReceiver(bool watched)
 {
-    UsePicoseconds();
     Fabric fabric =
         MakeHelper(watched ? "drop" : "none")
             .Install(BuildTopology("single-switch", 3, DataRate(RATE), TimeStep(DELAY)));
@@ -533,7 +523,6 @@ TestFabricDeadlock(const std::string& flowControl)
 {
     for (const bool cyclic : {true, false})
     {
-        UsePicoseconds();
         TopologyGraph graph;
         graph.name = "triangle";
         graph.hosts = 3;
@@ -597,7 +586,6 @@ constexpr uint32_t FRAMES = 2000;
 void
 TestFabricDateline(const std::string& spec, const std::vector<uint32_t>& distances)
 {
-    UsePicoseconds();
     for (const bool datelines : {false, true})
     {
         TopologyGraph graph = BuildTopology(spec, 1, DataRate(100 * GIGA), TimeStep(300000));
@@ -657,7 +645,6 @@ TestFabricDateline(const std::string& spec, const std::vector<uint32_t>& distanc
 void
 TestFabricSecondClass()
 {
-    UsePicoseconds();
     // Along the row from column 4 over the dateline to 1, then along the column from row 4
     // to 1.
     const TopologyGraph graph =

@@ -13,7 +13,6 @@
 #include "ns3/nstime.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,7 +31,6 @@ namespace ns3::training::tests::fabric_port_test
 void
 TestFabricScheduler(const std::map<uint8_t, uint32_t>& sizes)
 {
-    UsePicoseconds();
     constexpr uint64_t BACKLOG = 2000000;
     constexpr double QUANTUM = 9216;
     Recorder a;
@@ -106,7 +104,6 @@ TestFabricScheduler(const std::map<uint8_t, uint32_t>& sizes)
 void
 TestFabricSourceSharing(uint8_t priority)
 {
-    UsePicoseconds();
     Fabric fabric = FabricHelper().Install(MakeChain({Hop{100000000000, 1000}}));
     Arrivals arrivals;
     NoteArrivals(fabric.devices[1], arrivals);
@@ -149,7 +146,6 @@ class AnsweringBlaster : public Blaster
 void
 TestOwnFrames()
 {
-    UsePicoseconds();
     Fabric fabric = FabricHelper().Install(MakeChain({Hop{100000000000, 1000}}));
     Arrivals arrivals;
     NoteArrivals(fabric.devices[1], arrivals);
@@ -212,7 +208,6 @@ Exchange(double rate)
 void
 TestFabricLoss()
 {
-    UsePicoseconds();
     const uint64_t run = RngSeedManager::GetRun();
     for (const double rate : {0.0, 0.01, 0.5, 1.0})
     {

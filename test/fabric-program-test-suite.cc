@@ -11,7 +11,6 @@
 #include "ns3/switch-program.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <map>
@@ -121,7 +120,6 @@ int64_t
 Run(Time latency, uint32_t recirculations)
 {
     constexpr uint32_t HOSTS = 5;
-    UsePicoseconds();
     Fabric fabric = FabricHelper().Install(
         BuildTopology("single-switch", HOSTS, DataRate("100Gbps"), MicroSeconds(1)));
     auto program = CreateObject<CountingProgram>();
@@ -209,7 +207,6 @@ TestSwitchResources()
 void
 TestNicProgram()
 {
-    UsePicoseconds();
     Fabric fabric =
         FabricHelper().Install(MakeChain({Hop{100 * GIGA, 1000000}, Hop{100 * GIGA, 1000000}}));
     auto sender = CreateObject<HalvingProgram>();

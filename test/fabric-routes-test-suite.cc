@@ -12,7 +12,6 @@
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <limits>
@@ -268,7 +267,6 @@ Count()
 void
 TestFabricRoutes()
 {
-    UsePicoseconds();
     const std::set<std::string> files{"file", "infragraph", "astra-network", "nccl"};
     const std::map<std::string, std::string> specs{
         {"fat-tree", "fat-tree:k=4"},
@@ -352,7 +350,6 @@ Expect(const Fabric& fabric, const std::set<uint32_t>& reached)
 void
 TestRoutedHosts()
 {
-    UsePicoseconds();
     FabricHelper helper;
     helper.SetRoutedHosts(3); // those of the first two of eight edge switches
     Fabric fabric =

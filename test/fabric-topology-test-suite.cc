@@ -19,7 +19,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <cmath>
 #include <functional>
@@ -70,7 +69,6 @@ struct Expected
 void
 TestFabricTopology(const std::string& spec, uint32_t ranks, const Expected& expected)
 {
-    UsePicoseconds();
     const Time delay = NanoSeconds(300);
     const TopologyGraph graph = BuildTopology(spec, ranks, DataRate("100Gbps"), delay);
     ShortestPaths paths(graph);
@@ -172,8 +170,6 @@ TestFabricUplink()
 void
 TestFabricRefusal()
 {
-    UsePicoseconds();
-
     struct Case
     {
         std::string spec;
@@ -260,7 +256,6 @@ TestFabricRefusal()
 void
 TestFabricEcmp()
 {
-    UsePicoseconds();
     constexpr uint32_t FLOWS = 2000;
     constexpr uint32_t EACH = 5;
     for (const std::string& spec : {std::string("leaf-spine:leaves=2,spines=4,hosts-per-leaf=2"),

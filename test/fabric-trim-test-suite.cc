@@ -12,7 +12,6 @@
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-wire-format.h"
 #include "ns3/simulator.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <string>
@@ -71,7 +70,6 @@ class TrimNetwork
      */
     explicit TrimNetwork(uint32_t classes, uint32_t slowHop = 1)
     {
-        UsePicoseconds();
         FabricHelper helper;
         helper.SetSwitchAttribute("TrimClasses", UintegerValue(classes));
         helper.SetSwitchAttribute("TrimPerGbps", DoubleValue(QUEUE / 10.0));

@@ -13,7 +13,6 @@
 #include "ns3/packet-size.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -77,7 +76,6 @@ struct FlowFileTestCase
 {
     void Run()
     {
-        UsePicoseconds();
         NS_TEST_EXPECT_MSG_EQ(Read("3 # flows\n0 1 3 100 1000 2.5\n\n2 0 3 100 1 0.5\n1 2 0 100 7 "
                                    "2.5\n"),
                               "",
@@ -155,7 +153,6 @@ Test(const std::string& topology, const std::string& transport, uint64_t bytes, 
 void
 TestLoneFlowSlowdown()
 {
-    UsePicoseconds();
     for (const std::string topology : {"single-switch",
                                        "fat-tree:k=4",
                                        "leaf-spine",
@@ -215,7 +212,6 @@ Check(const Found& found, const std::string& name)
 void
 TestFlowConservation()
 {
-    UsePicoseconds();
     std::vector<uint64_t> measured;
     for (const std::string transport : {"rdma", "tcp", "uec"})
     {
@@ -250,7 +246,6 @@ TestFlowConservation()
 void
 TestSharedLink()
 {
-    UsePicoseconds();
     constexpr uint64_t BYTES = 20000000;
     const PacketSize packet = PacketSize::OfRdma(4096);
     const double line = 8.0 * BYTES / packet.GetGoodput() / 100e9; // of one flow
@@ -281,7 +276,6 @@ TestSharedLink()
 void
 TestFlowPriority()
 {
-    UsePicoseconds();
     constexpr uint64_t BYTES = 20000000;
     ClusterOptions options;
     options.ranks = 3;

@@ -17,7 +17,6 @@
 #include "ns3/packet.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/switchml-wire-format.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -195,7 +194,6 @@ Check(Frame* frame, const std::string& expected, const std::string& what)
 void
 TestFrameBytes()
 {
-    UsePicoseconds();
     Frame* write = MakeRoce(FrameKind::ROCE_DATA, WRITE_ONLY_IMMEDIATE);
     write->bytes = 90;
     write->source = 1;
@@ -487,7 +485,6 @@ FrameRoundTripTestCase::CheckIp()
 void
 FrameRoundTripTestCase::Run()
 {
-    UsePicoseconds();
     const std::vector<uint8_t>
         opcodes{0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a, 0x0b, 0x64, 0x65};
     for (const uint8_t opcode : opcodes)
@@ -621,7 +618,6 @@ FrameRoundTripTestCase::Run()
 void
 TestDamagedFrame()
 {
-    UsePicoseconds();
     for (const bool telemetry : {false, true})
     {
         Frame* frame = MakeRoce(FrameKind::ROCE_DATA, WRITE_ONLY_IMMEDIATE);
@@ -770,7 +766,6 @@ Register(const WireFormat& format)
 void
 TestWireFormatRegistry()
 {
-    UsePicoseconds();
     Frame* unknown = MakeProbe(2);
     ExpectPart(GetRefusal([&]() { ToPacket(*unknown); }), "unknown protocol 65520 of a frame");
     Frame::Free(unknown);

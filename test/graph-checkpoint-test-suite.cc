@@ -11,7 +11,6 @@
 #include "ns3/graph-summary.h"
 #include "ns3/graph-timing.h"
 #include "ns3/task-writer.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -49,7 +48,6 @@ MakeJob(uint32_t ranks)
 GraphTiming
 TimeJob(uint32_t ranks, const CheckpointPlan& plan, uint32_t iterations)
 {
-    UsePicoseconds();
     const CheckpointGraph graph(MakeJob(ranks), plan);
     CommunicationTimes times;
     times.message = [](const GraphTask& task) {

@@ -13,7 +13,6 @@
 #include "ns3/task-runner.h"
 #include "ns3/task-trace.h"
 #include "ns3/task-writer.h"
-#include "ns3/training-time-resolution.h"
 
 #include <map>
 #include <memory>
@@ -120,7 +119,6 @@ constexpr auto PIPELINE = static_cast<uint32_t>(Parallelism::PIPELINE);
 void
 TestIdleTimes()
 {
-    UsePicoseconds();
     CommunicationTimes times;
     times.collective = [](const GraphTask& task, uint32_t) { return NanoSeconds(task.bytes); };
     times.message = [](const GraphTask&) { return NanoSeconds(5); };
@@ -335,7 +333,6 @@ CheckPath()
 void
 TestDividedMeetings()
 {
-    UsePicoseconds();
     // Of two that are last the one with the higher number, whatever the order of the events.
     const GraphTask sum = Collective(Parallelism::DATA, 4);
     Check({{2, 3, false, 0},

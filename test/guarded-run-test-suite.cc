@@ -9,7 +9,6 @@
 #include "ns3/guarded-run.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 
 #include <csignal>
 #include <cstdint>
@@ -63,7 +62,6 @@ RunUntilStuck(uint64_t* looks)
 void
 TestLooks()
 {
-    UsePicoseconds();
     const std::string expected = RunUntilStuck(nullptr);
     NS_TEST_EXPECT_MSG_NE(expected.find("no host has received a frame"),
                           std::string::npos,

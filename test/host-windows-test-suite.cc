@@ -14,11 +14,9 @@
 #include "ns3/global-value.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-mix-bits.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 #include "ns3/window-simulator-impl.h"
 
@@ -220,9 +218,6 @@ struct HostWindowsTest
 
     Seen Run(bool usesWindows)
     {
-        UsePicoseconds();
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
         TypeIdValue before;
         GlobalValue::GetValueByName("SchedulerType", before);
         GlobalValue::Bind("SchedulerType", TypeIdValue(BucketScheduler::GetTypeId()));

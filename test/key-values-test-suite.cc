@@ -15,7 +15,6 @@
 #include "ns3/training-input-file.h"
 #include "ns3/training-key-values.h"
 #include "ns3/training-memory.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <string>
@@ -214,7 +213,6 @@ TestKeyValuesRefusal()
 void
 TestKeyValuesAttribute()
 {
-    UsePicoseconds();
     const auto keys = GetAttributeKeys(Basket::GetTypeId(), {"Handles"});
     NS_TEST_ASSERT_MSG_EQ(keys.size(), 6, "all but the exception");
     NS_TEST_ASSERT_MSG_EQ(keys[0].name, "max-load", "name");
@@ -264,7 +262,6 @@ TestKeyValuesAttribute()
 void
 TestAttributeList()
 {
-    UsePicoseconds();
     const std::string type = Basket::GetTypeId().GetName();
     NS_TEST_ASSERT_MSG_EQ(LargeBasket::GetTypeId().GetName(), type + "Large", "registered");
     AttributeList list;

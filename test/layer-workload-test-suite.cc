@@ -12,7 +12,6 @@
 #include "ns3/simulator.h"
 #include "ns3/training-application.h"
 #include "ns3/training-communicator.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/training-workload.h"
 #include "ns3/uinteger.h"
 
@@ -107,7 +106,6 @@ struct LayerOrdersTestCase
                const std::string& expected,
                int64_t end)
     {
-        UsePicoseconds();
         auto communicator = CreateObject<ClockCommunicator>();
         auto application = CreateObject<TrainingApplication>();
         application->SetAttribute("Iterations", UintegerValue(iterations));
@@ -290,7 +288,6 @@ struct AstraSimLoopsTestCase
 
     void Run()
     {
-        UsePicoseconds();
         Check("dlrm-hybrid-parallel",
               {{"forward", 19020}, {"input gradient", 18714}, {"weight gradient", 13644}},
               {{{Operation::ALL_TO_ALL, 1}, 2 * 98304}, {{Operation::ALL_REDUCE, 0}, 3191808}},

@@ -13,7 +13,6 @@
 #include "ns3/dense-network.h"
 #include "ns3/error-feedback.h"
 #include "ns3/gradient-training.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/training-run.h"
 
 #include <algorithm>
@@ -99,8 +98,6 @@ TestStep()
 TrainingRunOptions
 MakeOptions(uint64_t ranks)
 {
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     TrainingRunOptions options;
     options.gradients = "learn:features=7,hidden=13,classes=3,samples=101,tests=50";
     options.batch = 5;
@@ -335,8 +332,6 @@ struct FeedbackTestCase
     {
         constexpr uint32_t STEPS = 400;
         constexpr uint32_t LAST = 20;
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
         TrainingRunOptions options;
         options.gradients = "learn:hidden=96,learning-rate=0.3,momentum=0";
         options.batch = 32;

@@ -8,7 +8,6 @@
 
 #include "ns3/life-ledger.h"
 #include "ns3/spare-nodes.h"
-#include "ns3/training-time-resolution.h"
 
 namespace ns3::training::tests::life_ledger_test
 {
@@ -24,7 +23,6 @@ Expect(const LifeLedger& ledger, LifeUse use, int64_t picoseconds)
 void
 TestLifeLedger()
 {
-    UsePicoseconds();
     LifeLedger ledger;
     NS_TEST_EXPECT_MSG_EQ(ledger.GetEffectiveRatio(), 1, "no time, nothing lost");
     ledger.Add(PicoSeconds(10), LifeUse::PRODUCTIVE, 0);

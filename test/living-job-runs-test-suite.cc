@@ -18,8 +18,6 @@ namespace ns3::training::tests::living_job_runs_test
 TrainingRunOptions
 MakeRing(const std::string& transport, const std::string& checkpoint)
 {
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     TrainingRunOptions options;
     options.workload = MakePath("ring.csv");
     std::ofstream(options.workload) << "layer,parameters,forward_us,backward_us\n"
@@ -198,7 +196,6 @@ TestDrawnFailures()
     NS_TEST_EXPECT_MSG_NE(GetFailures(first),
                           GetFailures(*other.figures.Find<LifeFigures>()),
                           "others");
-    RngSeedManager::SetRun(1);
 }
 
 /** What cannot be simulated is refused in one line. */

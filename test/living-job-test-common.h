@@ -12,7 +12,6 @@
 
 #include "ns3/bucket-scheduler.h"
 #include "ns3/life-figures.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/training-run.h"
 
 #include <array>
@@ -42,8 +41,6 @@ struct Account
 inline TrainingRunOptions
 MakeComputation(uint32_t ranks, uint64_t iterations)
 {
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     BucketScheduler::UseByDefault(); // newer ns-3 resets global values after a test case
     TrainingRunOptions options;
     options.workload = MakePath("life.goal");

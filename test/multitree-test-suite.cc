@@ -12,7 +12,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/tree-network.h"
 
 #include <algorithm>
@@ -34,7 +33,6 @@ namespace ns3::training::tests::multitree_test
 TreeNetwork
 MakeNetwork(const std::string& spec, uint32_t ranks = 1)
 {
-    UsePicoseconds();
     const auto topology = BuildTopology(spec, ranks, DataRate("128Gbps"), NanoSeconds(150));
     std::vector<uint32_t> hosts(topology.hosts);
     std::iota(hosts.begin(), hosts.end(), 0);
@@ -289,7 +287,6 @@ TestMultitreePaths()
     NS_TEST_EXPECT_MSG_EQ(edges, (std::vector<uint32_t>{64, 64, 48, 48, 16}), "edges of each step");
 
     // A different order of ranks on fewer hosts: host 5 has rank 0, and so on.
-    UsePicoseconds();
     const auto torus = BuildTopology("torus:4x4", 16, DataRate("128Gbps"), NanoSeconds(150));
     const auto network = MakeTreeNetwork(torus, {5, 6, 13, 1});
     const auto few = build(network);

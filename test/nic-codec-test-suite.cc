@@ -18,7 +18,6 @@
 #include "ns3/message-coding.h"
 #include "ns3/string.h"
 #include "ns3/tcp-header.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <cmath>
@@ -60,7 +59,6 @@ ToBytes(const std::vector<float>& values)
 Ptr<CodecEngine>
 MakeEngine(const std::string& codec)
 {
-    UsePicoseconds();
     auto engine = CreateObject<CodecEngine>();
     engine->SetAttribute("Codec", StringValue(codec));
     return engine;

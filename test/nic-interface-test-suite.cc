@@ -11,7 +11,6 @@
 #include "ns3/simulator.h"
 #include "ns3/sub-messages.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <memory>
@@ -47,7 +46,6 @@ struct TableTest
 
     void Run()
     {
-        UsePicoseconds();
         // Each message leaves 100 ns after its begin; all are asked for at once, the last first.
         const int64_t later = 3000; // two empty steps: 2 us after messages, then 1 us
         Check({0, 0, false, MicroSeconds(1)}, {0, 0, 100, 100});
@@ -146,7 +144,6 @@ Begin(Node* node, uint32_t index)
 void
 TestOracle()
 {
-    UsePicoseconds();
     // Two nodes send in steps 0, 2 and 3; nobody does in step 1.
     CollectiveSchedule schedule;
     schedule.chunks = 3;

@@ -13,7 +13,6 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-float-bits.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <cmath>
@@ -105,7 +104,6 @@ class NicGroup
              uint64_t packetBytes = PACKET)
         : done(ranks)
     {
-        UsePicoseconds();
         CollectiveRequest request;
         request.ranks = ranks;
         m_planner = std::make_shared<CollectivePlanner>(algorithm, request);

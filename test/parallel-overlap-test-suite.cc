@@ -12,7 +12,6 @@
 #include "ns3/parallel-plan.h"
 #include "ns3/pipeline-choice.h"
 #include "ns3/pipeline-timing.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/transformer-graph.h"
 #include "ns3/transformer-model.h"
 
@@ -58,7 +57,6 @@ MakeModel(uint32_t layers, uint32_t experts = 0)
 TransformerGraph
 MakeGraph(const TransformerModel& model, const ParallelOptions& options)
 {
-    UsePicoseconds();
     return TransformerGraph(std::make_shared<ParallelPlan>(model, options), RATES);
 }
 
@@ -419,7 +417,6 @@ using KernelBytes = std::map<std::pair<TaskKind, LayerTask>, double>;
 KernelBytes
 GetKernelBytes(const TransformerModel& model, const ParallelOptions& options)
 {
-    UsePicoseconds();
     constexpr double MEMORY = 1e9;
     const TransformerGraph graph(std::make_shared<ParallelPlan>(model, options), {1e30, MEMORY});
     KernelBytes bytes;

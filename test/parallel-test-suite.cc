@@ -11,7 +11,6 @@
 #include "ns3/graph-timing.h"
 #include "ns3/parallel-plan.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/transformer-graph.h"
 #include "ns3/transformer-model.h"
 
@@ -34,7 +33,6 @@ constexpr TransformerRates RATES{1e14, 1e12};
 TransformerGraph
 MakeGraph(const std::string& model, const ParallelOptions& options)
 {
-    UsePicoseconds();
     return TransformerGraph(std::make_shared<ParallelPlan>(FindTransformer(model), options), RATES);
 }
 
@@ -123,7 +121,6 @@ CheckJob(const TransformerModel& model)
     options.data = 2;
     options.globalBatch = 2;
     const auto plan = std::make_shared<ParallelPlan>(model, options);
-    UsePicoseconds();
     const TransformerGraph graph(plan, RATES);
     for (uint32_t rank = 2; rank < 6; rank++) // without embedding and output layer
     {
@@ -211,7 +208,6 @@ TestListedLayers()
 void
 TestTransformerOperations()
 {
-    UsePicoseconds();
     for (const auto& [name, model] : Registry<TransformerModel>::All())
     {
         if (name.compare(0, 9, "megatron-") != 0)

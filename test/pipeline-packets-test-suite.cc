@@ -16,7 +16,6 @@
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-job-helper.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/transformer-graph.h"
 #include "ns3/transformer-model.h"
 
@@ -215,7 +214,6 @@ struct PipelinePacketsTestCase
 
     void Run()
     {
-        UsePicoseconds();
         unit = TimeGraph(*MakeGraph("gpipe", 1, 1), 1).end.GetSeconds() / 3;
         const double bytes = FRAME * FRAMES;
         for (const auto& [p, m] : {std::make_pair(2U, 4U), {4U, 8U}, {8U, 8U}})

@@ -8,12 +8,10 @@
 #include "test-case.h"
 
 #include "ns3/config.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-jitter.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <functional>
@@ -31,7 +29,6 @@ namespace ns3::training::tests::port_pairs_test
 TopologyGraph
 Build(const std::string& spec)
 {
-    UsePicoseconds();
     return BuildTopology(spec, 1, DataRate("100Gbps"), NanoSeconds(300));
 }
 
@@ -153,7 +150,6 @@ TestPortPairChoice()
     }
 
     // Hosts with three and with two ports; the last link of each is too slow or too far.
-    UsePicoseconds();
     TopologyGraph graph;
     graph.name = "by hand";
     graph.hosts = 2;
@@ -183,9 +179,6 @@ TestPortPairUse(const std::string& transport, const std::string& portPairs)
     constexpr uint32_t SWITCHES = 4;
     const bool stripe = portPairs == "stripe";
     const uint64_t bytes = stripe ? 4000004 : 1000000;
-    UsePicoseconds();
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     ClusterOptions options;
     options.ranks = 4;
     options.topology = "local-switch-torus:1x1,nodes=4,local-rate=100Gbps";
@@ -240,7 +233,6 @@ TestSmallStripes()
     {
         for (const uint64_t bytes : {0, 1, 4095, 8191, 8192, 12289})
         {
-            UsePicoseconds();
             ClusterOptions options;
             options.ranks = 3;
             options.topology = "local-switch-torus:1x1,nodes=3";
@@ -271,7 +263,6 @@ CheckSlowLink()
 {
     for (const bool isCapped : {false, true})
     {
-        UsePicoseconds();
         ClusterOptions options;
         options.ranks = 2;
         options.topology = "leaf-spine:leaves=2,spines=1,uplink=25Gbps";
@@ -308,7 +299,6 @@ TestPathRate()
 {
     CheckSlowLink();
     // On a torus the host's own link is four times as fast as those to its neighbors.
-    UsePicoseconds();
     ClusterOptions options;
     options.ranks = 16;
     options.topology = "torus:4x4";
@@ -370,9 +360,6 @@ Result
 Run(const std::string& uplink, uint32_t queuePairs, bool split, uint32_t messages)
 {
     constexpr uint64_t TOTAL = 8 * PART;
-    UsePicoseconds();
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     ClusterOptions options;
     options.ranks = 2;
     options.topology = "leaf-spine:leaves=2,spines=4,hosts-per-leaf=1,uplink=" + uplink;
@@ -492,9 +479,6 @@ struct HostLatencyTestCase
     /** @return arrival times of empty messages from rank 0, s */
     std::vector<double> Run(const std::string& transport, Time latency, const std::string& jitter)
     {
-        UsePicoseconds();
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
         ClusterOptions options;
         options.ranks = 2;
         options.transport = transport;

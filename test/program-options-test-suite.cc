@@ -16,7 +16,6 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/training-version.h"
 #include "ns3/uinteger.h"
 
@@ -30,7 +29,6 @@ namespace ns3::training::tests::program_options_test
 void
 TestQuantity()
 {
-    UsePicoseconds();
     constexpr uint64_t MAX_NUMBER = std::numeric_limits<int64_t>::max();
 
     for (const auto& [text, bytes] :
@@ -375,7 +373,6 @@ CheckDescription()
 void
 TestOptions()
 {
-    UsePicoseconds();
     {
         Program program;
         program.options.Parse(std::vector<std::string>{"--workload=a=b",
@@ -544,7 +541,6 @@ Check(const std::string& argument, const std::string& part)
 void
 TestNs3Arguments()
 {
-    UsePicoseconds();
     const auto run = RngSeedManager::GetRun();
     const auto seed = RngSeedManager::GetSeed();
     Check("--RngRun=5", "");

@@ -9,7 +9,6 @@
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-time-resolution.h"
 
 #include <cmath>
 #include <cstdint>
@@ -211,7 +210,6 @@ TestRates()
 void
 TestTimes()
 {
-    UsePicoseconds();
     const Meanings<int64_t> meanings{{"0", 0},
                                      {"0s", 0},
                                      {"500ns", 500000},
@@ -257,7 +255,6 @@ TestTimes()
 void
 TestRoundTrips()
 {
-    UsePicoseconds();
     std::mt19937_64 random(1);
     uint32_t differing = 0;
     const auto compare = [&differing](const auto& parsed, const auto& value) {

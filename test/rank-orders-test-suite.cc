@@ -15,7 +15,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <map>
@@ -39,7 +38,6 @@ using Order = std::vector<uint32_t>;
 TopologyGraph
 Build(const std::string& spec, uint32_t ranks = 1)
 {
-    UsePicoseconds();
     return BuildTopology(spec, ranks, DataRate("100Gbps"), NanoSeconds(300));
 }
 

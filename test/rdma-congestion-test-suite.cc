@@ -28,7 +28,6 @@
 #include "ns3/rdma-theta-power-tcp.h"
 #include "ns3/rdma-timely.h"
 #include "ns3/string.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/type-id.h"
 #include "ns3/uinteger.h"
 
@@ -273,7 +272,6 @@ CheckLimits()
 void
 TestHpcc()
 {
-    UsePicoseconds();
     CheckLoads();
     CheckStages();
     CheckLimits();
@@ -321,7 +319,6 @@ TestTelemetryHistory()
 void
 TestTimely()
 {
-    UsePicoseconds();
     uint64_t psn = 1;
     auto timely = CreateObject<RdmaTimely>();
     const auto tell = [&](int64_t microseconds) {
@@ -395,7 +392,6 @@ TestTimely()
 void
 TestDctcp()
 {
-    UsePicoseconds();
     const auto tell = [](RdmaDctcp& dctcp, uint64_t psn, bool marked, uint64_t bytes = 1000) {
         auto ack = MakeAck(psn);
         ack.ecnEcho = marked;
@@ -464,7 +460,6 @@ TestDctcp()
 void
 TestSwift()
 {
-    UsePicoseconds();
     constexpr int64_t PATH_TARGET = 20 * MICROSECOND + 5 * 3053000;
     auto swift = Make<RdmaSwift>();
     int64_t now = 0;
@@ -544,8 +539,6 @@ TestSwift()
 void
 TestPowerTcp()
 {
-    UsePicoseconds();
-
     /** Telemetry of one link in a round trip, and the resulting rate. */
     struct Row
     {
@@ -650,7 +643,6 @@ TestPowerTcp()
 void
 TestWindow()
 {
-    UsePicoseconds();
     auto fixed = Make<RdmaFixedWindow>();
     NS_TEST_EXPECT_MSG_EQ(fixed->GetWindow(), 162500, "one product");
     NS_TEST_EXPECT_MSG_EQ(fixed->GetRate(0), LINE, "line rate");

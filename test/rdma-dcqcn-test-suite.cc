@@ -16,7 +16,6 @@
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-dcqcn.h"
 #include "ns3/simulator.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -32,7 +31,6 @@ namespace ns3::training::tests::rdma_dcqcn_test
 void
 TestRdmaDcqcnOracle()
 {
-    UsePicoseconds();
     constexpr double LINE = 100e9;
     constexpr int64_t T0 = 123456789;
     constexpr int64_t CUT = T0 + 4 * MICROSECOND + 1000; // decrease timer, 1 ns behind alpha's
@@ -149,7 +147,6 @@ struct Parameters
 void
 TestRdmaDcqcnReference(const Parameters& parameters)
 {
-    UsePicoseconds();
     const Parameters& p = parameters;
     constexpr double LINE = 400e9;
     constexpr int64_t NEVER = std::numeric_limits<int64_t>::max();

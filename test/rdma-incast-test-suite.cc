@@ -25,7 +25,6 @@
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-registry.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -49,7 +48,6 @@ constexpr uint32_t LINE_BYTES = Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
 void
 TestTelemetryPath()
 {
-    UsePicoseconds();
     constexpr uint64_t PACKETS = 50;
     const std::vector<Hop> hops{{25 * GIGA, MICROSECOND},
                                 {100 * GIGA, 2 * MICROSECOND},
@@ -119,7 +117,6 @@ struct Promise
 void
 TestCongestedIncast(const Promise& promise)
 {
-    UsePicoseconds();
     constexpr int64_t BEGIN = 3 * MILLISECOND;
     constexpr int64_t END = 6 * MILLISECOND;
     const uint32_t senders = promise.senders;
@@ -201,7 +198,6 @@ TestCongestedIncast(const Promise& promise)
 void
 TestCongestionLoss(const std::string& name)
 {
-    UsePicoseconds();
     constexpr uint64_t MESSAGES = 20;
     constexpr uint64_t BYTES = 200 * MTU;
     const auto& entry = Registry<CongestionControlEntry>::Find(name);

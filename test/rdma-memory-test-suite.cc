@@ -20,7 +20,6 @@ namespace ns3::training::tests::rdma_memory_test
 void
 TestRdmaMemory()
 {
-    UsePicoseconds();
     constexpr uint32_t COUNT = 1000;
     const TopologyGraph graph =
         BuildTopology("single-switch", COUNT + 1, DataRate("100Gbps"), MicroSeconds(1));

@@ -19,7 +19,6 @@
 #include "ns3/rdma-send-scheduler.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -445,7 +444,6 @@ TestRdmaSchedulerCost()
     {
         for (const uint32_t count : {1u, 16u, 4096u})
         {
-            UsePicoseconds();
             Recorder from;
             Recorder to;
             from.port.Connect(to.port, 100 * GIGA, TimeStep(DELAY));
@@ -490,7 +488,6 @@ struct RdmaUnknownQueuePairTestCase
 {
     void Run()
     {
-        UsePicoseconds(); // before the topology's times are created
         RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY));
         network.fabric.devices[1]->TraceConnectWithoutContext(
             "Drop",

@@ -15,7 +15,6 @@
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -47,7 +46,6 @@ constexpr int64_t WINDOW = 20 * MICROSECOND;
 void
 TestRdmaReordering(const std::string& recovery, uint32_t late, bool isTaken)
 {
-    UsePicoseconds();
     RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND),
                         RdmaLineRate::GetTypeId(),
                         [&](RdmaNic& nic) {
@@ -91,7 +89,6 @@ TestRdmaReordering(const std::string& recovery, uint32_t late, bool isTaken)
 void
 TestRdmaReportedGap(const std::set<uint32_t>& lost)
 {
-    UsePicoseconds();
     RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND),
                         RdmaLineRate::GetTypeId(),
                         [](RdmaNic& nic) {
@@ -142,7 +139,6 @@ TestRdmaReportedGap(const std::set<uint32_t>& lost)
 void
 TestRdmaLostTail()
 {
-    UsePicoseconds();
     RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND),
                         RdmaLineRate::GetTypeId(),
                         [](RdmaNic& nic) {

@@ -17,7 +17,6 @@
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/simulator.h"
 #include "ns3/topology-graph.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/type-id.h"
 
 #include <functional>
@@ -118,7 +117,6 @@ class RdmaNetwork
                          double loss = 0,
                          double ecnStepPerGbps = 0)
     {
-        UsePicoseconds();
         FabricHelper helper;
         if (ecnStepPerGbps > 0)
         {

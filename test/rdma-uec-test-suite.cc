@@ -18,7 +18,6 @@
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-attribute-list.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uec-connection.h"
 #include "ns3/uec-helper.h"
 #include "ns3/uec-nic.h"
@@ -73,8 +72,6 @@ class UecNetwork
                uint64_t run = 1)
         : received(hosts)
     {
-        UsePicoseconds();
-        RngSeedManager::SetSeed(1);
         RngSeedManager::SetRun(run);
         const TopologyGraph graph = BuildTopology(topology, hosts, DataRate(100 * GIGA), delay);
         const auto path = ShortestPaths(graph).GetLongestPath(hosts);
@@ -876,7 +873,6 @@ CheckErrors()
 void
 TestUecWireFormat()
 {
-    UsePicoseconds();
     for (const uint8_t credit : {uint8_t{0}, uint8_t{UEC_CREDIT}})
     {
         for (const uint32_t payload : {0U, 1U, 4086U})

@@ -15,7 +15,6 @@
 #include "ns3/program-options.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/value-suggestion.h"
 
 #include <string>
@@ -124,7 +123,6 @@ struct RanksOfTopologyTestCase
 {
     void Run()
     {
-        UsePicoseconds();
         Expect({}, 16);
         Expect({"--topology=torus:8x8"}, 64);
         Expect({"--topology=torus:8x8", "--ranks=4"}, 4);
@@ -201,7 +199,6 @@ Advise(const std::string& topology, const std::string& algorithm, double multipl
 void
 TestAlgorithmAdvice()
 {
-    UsePicoseconds();
     const std::string advice = Advise("torus:4x4", "ring", 3);
     ExpectPart(advice, "all-reduce of 4MiB takes 3.00 times its lower bound; expected for ");
     ExpectPart(advice, " us with ring, ");

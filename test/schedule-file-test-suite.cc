@@ -16,7 +16,6 @@
 #include "ns3/schedule-verifier.h"
 #include "ns3/simulator.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <fstream>
 #include <functional>
@@ -186,7 +185,6 @@ Measure(const ClusterOptions& options,
 void
 TestFileRuns()
 {
-    UsePicoseconds();
     const std::string ring = CreateTempDirFilename("ring.xml");
     std::ofstream(ring) << MSCCL_RING;
     const std::string swap = CreateTempDirFilename("swap.xml");

@@ -16,7 +16,6 @@
 #include "ns3/simulator.h"
 #include "ns3/switch-device.h"
 #include "ns3/training-mix-bits.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/type-id.h"
 #include "ns3/window-simulator-impl.h"
 

@@ -14,7 +14,6 @@
 #include "ns3/shared-run.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-run.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <functional>
@@ -52,7 +51,6 @@ Expect(const Hosts& actual, const Hosts& expected, const std::string& what)
 void
 TestHostAllocator()
 {
-    UsePicoseconds();
     const TopologyGraph tree =
         BuildTopology("fat-tree:k=4", 16, DataRate("100Gbps"), NanoSeconds(500));
     HostAllocator allocator(tree, 16, 1);
@@ -76,7 +74,6 @@ TestHostAllocator()
 void
 TestDisjointJobs()
 {
-    UsePicoseconds();
     for (const std::string transport : {"rdma", "tcp", "uec"})
     {
         SharedRunOptions options;
@@ -128,7 +125,6 @@ Compare(const std::string& what,
 void
 TestKindsOfJobs()
 {
-    UsePicoseconds();
     const std::string model =
         WriteFile("config.json", R"({"num_hidden_layers": 4, "hidden_size": 64,
             "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 256,
@@ -161,7 +157,6 @@ TestKindsOfJobs()
 void
 TestJobsOnOneLink()
 {
-    UsePicoseconds();
     SharedRunOptions options;
     options.cluster.ranks = 4;
     options.cluster.topology = "two-switch:links=1";
@@ -215,7 +210,6 @@ TestJobsOnOneLink()
 void
 TestJobQueue()
 {
-    UsePicoseconds();
     SharedRunOptions options;
     options.cluster.ranks = 4;
     options.jobs = {MakeJob("first", {}, 3),
@@ -258,7 +252,6 @@ struct JobFileTestCase
 {
     void Run()
     {
-        UsePicoseconds();
         const auto jobs = Read("[[job]]\nranks = 4\n[[job]]\nname = \"b\"\nworkload = \"vgg16\"\n"
                                "batch = 8\ngpu = \"v100\"\niterations = 7\narrival = \"2ms\"\n"
                                "placement = \"list\"\nhosts = [3, 1]\npriority = 2\n");

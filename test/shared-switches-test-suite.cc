@@ -11,7 +11,6 @@
 
 #include "ns3/shared-run.h"
 #include "ns3/training-run.h"
-#include "ns3/training-time-resolution.h"
 
 #include <functional>
 #include <string>
@@ -109,7 +108,6 @@ struct DividedSlotsTestCase : SharedSwitchTest
 {
     void Run()
     {
-        UsePicoseconds();
         Compare({{2, 16, 0}, {3, 16, 0}}, {16, 16});
         // Halves, and parts by weight, of 32 slots: not a whole number each.
         Compare({{2, 0, 0}, {3, 0, 0}}, {16, 16});
@@ -163,7 +161,6 @@ struct SlotQueueTestCase : SharedSwitchTest
 {
     void Run()
     {
-        UsePicoseconds();
         for (const std::string topology : {"single-switch", "leaf-spine:leaves=2,spines=1"})
         {
             auto options = MakeCluster(ONE_PASS + ",slots=24", 8);
@@ -198,7 +195,6 @@ struct SharedSlotsTestCase : SharedSwitchTest
 {
     void Run()
     {
-        UsePicoseconds();
         auto options = MakeCluster("atp:window=8", 6);
         options.cluster.topology = "single-switch:hosts=8"; // a host for each server
         AddJob(options, 3);
@@ -242,7 +238,6 @@ struct SharedLossTestCase : SharedSwitchTest
 {
     void Run()
     {
-        UsePicoseconds();
         for (const std::string topology : {"single-switch:hosts=8", "leaf-spine:leaves=2,spines=1"})
         {
             for (const std::string collective :
@@ -267,7 +262,6 @@ struct SharedRefusalsTestCase : SharedSwitchTest
 {
     void Run()
     {
-        UsePicoseconds();
         for (const std::string system : {"sharp", "nvls", "switch-ps"})
         {
             Expect(system, {}, "(allowed: algorithms that run on hosts, atp, switchml)");

@@ -12,7 +12,6 @@
 #include "ns3/nstime.h"
 #include "ns3/shared-transport.h"
 #include "ns3/simulator.h"
-#include "ns3/training-time-resolution.h"
 
 #include <cstdint>
 #include <map>
@@ -168,7 +167,6 @@ TestConservation()
 void
 TestAdder()
 {
-    UsePicoseconds();
     const auto transport = CreateObject<NoteTransport>();
     SharedTransport shared(transport, nullptr);
     NS_TEST_EXPECT_MSG_EQ(shared.ReserveAdder(PicoSeconds(3)), PicoSeconds(3), "free");

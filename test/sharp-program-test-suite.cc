@@ -135,7 +135,6 @@ struct Pair
         : a(0, {1, 0}, 0, settings),
           b(1, {0, 0}, 0, settings)
     {
-        UsePicoseconds();
         a.peer = &b;
         b.peer = &a;
     }

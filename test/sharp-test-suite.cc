@@ -12,7 +12,6 @@
 #include "ns3/sharp-program.h"
 #include "ns3/sharp-wire-format.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <map>
@@ -435,7 +434,6 @@ Run(uint32_t batch, uint32_t streams)
 {
     const Default lock("SharpCommunicator::LockBatch", std::to_string(batch));
     const Default most("SharpProgram::Streams", std::to_string(streams));
-    UsePicoseconds();
     Fabric fabric = FabricHelper().Install(
         BuildTopology("leaf-spine:leaves=3,spines=2", 12, DataRate("100Gbps"), MicroSeconds(1)));
     SharpHelper helper;
@@ -495,7 +493,6 @@ Run(uint32_t batch, uint32_t streams)
 void
 CheckRefusedAbove()
 {
-    UsePicoseconds();
     Fabric fabric = FabricHelper().Install(
         BuildTopology("leaf-spine:leaves=4,spines=1", 8, DataRate("100Gbps"), MicroSeconds(1)));
     SharpHelper helper;

@@ -15,7 +15,6 @@
 #include "ns3/steady-state.h"
 #include "ns3/switch-device.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -69,7 +68,6 @@ struct MutationTestCase
 
     void Run()
     {
-        UsePicoseconds();
         BucketScheduler::UseByDefault();
         const StateVisitor::Probe collect = [this](const char* file, int line) {
             caught[{file, line}];

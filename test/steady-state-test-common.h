@@ -16,7 +16,6 @@
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/window-simulator-impl.h"
 
 #include <cstdint>
@@ -67,7 +66,6 @@ struct SteadyStateTestCase
 {
     void Run()
     {
-        UsePicoseconds();
         BucketScheduler::UseByDefault();
         uint64_t skipped = 0;
         for (uint32_t seed = 1; seed <= 4; seed++)

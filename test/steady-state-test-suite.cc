@@ -19,7 +19,6 @@
 #include "ns3/state-visitor.h"
 #include "ns3/steady-state.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/window-simulator-impl.h"
 
 #include <cstdint>
@@ -251,7 +250,6 @@ struct RandomSteadyTestCase
 
     void Run()
     {
-        UsePicoseconds();
         uint32_t skipping = 0;
         for (seed = 1; seed <= 12; seed++)
         {
@@ -335,7 +333,6 @@ struct RetransmissionBesideTestCase
 void
 TestLongMessage()
 {
-    UsePicoseconds();
     BucketScheduler::UseByDefault();
     constexpr uint64_t PACKETS = 20000000;
     constexpr uint64_t PAYLOAD = 256;

@@ -13,7 +13,6 @@
 #include "ns3/string.h"
 #include "ns3/switch-device.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/wire-bytes.h"
 
 #include <string>
@@ -73,7 +72,6 @@ class ProgramBench
     ProgramBench(Ptr<Program> program, uint32_t hosts)
         : program(program)
     {
-        UsePicoseconds();
         m_fabric = FabricHelper().Install(
             BuildTopology("single-switch", hosts, DataRate("100Gbps"), NanoSeconds(500)));
         program->SetEndpoint(m_fabric.AddressSwitch(0));

@@ -733,7 +733,6 @@ Compare(const Frame& frame, const Frame& copy)
 void
 TestSwitchPsWireFormat()
 {
-    UsePicoseconds();
     for (const bool isPull : {false, true})
     {
         for (uint32_t elements : {0, 1, 64, 2048})

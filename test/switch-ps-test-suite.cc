@@ -13,7 +13,6 @@
 #include "ns3/switch-ps-helper.h"
 #include "ns3/switch-ps-wire-format.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <map>
@@ -544,7 +543,6 @@ struct SwitchPsJobsTest
         const Default name("SwitchPsProgram::Optimizer", optimizer);
         const Default weights("SwitchPsProgram::Weights", "64000");
         const Default rate("SwitchPsProgram::LearningRate", "0.5");
-        UsePicoseconds();
         Fabric fabric = FabricHelper().Install(
             BuildTopology("single-switch", 6, DataRate("100Gbps"), MicroSeconds(1)));
         SwitchPsHelper helper;

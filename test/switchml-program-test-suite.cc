@@ -661,7 +661,6 @@ CheckFailure()
 void
 TestSlotTimers()
 {
-    UsePicoseconds();
     CheckPaper();
     CheckPolls();
     CheckDoubling();

@@ -14,7 +14,6 @@
 #include "ns3/switchml-helper.h"
 #include "ns3/switchml-program.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -199,7 +198,6 @@ TestSwitchMlFailure()
 void
 TestSwitchMlJobs()
 {
-    UsePicoseconds();
     Fabric fabric = FabricHelper().Install(
         BuildTopology("leaf-spine:leaves=2,spines=2", 12, DataRate("100Gbps"), MicroSeconds(1)));
     SwitchMlHelper helper;

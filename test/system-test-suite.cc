@@ -20,7 +20,6 @@
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/training-attribute-list.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,9 +33,6 @@ namespace ns3::training::tests::system_test
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& transport, const std::string& topology)
 {
-    UsePicoseconds();
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     ClusterOptions options;
     options.ranks = ranks;
     options.transport = transport;
@@ -420,7 +416,6 @@ TestDeadLink()
 void
 TestWholeJob()
 {
-    UsePicoseconds();
     LayeredModel workload;
     workload.name = "three layers";
     workload.layers = {{"a", 500000, MicroSeconds(50), MicroSeconds(100)},
@@ -716,7 +711,6 @@ ExpectField(const std::string& field,
 void
 TestRefusedCluster()
 {
-    UsePicoseconds();
     ExpectRefusal("--rank", {"--rank=4"});
     ExpectRefusal("--ranks=0", {"--ranks=0"});
     ExpectRefusal("--ranks=-4", {"--ranks=-4"});

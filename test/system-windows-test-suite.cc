@@ -16,11 +16,9 @@
 #include "ns3/map-scheduler.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/switch-device.h"
 #include "ns3/training-mix-bits.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/window-simulator-impl.h"
 
 #include <array>
@@ -53,9 +51,6 @@ class ChosenOrder
     /** @param order how events are executed */
     explicit ChosenOrder(EventOrder order)
     {
-        UsePicoseconds();
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
         GlobalValue::GetValueByName("SchedulerType", m_before);
         GlobalValue::Bind("SchedulerType",
                           TypeIdValue(order == EventOrder::NS3_MAP ? MapScheduler::GetTypeId()

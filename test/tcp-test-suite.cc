@@ -14,7 +14,6 @@
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-figures.h"
 #include "ns3/training-run.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <functional>
@@ -30,9 +29,6 @@ constexpr uint64_t SEGMENT = 9000 - 40;
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& congestionControl)
 {
-    UsePicoseconds();
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     ClusterOptions options;
     options.ranks = ranks;
     options.transport = "tcp";
@@ -329,7 +325,6 @@ TestDuplicates()
         }
         Simulator::Destroy();
     }
-    RngSeedManager::SetRun(1);
 }
 
 /**

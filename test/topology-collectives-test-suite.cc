@@ -12,14 +12,12 @@
 #include "ns3/collective-measurement.h"
 #include "ns3/collective-planner.h"
 #include "ns3/host-model.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/schedule-file.h"
 #include "ns3/schedule-verifier.h"
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-report.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <fstream>
@@ -54,7 +52,6 @@ struct Planned
             Operation operation = Operation::ALL_REDUCE,
             std::vector<uint32_t> hosts = {})
     {
-        UsePicoseconds();
         topology = BuildTopology(spec, 2, DataRate("128Gbps"), NanoSeconds(150));
         if (hosts.empty())
         {
@@ -409,7 +406,6 @@ TestSynthesisBySize()
 {
     // Three routers in a triangle. The link of 0 and 1 is slow and short, the others fast and
     // long.
-    UsePicoseconds();
     TopologyGraph triangle;
     triangle.hosts = 3;
     triangle.switches = 3;
@@ -524,9 +520,6 @@ TestNeeds()
 ClusterOptions
 MakeOptions(const std::string& spec, const std::string& algorithm)
 {
-    UsePicoseconds();
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     ClusterOptions options;
     options.ranks = 16;
     options.topology = spec;
@@ -677,7 +670,6 @@ struct PropertiesTestCase
 
     void Run()
     {
-        UsePicoseconds();
         Check("bigraph:m=2,n=8", {"hdrm", "multi-ring"});
         Check("rail-optimized:gpus=4,servers=3", {"multi-ring", "hierarchical"});
         Check("full-mesh:hosts=8", {"multi-ring"});

@@ -14,7 +14,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/topology-report.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <fstream>
 #include <string>
@@ -27,7 +26,6 @@ namespace ns3::training::tests::topology_file_test
 TopologyGraph
 Load(const std::string& text)
 {
-    UsePicoseconds();
     const std::string path = CreateTempDirFilename("topology");
     std::ofstream(path, std::ios::binary) << text;
     return BuildTopology("file:" + path, 1, DataRate("10Gbps"), NanoSeconds(300));
@@ -213,7 +211,6 @@ Expect(const std::string& spec, uint32_t ranks, const std::string& part)
 void
 TestTopologyReport()
 {
-    UsePicoseconds();
     for (const std::string spec : {"leaf-spine:uplink=40Gbps",
                                    "torus:3x4x5",
                                    "mesh:2x3",

@@ -11,7 +11,6 @@
 #include "ns3/nstime.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-report.h"
-#include "ns3/training-time-resolution.h"
 
 #include <cstdint>
 #include <fstream>
@@ -113,7 +112,6 @@ Build(const std::string& kind,
       uint32_t ranks,
       const std::string& keys = "")
 {
-    UsePicoseconds();
     const std::string path = CreateTempDirFilename("network");
     std::ofstream(path, std::ios::binary) << text;
     return BuildTopology(kind + ":" + path + keys, ranks, DataRate("50Gbps"), MicroSeconds(1));

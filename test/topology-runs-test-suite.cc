@@ -8,9 +8,7 @@
 #include "topology-file-test-common.h"
 
 #include "ns3/collective-measurement.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3/training-time-resolution.h"
 
 #include <fstream>
 #include <string>
@@ -28,9 +26,6 @@ TestEveryTopology(const std::string& spec, uint32_t ranks)
 {
     for (const std::string transport : {"rdma", "tcp"})
     {
-        UsePicoseconds();
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
         ClusterOptions options;
         options.ranks = ranks;
         options.topology = spec;
@@ -59,9 +54,6 @@ TestTopologyFileRun()
     {
         const std::string path = CreateTempDirFilename("topology");
         std::ofstream(path, std::ios::binary) << text;
-        UsePicoseconds();
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
         ClusterOptions options;
         options.ranks = 4;
         options.topology = "file:" + path;

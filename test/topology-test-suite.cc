@@ -13,7 +13,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 #include "ns3/topology-report.h"
-#include "ns3/training-time-resolution.h"
 
 #include <chrono>
 #include <filesystem>
@@ -35,7 +34,6 @@ namespace ns3::training::tests::topology_test
 TopologyGraph
 Build(const std::string& spec, uint32_t ranks = 1)
 {
-    UsePicoseconds();
     return BuildTopology(spec, ranks, DataRate("100Gbps"), NanoSeconds(300));
 }
 
@@ -387,7 +385,6 @@ struct TopologyKeysTestCase
 {
     static std::string Build(const std::string& spec)
     {
-        UsePicoseconds();
         return WriteTopology(BuildTopology(spec, 16, DataRate("100Gbps"), NanoSeconds(500)));
     }
 

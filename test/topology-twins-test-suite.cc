@@ -12,7 +12,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 #include "ns3/topology-twins.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <limits>
@@ -167,7 +166,6 @@ DualHomed()
 void
 TestTopologyTwins()
 {
-    UsePicoseconds();
     for (const std::string spec : {"fat-tree:k=2",
                                    "fat-tree:k=4",
                                    "fat-tree:k=6",

@@ -16,7 +16,6 @@
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 
 #include <cmath>
 #include <fstream>
@@ -225,7 +224,6 @@ TestFlowPattern()
 void
 TestPoissonFlows()
 {
-    UsePicoseconds();
     constexpr double RATE = 100e9;
     constexpr double LOAD = 0.4;
     const Time end = MilliSeconds(400);
@@ -347,7 +345,6 @@ Test(const std::string& transport, uint64_t bytes, uint32_t peer)
 void
 TestLoneFlow()
 {
-    UsePicoseconds();
     for (const uint32_t peer : {1U, 2U, 15U}) // same switch, same pod, other pod
     {
         // RoCE pads payload to 4 bytes.
@@ -410,7 +407,6 @@ Run(const ClusterOptions& options)
 void
 TestBackgroundTraffic()
 {
-    UsePicoseconds();
     std::set<uint64_t> started;
     for (const std::string transport : {"rdma", "tcp", "uec"})
     {

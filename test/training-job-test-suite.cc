@@ -24,7 +24,6 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-jitter.h"
 #include "ns3/training-job.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/training-workload.h"
 #include "ns3/uinteger.h"
 #include "ns3/workload-file.h"
@@ -230,8 +229,6 @@ ToMebibytes(uint64_t bytes)
 void
 TestWorkloadTotals()
 {
-    UsePicoseconds();
-
     struct Total
     {
         std::string name;
@@ -393,7 +390,6 @@ CheckEstimates()
 void
 TestGpu()
 {
-    UsePicoseconds();
     CheckPublished();
     CheckLayers();
     CheckEstimates();
@@ -443,7 +439,6 @@ Check(const std::string& name, const std::vector<double>& mebibytes)
 void
 TestGradientBuckets()
 {
-    UsePicoseconds();
     Check("resnet50", {7.82, 30.04, 25.04, 25.32, 9.27});
     Check("vgg16", {15.63, 64.02, 392.02, 27.01, 27.01, 2.12});
     Check("alexnet", {15.63, 64.02, 144.02, 9.42});
@@ -531,7 +526,6 @@ RefuseToLoad(const std::string& name, uint32_t batch, double scale, const std::s
 void
 TestWorkloadFile()
 {
-    UsePicoseconds();
     const std::string header = "layer,parameters,forward_us,backward_us\n";
 
     std::istringstream input("\xEF\xBB\xBF# a comment\r\n\r\n"
@@ -673,7 +667,6 @@ Exchange(IterationStatistics& from, IterationStatistics& to)
 void
 TestIterationStatistics()
 {
-    UsePicoseconds();
     const auto all = Make();
     const auto first = Make();
     const auto second = Make();
@@ -921,7 +914,6 @@ struct JobByLayerTestCase : JobTestCase
 {
     void Run()
     {
-        UsePicoseconds();
         // Layer 1 has no parameters. Updates take 1 ms a layer of the others.
         LayeredModel workload;
         workload.layers = {{"input", 0, MilliSeconds(1), MilliSeconds(1)},
@@ -1014,7 +1006,6 @@ struct JobTimesTestCase : JobTestCase
 
     void Run()
     {
-        UsePicoseconds();
         const LayeredModel workload = MakeWorkload();
         const double compute = 6 + 15 + 1;
 
@@ -1115,7 +1106,6 @@ struct JobJitterTestCase : JobTestCase
 {
     void Run()
     {
-        UsePicoseconds();
         LayeredModel workload;
         workload.layers = {{"0", 1000, MilliSeconds(6), MilliSeconds(15)}};
         workload.update = MilliSeconds(1);
@@ -1210,7 +1200,6 @@ struct JobEdgesTestCase : JobTestCase
 {
     void Run()
     {
-        UsePicoseconds();
         LayeredModel workload;
         workload.layers = {{"0", 1000, MilliSeconds(1), MilliSeconds(2)},
                            {"1", 0, MilliSeconds(1), MilliSeconds(2)},
@@ -1283,7 +1272,6 @@ struct JobVerificationTestCase : JobTestCase
 {
     void Run()
     {
-        UsePicoseconds();
         LayeredModel workload;
         workload.layers = {{"0", 1000, MilliSeconds(1), MilliSeconds(2)},
                            {"1", 2, MilliSeconds(1), MilliSeconds(2)}};

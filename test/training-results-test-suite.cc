@@ -15,7 +15,6 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-json-writer.h"
 #include "ns3/training-output-file.h"
-#include "ns3/training-time-resolution.h"
 
 #include <cmath>
 #include <csignal>
@@ -99,7 +98,6 @@ TestJsonWriter()
 void
 TestOutputFile()
 {
-    UsePicoseconds();
     const std::string good = MakePath("good.json");
     const auto check = [&](OutputKind kind) {
         return GetRefusal([&] { CheckOutputFile(good, kind); });
@@ -202,7 +200,6 @@ TestOutputFileReplacement()
 void
 TestTimelineTrace()
 {
-    UsePicoseconds();
     const std::string path = MakePath("trace.json");
     const std::string step =
         R"({"ph":"X","pid":3,"tid":3,"ts":1000000000.000001,"dur":0.000020,"name":"a \"b\"",)"

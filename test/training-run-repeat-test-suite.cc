@@ -14,7 +14,6 @@
 #include "ns3/in-network-figures.h"
 #include "ns3/path-figures.h"
 #include "ns3/result-store.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/task-runner.h"
 #include "ns3/training-run.h"
 #include "ns3/uinteger.h"
@@ -38,8 +37,6 @@ using Change = std::function<void(O)>;
 Options
 MakeOptions()
 {
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     BucketScheduler::UseByDefault(); // newer ns-3 resets global values after a test case
     Options options;
     options.workload = MakePath("workload.csv");

@@ -36,8 +36,6 @@ namespace ns3::training::tests::training_run_test
 TrainingRunOptions
 MakeOptions()
 {
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     TrainingRunOptions options;
     options.workload = MakePath("workload.csv");
     std::ofstream(options.workload) << "layer,parameters,forward_us,backward_us\n"

@@ -8,7 +8,6 @@
 
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <string>
@@ -28,7 +27,6 @@ struct TransportRestartTestCase
 
     void Run()
     {
-        UsePicoseconds();
         for (uint32_t restarts : {1U, 2U, 5U})
         {
             Run(restarts);

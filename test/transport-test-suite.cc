@@ -8,11 +8,9 @@
 
 #include "ns3/message-transport.h"
 #include "ns3/rdma-transport.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uec-transport.h"
 #include "ns3/uinteger.h"
 
@@ -45,9 +43,6 @@ class TransportFixture
     TransportFixture(const std::string& kind, uint32_t ranks, double loss)
         : received(ranks)
     {
-        UsePicoseconds();
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
         ClusterOptions options;
         options.ranks = ranks;
         options.transport = kind;

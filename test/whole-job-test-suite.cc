@@ -11,7 +11,6 @@
 #include "ns3/graph-checker.h"
 #include "ns3/listed-graph.h"
 #include "ns3/path-figures.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/training-run.h"
 
 #include <functional>
@@ -30,8 +29,6 @@ Check(
     const std::function<void(ParallelOptions&)>& set,
     const std::function<void(ClusterOptions&)>& change = [](ClusterOptions&) {})
 {
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     TrainingRunOptions options;
     options.model.model =
         WriteFile("small.json", R"({"layers": 4, "hidden": 64, "heads": 8, "feed_forward": 128,
