@@ -19,8 +19,6 @@
 #include <numeric>
 #include <random>
 #include <set>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::aggregation_tree_test
 {

@@ -15,12 +15,7 @@
 #include "ns3/schedule-verifier.h"
 #include "ns3/topology-builder.h"
 
-#include <cstdint>
 #include <map>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::astra_system_test
 {

@@ -18,9 +18,6 @@
 #include <limits>
 #include <numeric>
 #include <random>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::atp_program_test
 {

@@ -13,15 +13,11 @@
 #include "ns3/atp-wire-format.h"
 #include "ns3/boolean.h"
 #include "ns3/contribution-check.h"
-#include "ns3/number-format.h"
 #include "ns3/topology-builder.h"
 #include "ns3/wire-bytes.h"
 
 #include <cmath>
-#include <limits>
 #include <set>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::atp_server_test
 {

@@ -19,12 +19,9 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <numeric>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::atp_test
 {

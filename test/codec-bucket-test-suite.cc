@@ -10,15 +10,10 @@
 #include "ns3/bucket-codec.h"
 #include "ns3/error-feedback.h"
 #include "ns3/omnireduce-codec.h"
-#include "ns3/training-float-bits.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 #include <set>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::codec_bucket_test
 {

@@ -15,8 +15,6 @@
 #include <array>
 #include <boost/crc.hpp>
 #include <cmath>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::codec_inceptionn_test
 {

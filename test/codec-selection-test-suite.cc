@@ -9,10 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <set>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::codec_selection_test
 {

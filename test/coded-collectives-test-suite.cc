@@ -17,14 +17,11 @@
 #include "ns3/message-coding.h"
 #include "ns3/simulator.h"
 #include "ns3/training-run.h"
-#include "ns3/uec-connection.h"
 #include "ns3/uec-nic.h"
 #include "ns3/uec-wire-format.h"
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::coded_collectives_test
 {

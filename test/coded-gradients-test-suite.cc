@@ -19,8 +19,6 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::coded_gradients_test
 {

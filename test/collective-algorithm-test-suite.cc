@@ -15,7 +15,6 @@
 
 #include <algorithm>
 #include <bitset>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>

@@ -25,10 +25,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::collective_setup_test
 {

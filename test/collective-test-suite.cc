@@ -8,7 +8,6 @@
 #include "test-case.h"
 
 #include "ns3/collective-algorithm.h"
-#include "ns3/collective-planner.h"
 #include "ns3/lower-bound.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/schedule-verifier.h"
@@ -16,7 +15,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 namespace ns3::training::tests::collective_test
 {

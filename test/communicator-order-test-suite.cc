@@ -17,8 +17,6 @@
 
 #include <algorithm>
 #include <bitset>
-#include <cmath>
-#include <string>
 
 namespace ns3::training::tests::communicator_order_test
 {

@@ -9,9 +9,6 @@
 #include "ns3/collective-replay.h"
 #include "ns3/simulator.h"
 
-#include <string>
-#include <vector>
-
 namespace ns3::training::tests::communicator_replay_test
 {
 

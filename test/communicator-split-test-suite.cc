@@ -16,12 +16,8 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 
-#include <cstdint>
 #include <map>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::communicator_split_test
 {

@@ -12,13 +12,10 @@
 #include "ns3/schedule-interpreter.h"
 #include "ns3/scheduled-communicator.h"
 #include "ns3/simulator.h"
-#include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <random>
-#include <vector>
 
 namespace ns3::training::tests::communicator_test
 {

@@ -8,14 +8,10 @@
 
 #include "ns3/energy-figures.h"
 #include "ns3/fabric-frame.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/training-run.h"
 
-#include <cstdint>
 #include <fstream>
-#include <string>
 #include <unistd.h>
 
 namespace ns3::training::tests::energy_test

@@ -17,8 +17,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::fabric_border_test
 {

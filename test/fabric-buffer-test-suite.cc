@@ -9,7 +9,6 @@
 
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
-#include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-port.h"
@@ -25,9 +24,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::fabric_buffer_test
 {

@@ -11,7 +11,6 @@
 #include "ns3/data-rate.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/link-credits.h"
-#include "ns3/pfc-deadlock.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
@@ -19,8 +18,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::fabric_credit_test
 {

@@ -12,19 +12,14 @@
 #include "ns3/drop-reason.h"
 #include "ns3/endpoint-address.h"
 #include "ns3/fabric-helper.h"
-#include "ns3/fault-plan.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/nstime.h"
 #include "ns3/packet.h"
 #include "ns3/simulator.h"
-#include "ns3/string.h"
-#include "ns3/topology-builder.h"
 #include "ns3/uinteger.h"
 
 #include <map>
 #include <set>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::fabric_drop_test
 {

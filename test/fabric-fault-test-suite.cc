@@ -16,9 +16,7 @@
 #include <cmath>
 #include <fstream>
 #include <memory>
-#include <string>
 #include <tuple>
-#include <vector>
 
 namespace ns3::training::tests::fabric_fault_test
 {

@@ -13,15 +13,11 @@
 #include "ns3/link-impairment.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
-#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::fabric_forwarding_test
 {

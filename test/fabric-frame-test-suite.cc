@@ -8,7 +8,6 @@
 #include "test-case.h"
 
 #include "ns3/data-rate.h"
-#include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-port.h"
@@ -23,9 +22,6 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::fabric_frame_test
 {

@@ -12,8 +12,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::fabric_gateway_test
 {

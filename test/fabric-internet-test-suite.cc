@@ -11,7 +11,6 @@
 #include "ns3/config.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
-#include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/global-value.h"
@@ -30,8 +29,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::fabric_internet_test
 {

@@ -12,9 +12,6 @@
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 
-#include <string>
-#include <vector>
-
 namespace ns3::training::tests::fabric_memory_test
 {
 

@@ -9,9 +9,6 @@
 
 #include "ns3/endpoint-address.h"
 
-#include <string>
-#include <vector>
-
 namespace ns3::training::tests::fabric_neighbors_test
 {
 

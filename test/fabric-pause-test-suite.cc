@@ -10,7 +10,6 @@
 
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
-#include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-port.h"
@@ -24,9 +23,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::fabric_pause_test
 {

@@ -7,7 +7,6 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/nstime.h"
@@ -17,9 +16,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::fabric_port_test
 {

@@ -14,8 +14,6 @@
 #include "ns3/uinteger.h"
 
 #include <map>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::fabric_program_test
 {

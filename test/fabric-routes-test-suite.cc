@@ -17,9 +17,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::fabric_routes_test
 {

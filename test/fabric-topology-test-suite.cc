@@ -8,7 +8,6 @@
 #include "test-case.h"
 
 #include "ns3/data-rate.h"
-#include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/nstime.h"
@@ -21,12 +20,8 @@
 #include "ns3/training-configuration-error.h"
 
 #include <cmath>
-#include <functional>
 #include <map>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::fabric_topology_test
 {

@@ -14,9 +14,6 @@
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
-#include <string>
-#include <vector>
-
 namespace ns3::training::tests::fabric_trim_test
 {
 

@@ -11,7 +11,6 @@
 
 #include <fstream>
 #include <iterator>
-#include <string>
 #include <unistd.h>
 
 namespace ns3::training::tests

@@ -17,8 +17,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::flow_test
 {

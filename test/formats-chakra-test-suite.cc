@@ -11,10 +11,6 @@
 #include "ns3/graph-timing.h"
 #include "ns3/nstime.h"
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 namespace ns3::training::tests::formats_chakra_test
 {
 

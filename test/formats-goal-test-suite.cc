@@ -10,11 +10,6 @@
 #include "ns3/graph-timing.h"
 #include "ns3/nstime.h"
 
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace ns3::training::tests::formats_goal_test
 {
 

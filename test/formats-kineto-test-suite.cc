@@ -11,10 +11,7 @@
 #include "ns3/nstime.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::formats_kineto_test
 {

@@ -10,11 +10,7 @@
 #include "ns3/graph-timing.h"
 #include "ns3/nstime.h"
 
-#include <cstdint>
-#include <map>
-#include <string>
 #include <tuple>
-#include <vector>
 
 namespace ns3::training::tests::formats_layer_test
 {

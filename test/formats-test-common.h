@@ -14,11 +14,7 @@
 #include "ns3/workload-format.h"
 
 #include <boost/crc.hpp>
-#include <cstdint>
 #include <fstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests
 {

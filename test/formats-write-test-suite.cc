@@ -13,10 +13,6 @@
 #include "ns3/pipeline-choice.h"
 #include "ns3/pipeline-timing.h"
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 namespace ns3::training::tests::formats_write_test
 {
 

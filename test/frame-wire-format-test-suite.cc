@@ -24,9 +24,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <string>
 #include <sys/stat.h>
-#include <vector>
 
 namespace ns3::training::tests::frame_wire_format_test
 {

@@ -11,11 +11,8 @@
 #include "ns3/gradient-values.h"
 
 #include <cmath>
-#include <cstdint>
 #include <fstream>
 #include <limits>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::gradient_source_test
 {

@@ -13,10 +13,7 @@
 #include "ns3/task-writer.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::graph_checkpoint_test
 {

@@ -16,9 +16,6 @@
 
 #include <map>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::graph_test
 {

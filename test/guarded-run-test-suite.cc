@@ -11,8 +11,6 @@
 #include "ns3/training-cluster.h"
 
 #include <csignal>
-#include <cstdint>
-#include <string>
 
 namespace ns3::training::tests::guarded_run_test
 {

@@ -8,8 +8,6 @@
 
 #include "ns3/host-channels.h"
 
-#include <cstdint>
-
 namespace ns3::training::tests::host_channels_test
 {
 

@@ -10,7 +10,6 @@
 #include "ns3/boolean.h"
 #include "ns3/bucket-scheduler.h"
 #include "ns3/data-rate.h"
-#include "ns3/fabric-channel.h"
 #include "ns3/global-value.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-dcqcn.h"
@@ -21,10 +20,6 @@
 #include "ns3/window-simulator-impl.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::host_windows_test
 {

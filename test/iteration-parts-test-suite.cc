@@ -17,13 +17,7 @@
 
 #include "ns3/config.h"
 #include "ns3/pipeline-choice.h"
-#include "ns3/simulator.h"
 #include "ns3/training-run.h"
-
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::iteration_parts_test
 {

@@ -15,13 +15,9 @@
 #include "ns3/training-run.h"
 #include "ns3/transformer-model.h"
 
-#include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
-#include <string>
 #include <tuple>
-#include <vector>
 
 namespace ns3::training::tests::job_check_test
 {

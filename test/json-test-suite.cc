@@ -11,11 +11,7 @@
 #include "ns3/training-json-tree.h"
 #include "ns3/training-json-writer.h"
 
-#include <cstdint>
 #include <limits>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::json_test
 {

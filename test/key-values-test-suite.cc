@@ -17,9 +17,7 @@
 #include "ns3/training-memory.h"
 #include "ns3/uinteger.h"
 
-#include <string>
 #include <tuple>
-#include <vector>
 
 namespace ns3::training::tests::key_values_test
 {

@@ -16,12 +16,8 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::layer_workload_test
 {

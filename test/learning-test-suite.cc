@@ -17,12 +17,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::learning_test
 {

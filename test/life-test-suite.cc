@@ -16,11 +16,7 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdint>
 #include <fstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::life_test
 {

@@ -9,8 +9,6 @@
 #include "run-test-common.h"
 #include "test-case.h"
 
-#include <functional>
-
 namespace ns3::training::tests::living_job_runs_test
 {
 

@@ -15,9 +15,7 @@
 #include "ns3/training-run.h"
 
 #include <array>
-#include <cstdint>
 #include <fstream>
-#include <string>
 
 namespace ns3::training::tests
 {

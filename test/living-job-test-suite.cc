@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <vector>
 
 namespace ns3::training::tests::living_job_test
 {

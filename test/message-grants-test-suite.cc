@@ -10,11 +10,8 @@
 #include "ns3/message-tag.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <random>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::message_grants_test
 {

@@ -17,10 +17,6 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::multitree_test
 {

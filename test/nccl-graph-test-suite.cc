@@ -10,12 +10,8 @@
 #include "ns3/collective-algorithm.h"
 #include "ns3/schedule-verifier.h"
 
-#include <cstdint>
 #include <fstream>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::nccl_graph_test
 {

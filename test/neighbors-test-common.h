@@ -27,7 +27,6 @@
 
 #include <algorithm>
 #include <map>
-#include <vector>
 
 namespace ns3::training::tests
 {

@@ -14,18 +14,12 @@
 #include "ns3/simulator.h"
 #include "ns3/switch-device.h"
 #include "ns3/training-event-loop.h"
-#include "ns3/training-network-part.h"
 #include "ns3/uinteger.h"
-#include "ns3/window-simulator-impl.h"
 
-#include <cstdint>
-#include <functional>
 #include <map>
 #include <random>
 #include <set>
-#include <string>
 #include <tuple>
-#include <vector>
 
 namespace ns3::training::tests::network_part_test
 {

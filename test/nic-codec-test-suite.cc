@@ -22,8 +22,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::nic_codec_test
 {

@@ -15,8 +15,6 @@
 #include <algorithm>
 #include <memory>
 #include <random>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::nic_interface_test
 {

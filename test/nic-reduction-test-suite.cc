@@ -19,9 +19,6 @@
 #include <map>
 #include <memory>
 #include <random>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::nic_reduction_test
 {

@@ -11,9 +11,6 @@
 #include "ns3/run-warnings.h"
 #include "ns3/sharp-wire-format.h"
 
-#include <string>
-#include <tuple>
-
 namespace ns3::training::tests::nvls_test
 {
 

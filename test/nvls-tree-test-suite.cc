@@ -9,13 +9,6 @@
 
 #include "ns3/nccl-tuning.h"
 #include "ns3/packet-size.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/rdma-queue-pair.h"
-
-#include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::nvls_tree_test
 {

@@ -16,13 +16,8 @@
 #include "ns3/transformer-model.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::parallel_overlap_test
 {

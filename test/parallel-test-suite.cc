@@ -14,14 +14,9 @@
 #include "ns3/transformer-graph.h"
 #include "ns3/transformer-model.h"
 
-#include <cstdint>
 #include <fstream>
-#include <functional>
 #include <map>
 #include <memory>
-#include <string>
-#include <tuple>
-#include <vector>
 
 namespace ns3::training::tests::parallel_test
 {

@@ -13,13 +13,8 @@
 #include "ns3/training-communicator.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <map>
 #include <random>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::peer_messages_test
 {

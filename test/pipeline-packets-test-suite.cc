@@ -20,11 +20,8 @@
 #include "ns3/transformer-model.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <set>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::pipeline_packets_test
 {

@@ -6,17 +6,12 @@
 
 #include "test-case.h"
 
-#include "ns3/nstime.h"
 #include "ns3/pipeline-choice.h"
 #include "ns3/pipeline-schedule.h"
 #include "ns3/pipeline-timing.h"
 #include "ns3/training-configuration-error.h"
 
-#include <cstdint>
 #include <fstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::pipeline_schedule_test
 {

@@ -14,11 +14,7 @@
 #include "ns3/training-jitter.h"
 
 #include <algorithm>
-#include <functional>
-#include <memory>
 #include <numeric>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::port_pairs_test
 {

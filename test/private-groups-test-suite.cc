@@ -12,11 +12,7 @@
 #include "ns3/task-graph.h"
 #include "ns3/topology-graph.h"
 
-#include <cstdint>
 #include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::private_groups_test
 {

@@ -6,7 +6,6 @@
 
 #include "test-case.h"
 
-#include "ns3/config.h"
 #include "ns3/data-rate.h"
 #include "ns3/global-value.h"
 #include "ns3/nstime.h"
@@ -17,7 +16,6 @@
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-version.h"
-#include "ns3/uinteger.h"
 
 #include <limits>
 #include <sstream>

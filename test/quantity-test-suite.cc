@@ -11,13 +11,9 @@
 #include "ns3/training-quantity.h"
 
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <random>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::quantity_test
 {

@@ -11,10 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::quantized_tensor_test
 {

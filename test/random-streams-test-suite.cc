@@ -8,7 +8,6 @@
 
 #include "ns3/training-random-streams.h"
 
-#include <cstdint>
 #include <set>
 
 namespace ns3::training::tests::random_streams_test

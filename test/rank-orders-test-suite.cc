@@ -11,7 +11,6 @@
 #include "ns3/gather-synthesizer.h"
 #include "ns3/nstime.h"
 #include "ns3/rank-orders.h"
-#include "ns3/shortest-paths.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 #include "ns3/training-configuration-error.h"
@@ -20,9 +19,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::rank_orders_test
 {

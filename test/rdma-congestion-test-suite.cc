@@ -34,8 +34,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::rdma_congestion_test
 {

@@ -19,8 +19,6 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::rdma_datagram_test
 {

@@ -10,7 +10,6 @@
 #include "ns3/boolean.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
-#include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/nstime.h"
 #include "ns3/random-variable-stream.h"
@@ -22,7 +21,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <string>
 
 namespace ns3::training::tests::rdma_dcqcn_test
 {

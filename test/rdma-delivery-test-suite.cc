@@ -19,8 +19,6 @@
 #include <algorithm>
 #include <deque>
 #include <random>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::rdma_delivery_test
 {

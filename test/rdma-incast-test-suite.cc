@@ -29,9 +29,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::rdma_incast_test
 {

@@ -11,8 +11,6 @@
 #include "ns3/rdma-dcqcn.h"
 #include "ns3/topology-builder.h"
 
-#include <vector>
-
 namespace ns3::training::tests::rdma_memory_test
 {
 

@@ -7,7 +7,6 @@
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/nstime.h"
 #include "ns3/random-variable-stream.h"
@@ -19,9 +18,6 @@
 #include "ns3/simulator.h"
 #include "ns3/training-byte-buffer.h"
 #include "ns3/uinteger.h"
-
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::rdma_message_test
 {

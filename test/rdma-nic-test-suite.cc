@@ -23,10 +23,7 @@
 
 #include <algorithm>
 #include <deque>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::rdma_nic_test
 {

@@ -8,7 +8,6 @@
 #include "test-case.h"
 
 #include "ns3/fabric-frame.h"
-#include "ns3/nstime.h"
 #include "ns3/rdma-line-rate.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
@@ -17,13 +16,8 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <map>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::rdma_out_of_order_test
 {

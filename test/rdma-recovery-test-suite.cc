@@ -7,7 +7,6 @@
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/nstime.h"
 #include "ns3/rdma-line-rate.h"
@@ -21,9 +20,6 @@
 
 #include <algorithm>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::rdma_recovery_test
 {

@@ -8,9 +8,7 @@
 #include "test-case.h"
 
 #include "ns3/data-rate.h"
-#include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
-#include "ns3/fabric-port.h"
 #include "ns3/nic-program.h"
 #include "ns3/nstime.h"
 #include "ns3/rdma-dcqcn.h"
@@ -23,11 +21,7 @@
 #include "ns3/type-id.h"
 
 #include <cmath>
-#include <functional>
 #include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::rdma_scheduling_test
 {

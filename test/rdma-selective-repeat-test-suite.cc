@@ -21,9 +21,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::rdma_selective_repeat_test
 {

@@ -17,10 +17,6 @@
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace ns3::training::tests::rdma_send_receive_test
 {
 

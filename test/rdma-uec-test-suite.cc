@@ -24,17 +24,13 @@
 #include "ns3/uec-nscc.h"
 #include "ns3/uec-paths.h"
 #include "ns3/uec-wire-format.h"
-#include "ns3/uinteger.h"
 #include "ns3/wire-bytes.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <set>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::rdma_uec_test
 {

@@ -8,7 +8,6 @@
 #include "test-case.h"
 
 #include "ns3/fabric-frame.h"
-#include "ns3/fabric-port.h"
 #include "ns3/rdma-dcqcn.h"
 #include "ns3/rdma-line-rate.h"
 #include "ns3/rdma-nic.h"
@@ -18,8 +17,6 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::rdma_wire_test
 {

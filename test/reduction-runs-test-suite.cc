@@ -9,7 +9,6 @@
 
 #include "ns3/reference-sums.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/schedule-table.h"
 
 namespace ns3::training::tests::reduction_runs_test
 {

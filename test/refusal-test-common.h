@@ -11,9 +11,6 @@
 
 #include "ns3/training-configuration-error.h"
 
-#include <functional>
-#include <string>
-
 namespace ns3::training::tests
 {
 

@@ -17,9 +17,6 @@
 #include "ns3/training-cluster.h"
 #include "ns3/value-suggestion.h"
 
-#include <string>
-#include <vector>
-
 namespace ns3::training::tests::refusal_test
 {
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 namespace ns3::training::tests::remaining_time_test
 {

@@ -16,16 +16,9 @@
 #include "ns3/message-coding.h"
 #include "ns3/schedule-order.h"
 
-#include <algorithm>
-#include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
 #include <numeric>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::schedule_data_test
 {

@@ -11,7 +11,6 @@
 
 #include <random>
 #include <set>
-#include <vector>
 
 namespace ns3::training::tests::schedule_dependencies_test
 {

@@ -18,7 +18,6 @@
 #include "ns3/training-configuration-error.h"
 
 #include <fstream>
-#include <functional>
 #include <numeric>
 
 namespace ns3::training::tests::schedule_file_test

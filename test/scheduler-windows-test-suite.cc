@@ -23,9 +23,7 @@
 #include <map>
 #include <sstream>
 #include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
 namespace ns3::training::tests::scheduler_windows_test
 {

@@ -16,10 +16,7 @@
 #include "ns3/training-run.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::shared_run_test
 {

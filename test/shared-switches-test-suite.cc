@@ -12,10 +12,6 @@
 #include "ns3/shared-run.h"
 #include "ns3/training-run.h"
 
-#include <functional>
-#include <string>
-#include <vector>
-
 namespace ns3::training::tests::shared_switches_test
 {
 

@@ -13,13 +13,9 @@
 #include "ns3/shared-transport.h"
 #include "ns3/simulator.h"
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <random>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::shared_transport_test
 {

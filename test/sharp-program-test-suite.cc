@@ -16,13 +16,10 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <numeric>
 #include <random>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::sharp_program_test
 {

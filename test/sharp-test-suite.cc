@@ -14,9 +14,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/uinteger.h"
 
-#include <map>
-#include <tuple>
-
 namespace ns3::training::tests::sharp_test
 {
 

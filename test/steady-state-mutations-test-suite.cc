@@ -9,29 +9,21 @@
 
 #include "ns3/bucket-scheduler.h"
 #include "ns3/config.h"
-#include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
 #include "ns3/state-visitor.h"
 #include "ns3/steady-state.h"
-#include "ns3/switch-device.h"
 #include "ns3/training-cluster.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <functional>
 #include <iostream>
 #include <map>
 #include <set>
-#include <string>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::steady_state_mutations_test
 {

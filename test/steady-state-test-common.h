@@ -18,12 +18,8 @@
 #include "ns3/training-cluster.h"
 #include "ns3/window-simulator-impl.h"
 
-#include <cstdint>
-#include <functional>
 #include <random>
-#include <string>
 #include <tuple>
-#include <vector>
 
 namespace ns3::training::tests
 {

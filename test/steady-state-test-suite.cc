@@ -11,7 +11,6 @@
 #include "ns3/bucket-scheduler.h"
 #include "ns3/config.h"
 #include "ns3/default-simulator-impl.h"
-#include "ns3/fabric-channel.h"
 #include "ns3/global-value.h"
 #include "ns3/map-scheduler.h"
 #include "ns3/rdma-nic.h"
@@ -21,13 +20,8 @@
 #include "ns3/training-cluster.h"
 #include "ns3/window-simulator-impl.h"
 
-#include <cstdint>
 #include <optional>
 #include <random>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::steady_state_test
 {

@@ -10,7 +10,6 @@
 
 #include "ns3/frame-archive.h"
 #include "ns3/frame-wire-format.h"
-#include "ns3/string.h"
 #include "ns3/switch-ps-program.h"
 #include "ns3/switch-ps-wire-format.h"
 #include "ns3/training-byte-archive.h"
@@ -20,9 +19,7 @@
 #include <cstring>
 #include <numeric>
 #include <random>
-#include <string>
 #include <tuple>
-#include <vector>
 
 namespace ns3::training::tests::switch_ps_program_test
 {

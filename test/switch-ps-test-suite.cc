@@ -15,9 +15,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/uinteger.h"
 
-#include <map>
-#include <tuple>
-
 namespace ns3::training::tests::switch_ps_test
 {
 

@@ -16,8 +16,6 @@
 #include <limits>
 #include <numeric>
 #include <random>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::switchml_program_test
 {

@@ -7,7 +7,6 @@
 #include "innetwork-test-common.h"
 #include "test-case.h"
 
-#include "ns3/program-options.h"
 #include "ns3/run-warnings.h"
 #include "ns3/simulator.h"
 #include "ns3/switchml-communicator.h"
@@ -19,12 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <memory>
-#include <random>
-#include <string>
 #include <tuple>
-#include <vector>
 
 namespace ns3::training::tests::switchml_test
 {

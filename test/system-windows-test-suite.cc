@@ -11,7 +11,6 @@
 #include "ns3/bucket-scheduler.h"
 #include "ns3/collective-measurement.h"
 #include "ns3/default-simulator-impl.h"
-#include "ns3/fabric-channel.h"
 #include "ns3/global-value.h"
 #include "ns3/map-scheduler.h"
 #include "ns3/random-variable-stream.h"
@@ -24,13 +23,8 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <map>
-#include <memory>
-#include <string>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::system_windows_test
 {

@@ -12,7 +12,6 @@
 #include "ns3/training-cluster.h"
 
 #include <algorithm>
-#include <string>
 
 namespace ns3::training::tests::tcp_cost_test
 {

@@ -15,8 +15,6 @@
 #include "ns3/tcp-figures.h"
 #include "ns3/training-run.h"
 
-#include <algorithm>
-#include <functional>
 #include <map>
 #include <tuple>
 

@@ -24,10 +24,7 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <string>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::topology_collectives_test
 {

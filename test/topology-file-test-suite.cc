@@ -16,8 +16,6 @@
 #include "ns3/training-configuration-error.h"
 
 #include <fstream>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::topology_file_test
 {

@@ -10,11 +10,8 @@
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
 #include "ns3/topology-builder.h"
-#include "ns3/topology-report.h"
 
-#include <cstdint>
 #include <fstream>
-#include <string>
 
 namespace ns3::training::tests::topology_import_test
 {

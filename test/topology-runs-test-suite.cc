@@ -11,7 +11,6 @@
 #include "ns3/simulator.h"
 
 #include <fstream>
-#include <string>
 
 namespace ns3::training::tests::topology_runs_test
 {

@@ -19,9 +19,6 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::topology_test
 {

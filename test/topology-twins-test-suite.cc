@@ -15,8 +15,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::topology_twins_test
 {

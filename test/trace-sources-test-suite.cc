@@ -14,15 +14,11 @@
 #include "ns3/training-cluster.h"
 #include "ns3/training-job-helper.h"
 
-#include <cstdint>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <set>
-#include <sstream>
-#include <string>
 #include <tuple>
-#include <vector>
 
 namespace ns3::training::tests::trace_sources_test
 {

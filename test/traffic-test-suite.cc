@@ -14,15 +14,12 @@
 #include "ns3/idle-paths.h"
 #include "ns3/poisson-flows.h"
 #include "ns3/simulator.h"
-#include "ns3/topology-builder.h"
 #include "ns3/training-cluster.h"
 
 #include <cmath>
 #include <fstream>
 #include <map>
 #include <set>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::traffic_test
 {

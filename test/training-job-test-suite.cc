@@ -15,7 +15,6 @@
 #include "ns3/gradient-values.h"
 #include "ns3/iteration-statistics.h"
 #include "ns3/node-container.h"
-#include "ns3/node.h"
 #include "ns3/nstime.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"

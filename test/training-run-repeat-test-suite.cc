@@ -19,12 +19,7 @@
 #include "ns3/uinteger.h"
 
 #include <fstream>
-#include <functional>
-#include <memory>
 #include <regex>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::training_run_repeat_test
 {

@@ -17,17 +17,12 @@
 #include "ns3/result-store.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/run-statistics.h"
-#include "ns3/training-configuration-error.h"
 #include "ns3/training-run.h"
 #include "ns3/training-runs.h"
 #include "ns3/training-workload.h"
 
 #include <cmath>
 #include <fstream>
-#include <functional>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::training_run_test
 {

@@ -10,9 +10,6 @@
 #include "ns3/training-cluster.h"
 
 #include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::transport_restart_test
 {

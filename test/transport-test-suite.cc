@@ -16,7 +16,6 @@
 
 #include <map>
 #include <tuple>
-#include <vector>
 
 namespace ns3::training::tests::transport_test
 {

@@ -10,11 +10,7 @@
 #include "ns3/turn-order.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
 #include <random>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests::turn_order_test
 {

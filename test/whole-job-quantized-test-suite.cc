@@ -21,13 +21,9 @@
 #include "ns3/transformer-graph.h"
 
 #include <cmath>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::whole_job_quantized_test
 {

@@ -13,11 +13,7 @@
 #include "ns3/path-figures.h"
 #include "ns3/training-run.h"
 
-#include <functional>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests::whole_job_test
 {

@@ -9,8 +9,6 @@
 
 #include "ns3/workload-summary.h"
 
-#include <string>
-
 namespace ns3::training::tests::workload_summary_test
 {
 

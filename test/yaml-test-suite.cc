@@ -10,10 +10,6 @@
 #include "ns3/training-json-writer.h"
 #include "ns3/training-yaml.h"
 
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace ns3::training::tests::yaml_test
 {
 
