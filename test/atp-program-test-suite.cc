@@ -52,10 +52,7 @@ struct Extra
 class Bench : public ProgramBench<AtpProgram>
 {
   public:
-    /**
-     * @param workers number of workers per job
-     * @param program with its attributes set
-     */
+    /** @param workers number of workers per job @param program with its attributes set */
     Bench(uint32_t workers, Ptr<AtpProgram> program = CreateObject<AtpProgram>())
         : ProgramBench(Prepare(program), 2 * (workers + 1)),
           received(2 * (workers + 1)),
@@ -97,9 +94,6 @@ class Bench : public ProgramBench<AtpProgram>
 
     /**
      * Sends a packet of a worker, whose element i is value + i, and runs until all frames arrive.
-     * @param job of the worker
-     * @param worker index of the worker
-     * @param packet its number
      * @param value first element
      * @param extra additional header fields
      */

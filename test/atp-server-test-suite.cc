@@ -70,8 +70,6 @@ class Bench
 
     /**
      * Sends the contributions of some ranks, each with the value 10^rank, in one frame.
-     * @param packet its number
-     * @param ranks bits of the ranks
      * @param change sets further header fields
      */
     template <typename Change>

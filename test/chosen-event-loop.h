@@ -22,10 +22,7 @@ namespace ns3::training::tests
 class ChosenEventLoop
 {
   public:
-    /**
-     * @param loop the event loop
-     * @param scheduler its event list
-     */
+    /** @param loop the event loop @param scheduler its event list */
     ChosenEventLoop(const Ptr<SimulatorImpl>& loop, TypeId scheduler)
     {
         GlobalValue::GetValueByName("SchedulerType", m_before);
@@ -43,10 +40,7 @@ class ChosenEventLoop
     TypeIdValue m_before;
 };
 
-/**
- * @param windows whether nodes execute events in windows
- * @return an event loop
- */
+/** @param windows whether nodes execute events in windows @return an event loop */
 inline Ptr<WindowSimulatorImpl>
 MakeLoop(bool windows = true)
 {

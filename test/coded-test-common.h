@@ -33,8 +33,6 @@ MakeSlowCluster(uint32_t ranks, const std::string& transport)
 
 /**
  * Measures a collective.
- * @param options of the cluster
- * @param operation the collective
  * @param bytes of the whole vector
  * @param isReal whether messages carry numbers
  * @param observe called with the cluster and the measurement before the cluster ends

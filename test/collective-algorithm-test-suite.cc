@@ -61,9 +61,6 @@ struct Cost
 };
 
 /**
- * @param name of an algorithm
- * @param keys given keys
- * @param operation collective operation
  * @param n number of ranks, at least 2
  * @param size of the vector, a multiple of all its divisors in the algorithm
  * @return steps and bytes as published; nothing if unsupported or unknown
@@ -482,9 +479,7 @@ struct AlgorithmPropertiesTest
     uint64_t cases{0};
 };
 
-/**
- * @param copies concurrent messages of a rank, each along one dimension; 0: turns are allowed
- */
+/** @param copies concurrent messages of a rank, each along one dimension; 0: turns are allowed */
 void
 Check(const std::string& name,
       Operation operation,

@@ -20,9 +20,7 @@
 namespace ns3::training::tests::communicator_test
 {
 
-/**
- * A fake transport with a random delay per message, in order per pair of ranks.
- */
+/** A fake transport with a random delay per message, in order per pair of ranks. */
 class RandomTransport : public MessageTransport
 {
   public:

@@ -231,10 +231,7 @@ struct Sides
 constexpr int64_t DELAY = 1000000; // of a link, ps
 constexpr uint64_t FRAMES = 300;
 
-/**
- * @param round length of a round, ps; 0: no border
- * @return the received frames
- */
+/** @param round length of a round, ps; 0: no border @return the received frames */
 Outcome
 Simulate(int64_t round)
 {
@@ -349,7 +346,6 @@ struct PartitionTestCase
      * other switch. All are tried.
      *
      * @param spec topology of links with one rate
-     * @param ranks number of ranks
      */
     void CheckLeastCut(const std::string& spec, uint32_t ranks)
     {
@@ -392,12 +388,7 @@ struct PartitionTestCase
         NS_TEST_EXPECT_MSG_EQ(cut, least, spec << ": links between the halves");
     }
 
-    /**
-     * @param spec topology
-     * @param ranks number of ranks
-     * @param processes number of processes
-     * @param leaves number of leaves with ranks
-     */
+    /** @param leaves number of leaves with ranks */
     void Check(const std::string& spec, uint32_t ranks, uint32_t processes, uint32_t leaves)
     {
         const TopologyGraph graph = BuildTopology(spec, ranks, DataRate(GIGA), TimeStep(1));

@@ -31,7 +31,6 @@ namespace ns3::training::tests::fabric_buffer_test
 /**
  * n equally greedy queues settle at alpha * B / (1 + n * alpha) (Choudhury and Hahne): lossy
  * classes by egress queue, lossless classes by ingress usage.
- * @param queues number of congested queues
  * @param alpha threshold factor
  */
 void

@@ -94,12 +94,7 @@ struct DropReasonTestCase
         }
     }
 
-    /**
-     * Runs the simulation to its end.
-     * @param reason of all drops
-     * @param frames number of sent frames
-     * @param drops expected drops; 0: some, but not all
-     */
+    /** Runs the simulation to its end. @param drops expected drops; 0: some, but not all */
     void Check(DropReason reason, uint64_t frames, uint64_t drops)
     {
         Simulator::Run();

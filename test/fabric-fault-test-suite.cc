@@ -155,7 +155,6 @@ TestDeadLink()
 /**
  * Traffic survives the failure of a spine: adjacent leaves bypass it immediately, others after new
  * routes are computed.
- * @param path path choice of the switches
  */
 void
 TestReroute(const std::string& path)

@@ -30,7 +30,6 @@ namespace ns3::training::tests::fabric_frame_test
  * Frames over h store-and-forward hops arrive at the exact picosecond of an independent recursion,
  * and cost one event per hop while the line is idle.
  * @param name suffix of the test name
- * @param hops the links
  * @param sizes of the frames, sent back to back, bytes
  */
 void
@@ -90,9 +89,7 @@ TestFabricHopTime(const std::vector<Hop>& hops, const std::vector<uint32_t>& siz
 /**
  * A burst of n equal frames takes (n - 1) transmission times longer than one frame. Every port
  * after the first is idle on arrival: n * h events for the hops and n - 1 for the first line.
- * @param hops number of links
  * @param rate of them, bit/s; a byte must be a whole number of picoseconds
- * @param frames in the burst
  */
 void
 TestFabricBurst(uint32_t hops, uint64_t rate, uint32_t frames)

@@ -40,29 +40,16 @@ struct FabricInternetTestCase
     void RunUdp(Fabric& fabric);
     void RunTcp(Fabric& fabric);
 
-    /**
-     * Counts the ECN fields of packets that reach the IP layer of host 0.
-     * @param packet with its IP header
-     * @param ipv4 the layer
-     * @param interface ingress interface
-     */
+    /** Counts the ECN fields of packets that reach the IP layer of host 0. */
     void OnIp(Ptr<const Packet> packet, Ptr<Ipv4> ipv4, uint32_t interface);
 
-    /**
-     * @param socket a TCP socket of the receiver
-     * @param from the sender
-     */
+    /** @param socket a TCP socket of the receiver @param from the sender */
     void OnAccept(Ptr<Socket> socket, const Address& from);
 
-    /**
-     * @param socket a receiver that has data
-     */
+    /** @param socket a receiver that has data */
     void OnData(Ptr<Socket> socket);
 
-    /**
-     * @param socket a TCP sender
-     * @param space free bytes in its buffer
-     */
+    /** @param socket a TCP sender @param space free bytes in its buffer */
     void OnSpace(Ptr<Socket> socket, uint32_t space);
 
     bool tcp;                                    ///< TCP, otherwise UDP

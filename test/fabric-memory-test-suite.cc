@@ -15,13 +15,7 @@
 namespace ns3::training::tests::fabric_memory_test
 {
 
-/**
- * Memory of idle networks with all their routes.
- * @param topology with all its hosts
- * @param hosts number of hosts
- * @param networks number of simultaneous networks
- * @param mebibytes limit per network
- */
+/** Memory of idle networks with all their routes. @param mebibytes limit per network */
 void
 TestFabricMemory(const std::string& topology, uint32_t hosts, uint32_t networks, double mebibytes)
 {

@@ -30,12 +30,7 @@ namespace ns3::training::tests::fabric_pause_test
 /**
  * Priority flow control: with headroom, an incast at full rate loses nothing and keeps the
  * receiver's line busy; with a buffer too small for the headroom it drops frames.
- * @param count number of senders
- * @param rate of each link, bit/s
- * @param delay of each link
- * @param bytes frame size
  * @param buffer memory of the switch, bytes
- * @param lossless whether no frame may be dropped
  */
 void
 TestFabricIncast(uint32_t count,
@@ -209,7 +204,6 @@ TestFabricLongPause()
 /**
  * A pause stops exactly its priorities, for quanta * 512 bit times or until a resume.
  * @param rate of the link, bit/s
- * @param quanta length of the pause
  */
 void
 TestFabricPause(uint64_t rate, uint16_t quanta)
@@ -512,7 +506,6 @@ TestFabricWatchdog()
 /**
  * A ring of three switches with flows in the same direction over two links each: a deadlock, whose
  * cycle is reported. On shortest paths the same traffic passes.
- * @param flowControl of the switches
  */
 void
 TestFabricDeadlock(const std::string& flowControl)
@@ -576,7 +569,6 @@ constexpr uint32_t FRAMES = 2000;
 /**
  * Lossless traffic in a ring, torus, or BiGraph completes: after the dateline it uses a separate
  * class. Without datelines the same traffic deadlocks.
- * @param spec of the topology
  * @param distances host h sends to host h + d for each distance d
  */
 void

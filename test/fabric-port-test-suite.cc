@@ -93,10 +93,7 @@ TestFabricScheduler(const std::map<uint8_t, uint32_t>& sizes)
     Simulator::Destroy();
 }
 
-/**
- * A frame source that is pulled on demand and the port's own queue share the line.
- * @param priority of the queued frames
- */
+/** A frame source that is pulled on demand and the port's own queue share the line. */
 void
 TestFabricSourceSharing(uint8_t priority)
 {
@@ -164,10 +161,7 @@ TestOwnFrames()
 
 constexpr uint32_t FRAMES = 20000; ///< sent in each direction
 
-/**
- * @param rate loss probability
- * @return arrivals at hosts 0 and 1
- */
+/** @param rate loss probability @return arrivals at hosts 0 and 1 */
 std::vector<Arrivals>
 Exchange(double rate)
 {

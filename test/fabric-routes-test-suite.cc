@@ -26,11 +26,7 @@ using Routes = std::vector<std::vector<ForwardingTable::Group>>;
 
 constexpr uint32_t FAR = std::numeric_limits<uint32_t>::max() / 2;
 
-/**
- * @param fabric a fabric
- * @param target a switch
- * @return cost of the way of each switch to it, by relaxing all links until nothing changes
- */
+/** @return cost of the way of each switch to it, by relaxing all links until nothing changes */
 std::vector<uint32_t>
 FindCosts(const Fabric& fabric, uint32_t target)
 {
@@ -61,8 +57,6 @@ FindCosts(const Fabric& fabric, uint32_t target)
 }
 
 /**
- * @param fabric a fabric
- * @param node node of a switch
  * @param costs of all nodes, see FindCosts()
  * @return ports of the switch that lead to a cheaper node, of the highest dimension, up before down
  */
@@ -91,10 +85,7 @@ FindPorts(const Fabric& fabric, uint32_t node, const std::vector<uint32_t>& cost
                                                   ports.rbegin()->second.end());
 }
 
-/**
- * @param fabric a fabric
- * @return its routes to all endpoints of hosts, computed without its tables
- */
+/** @return its routes to all endpoints of hosts, computed without its tables */
 Routes
 FindRoutes(const Fabric& fabric)
 {

@@ -26,10 +26,7 @@
 namespace ns3::training::tests::fabric_topology_test
 {
 
-/**
- * @param action to run
- * @return the text of its ConfigurationError, or empty
- */
+/** @param action to run @return the text of its ConfigurationError, or empty */
 std::string
 GetError(const std::function<void()>& action)
 {
@@ -57,9 +54,6 @@ struct Expected
 /**
  * Counts, distances and equal-cost paths of a topology; its tables route frames between all pairs
  * of hosts on shortest paths.
- * @param spec as typed by a user
- * @param ranks number of ranks
- * @param expected expected properties
  */
 void
 TestFabricTopology(const std::string& spec, uint32_t ranks, const Expected& expected)

@@ -61,10 +61,7 @@ CountTrim(uint64_t* count, const Frame&, uint16_t)
 class TrimNetwork
 {
   public:
-    /**
-     * @param classes to trim
-     * @param slowHop link that is slow, 1 or 2, of three
-     */
+    /** @param classes to trim @param slowHop link that is slow, 1 or 2, of three */
     explicit TrimNetwork(uint32_t classes, uint32_t slowHop = 1)
     {
         FabricHelper helper;

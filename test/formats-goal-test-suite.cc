@@ -51,11 +51,8 @@ MakeNode(uint8_t type,
 }
 
 /**
- * @param types of the two operations of rank 0
  * @param next operation that waits for the first one
  * @param from sender that the receive of rank 1 names
- * @param tag that it names
- * @param sendTag tag of the message
  * @return a job of two ranks in the binary form
  */
 std::string

@@ -174,11 +174,7 @@ TestInvariantCrc()
     NS_TEST_EXPECT_MSG_EQ(GetInvariantCrc(cnp.data(), 56), 0x2a00fd82, "82 fd 00 2a");
 }
 
-/**
- * @param frame freed afterwards
- * @param expected its bytes
- * @param what description for messages
- */
+/** @param frame freed afterwards @param expected its bytes @param what description for messages */
 void
 Check(Frame* frame, const std::string& expected, const std::string& what)
 {

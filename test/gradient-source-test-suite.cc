@@ -19,11 +19,7 @@ namespace ns3::training::tests::gradient_source_test
 
 using ns3::training::tests::GetRefusal;
 
-/**
- * @param name of the source
- * @param sigma its standard deviation
- * @param kurtosis fourth moment / sigma^4
- */
+/** @param kurtosis fourth moment / sigma^4 */
 void
 CheckMoments(const std::string& name, double sigma, double kurtosis)
 {

@@ -115,10 +115,7 @@ template <typename Program, typename... Parts>
 class Contributions
 {
   public:
-    /**
-     * @param cluster its switches are observed
-     * @param source trace source of their programs, with arguments Parts
-     */
+    /** @param source trace source of their programs, with arguments Parts */
     explicit Contributions(const Cluster& cluster, const std::string& source = "Add")
     {
         const auto& devices = cluster.GetFabric().devicesOfSwitches;
@@ -169,7 +166,6 @@ class Job
   public:
     /**
      * @param helper of an in-network system
-     * @param fabric of the job
      * @param endpoints of the ranks
      * @param more further arguments of the helper's AddJob()
      */
@@ -186,7 +182,6 @@ class Job
 
     /**
      * Starts an all-reduce at each rank; all numbers of a rank are equal.
-     * @param count numbers per tensor
      * @param first number of rank 0
      * @param step difference between successive ranks
      */
@@ -239,7 +234,6 @@ class Trial
   public:
     /**
      * @param options of the cluster, with an in-network system
-     * @param count numbers per tensor
      * @param integers whether the numbers are whole
      * @param real whether the payload is real
      */
@@ -552,9 +546,6 @@ CheckResent(const Trial& trial, const ClusterOptions& options, const std::string
 
 /**
  * Checks sums at several rates of loss, also with duplicates and reordering.
- * @param options of the cluster
- * @param count of numbers per tensor
- * @param name of the cluster
  * @param check called with the options, the count and a description
  */
 inline void

@@ -90,9 +90,7 @@ Work(int64_t compute, uint64_t bytes = 0, Operation operation = Operation::ALL_R
 struct LayerOrdersTestCase
 {
     /**
-     * @param name of the model
      * @param loop model to train by four ranks
-     * @param iterations number of iterations
      * @param expected collectives, with sizes and times
      * @param end time at which all results are in place, ns
      */

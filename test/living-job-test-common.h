@@ -56,7 +56,6 @@ MakeComputation(uint32_t ranks, uint64_t iterations)
 
 /**
  * Adds checkpoints on a disk of each rank.
- * @param options of the run
  * @param every iterations from checkpoint to checkpoint
  * @param share of a rank, bytes; its disk stores 100 bytes in a microsecond, its memory 2400
  * @param isAsynchronous whether only the copy in memory holds the training up

@@ -21,11 +21,7 @@
 namespace ns3::training::tests::multitree_test
 {
 
-/**
- * @param spec as typed by a user
- * @param ranks number of ranks
- * @return the network of the topology, with one rank per host
- */
+/** @return the network of the topology, with one rank per host */
 TreeNetwork
 MakeNetwork(const std::string& spec, uint32_t ranks = 1)
 {

@@ -74,11 +74,7 @@ struct TableTest
                               "two messages, two empty steps, one chunk for two children");
     }
 
-    /**
-     * @param settings of the table
-     * @param begins expected time of each message's begin, ns
-     * @param oracle whether there is one
-     */
+    /** @param begins expected time of each message's begin, ns */
     void Check(const ScheduleTable::Settings& settings,
                const std::vector<int64_t>& begins,
                bool oracle = false)

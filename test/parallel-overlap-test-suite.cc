@@ -55,10 +55,7 @@ MakeGraph(const TransformerModel& model, const ParallelOptions& options)
     return TransformerGraph(std::make_shared<ParallelPlan>(model, options), RATES);
 }
 
-/**
- * @param length by a task, s
- * @return times of collectives
- */
+/** @param length by a task, s @return times of collectives */
 CommunicationTimes
 MakeTimes(const std::function<double(const GraphTask&)>& length)
 {

@@ -415,10 +415,7 @@ TestManyRanks()
     NS_TEST_EXPECT_MSG_LT(GetResident() - before - taken, 10, "memory of a whole iteration");
 }
 
-/**
- * @param change makes options wrong
- * @param part of the message
- */
+/** @param change makes options wrong @param part of the message */
 void
 Expect(const std::function<void(ParallelOptions&)>& change, const std::string& part)
 {

@@ -115,8 +115,6 @@ TestPipelineMemory()
 }
 
 /**
- * @param name of the file
- * @param schedule to write
  * @param letters of FORWARD, BACKWARD, INPUT_GRADIENT and WEIGHT_GRADIENT
  * @param withMessages whether sends and receives are written
  * @return its path
@@ -186,10 +184,7 @@ TestPipelineFile()
     }
 }
 
-/**
- * @param text of a schedule file
- * @param part of the message
- */
+/** @param text of a schedule file @param part of the message */
 void
 Expect(const std::string& text, const std::string& part)
 {

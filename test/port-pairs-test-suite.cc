@@ -164,11 +164,7 @@ TestPortPairChoice()
     Simulator::Destroy();
 }
 
-/**
- * Messages in turns, or in parts, use all port pairs concurrently, and arrive complete.
- * @param transport rdma or tcp
- * @param portPairs turns or stripe
- */
+/** Messages in turns, or in parts, use all port pairs concurrently, and arrive complete. */
 void
 TestPortPairUse(const std::string& transport, const std::string& portPairs)
 {

@@ -227,10 +227,7 @@ struct Program
     }
 };
 
-/**
- * @param arguments a command line
- * @return the text of the ConfigurationError, or nothing
- */
+/** @param arguments a command line @return the text of the ConfigurationError, or nothing */
 std::string
 Try(const std::vector<std::string>& arguments)
 {
@@ -246,10 +243,7 @@ Try(const std::vector<std::string>& arguments)
     return {};
 }
 
-/**
- * @param argument an argument
- * @param parts texts that the message must contain
- */
+/** @param argument an argument @param parts texts that the message must contain */
 void
 Refuse(const std::string& argument, const std::vector<std::string>& parts)
 {
@@ -502,10 +496,7 @@ TestOptions()
     Refuse("--help=rnig", {"--help=rnig; did you mean ring? (allowed: ", ", grid, ", "network"});
 }
 
-/**
- * @param argument an argument
- * @param part text that the message must contain; empty: no message
- */
+/** @param argument an argument @param part text that the message must contain; empty: no message */
 void
 Check(const std::string& argument, const std::string& part)
 {

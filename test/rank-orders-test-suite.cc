@@ -26,11 +26,7 @@ namespace ns3::training::tests::rank_orders_test
 /// Order of hosts.
 using Order = std::vector<uint32_t>;
 
-/**
- * @param spec as typed by a user
- * @param ranks number of ranks
- * @return the topology, with links of 100 Gbit/s and 300 ns
- */
+/** @return the topology, with links of 100 Gbit/s and 300 ns */
 TopologyGraph
 Build(const std::string& spec, uint32_t ranks = 1)
 {

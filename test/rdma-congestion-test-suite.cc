@@ -102,7 +102,6 @@ class Telemetry
 
     /**
      * Advances the time at one link.
-     * @param hop index of the link
      * @param interval elapsed time, ps
      * @param load used fraction of its rate
      * @param queue queue length at the end, bytes

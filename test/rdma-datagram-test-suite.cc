@@ -33,13 +33,7 @@ struct Received
     RdmaDatagram datagram; ///< the datagram
 };
 
-/**
- * @param network has the host
- * @param host of the new queue pair
- * @param number of the new queue pair
- * @param received records arrivals
- * @return the queue pair
- */
+/** @param network has the host @return the queue pair */
 RdmaDatagramQueuePair&
 Open(RdmaNetwork& network, uint32_t host, uint32_t number, std::vector<Received>& received)
 {
@@ -50,12 +44,7 @@ Open(RdmaNetwork& network, uint32_t host, uint32_t number, std::vector<Received>
     return *queuePair;
 }
 
-/**
- * @param queuePair sends a datagram of virtual payload
- * @param endpoint destination
- * @param number of the destination queue pair
- * @param bytes size
- */
+/** @param queuePair sends a datagram of virtual payload */
 void
 SendTo(RdmaDatagramQueuePair& queuePair, uint32_t endpoint, uint32_t number, uint32_t bytes)
 {

@@ -140,7 +140,6 @@ struct Parameters
 /**
  * The lazy DCQCN against a direct simulation of its three timers, tick by tick, for random CNPs.
  * @param name suffix of the test name
- * @param parameters of DCQCN
  */
 void
 TestRdmaDcqcnReference(const Parameters& parameters)

@@ -188,10 +188,7 @@ TestCongestedIncast(const Promise& promise)
                           "only what knows no limit has to be paused");
 }
 
-/**
- * With frame losses messages still arrive, and a window that was cut grows again.
- * @param name of the algorithm
- */
+/** With frame losses messages still arrive, and a window that was cut grows again. */
 void
 TestCongestionLoss(const std::string& name)
 {

@@ -148,10 +148,7 @@ TestRdmaMessages()
     NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().sentPackets, packets, "packets");
 }
 
-/**
- * Real payload arrives byte by byte, in both directions, with losses.
- * @param loss probability on each link
- */
+/** Real payload arrives byte by byte, in both directions, with losses. */
 void
 TestRdmaPayload(double loss)
 {

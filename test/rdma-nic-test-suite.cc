@@ -219,7 +219,6 @@ TestRdmaRisingRate()
 /**
  * After a pause a paced queue pair makes up for some of the lost time, as a token bucket: packet n
  * leaves n line times after the end of the pause, or when n - PacingBurst packets are paid for.
- * @param burst attribute PacingBurst
  */
 void
 TestRdmaPacingBurst(uint32_t burst)
@@ -393,11 +392,7 @@ TestRdmaRetransmissionTrace()
 class CountingQueue : public RdmaSendQueue
 {
   public:
-    /**
-     * @param number queue pair number
-     * @param packets packets to send
-     * @param gap time between packets, ps
-     */
+    /** @param gap time between packets, ps */
     CountingQueue(uint32_t number, uint32_t packets, int64_t gap)
         : RdmaSendQueue(number, LOSSLESS),
           m_left(packets),

@@ -26,7 +26,6 @@ namespace ns3::training::tests::rdma_recovery_test
 
 /**
  * Go-back-N with isolated losses: one NAK each, and at most a window of retransmissions.
- * @param packets number of packets of the message
  * @param delay of the link, ps
  * @param lost the packets to drop, once each
  */
@@ -289,9 +288,7 @@ TestRdmaSlowSender()
     }
 }
 
-/**
- * @param recovery loss recovery
- */
+/** @param recovery loss recovery */
 void
 TestRdmaPsnWrap(const std::string& recovery)
 {

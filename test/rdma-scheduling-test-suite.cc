@@ -26,10 +26,7 @@
 namespace ns3::training::tests::rdma_scheduling_test
 {
 
-/**
- * @param values non-negative
- * @return Jain's fairness index: 1 if all are equal
- */
+/** @param values non-negative @return Jain's fairness index: 1 if all are equal */
 double
 GetJain(const std::vector<double>& values)
 {
@@ -284,8 +281,6 @@ TestRdmaFairness()
 
 /**
  * Many senders to one receiver: no drops, no deadlock, and the line is nearly full.
- * @param senders number of senders
- * @param congestionControl class
  * @param leastGoodput minimum goodput, as a fraction of the maximum
  * @param leastJain minimum fairness when half has arrived
  */
@@ -384,11 +379,7 @@ struct RdmaCostTestCase
 {
     void Run();
 
-    /**
-     * @param pairs number of queue pairs
-     * @param rate total rate, bit/s
-     * @return events of the run
-     */
+    /** @param rate total rate, bit/s @return events of the run */
     uint64_t CountEvents(uint32_t pairs, double rate);
 
     static constexpr uint64_t PACKETS = 16384; ///< total

@@ -46,7 +46,6 @@ Configure(uint32_t ackInterval = 16)
 /**
  * Exactly the lost packets are retransmitted, and every packet ahead of a gap is answered by a NAK
  * that names the gap and the packet.
- * @param packets number of packets of the message
  * @param delay of the link, ps
  * @param lost the packets to drop, once each, not the last one
  */

@@ -34,7 +34,6 @@ OneWay(uint32_t frame)
 }
 
 /**
- * @param recovery loss recovery
  * @param rnrRetryLimit refusals before an error
  * @return a function that sets attributes of a NIC
  */
@@ -189,10 +188,7 @@ TestRdmaCompletion()
     }
 }
 
-/**
- * A receiver without posted receives refuses packets: times of the retries, and of the failure.
- * @param recovery loss recovery
- */
+/** A receiver without posted receives refuses packets: times of the retries, and of the failure. */
 void
 TestRdmaReceiverNotReady(const std::string& recovery)
 {

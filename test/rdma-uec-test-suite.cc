@@ -51,13 +51,8 @@ class UecNetwork
     using Tap = std::function<bool(Frame&)>;
 
     /**
-     * @param topology of the network
-     * @param hosts number of hosts
-     * @param congestionControl of all connections
      * @param values of attributes by full name
      * @param uecHosts number of hosts with a NIC, the first ones; 0: all
-     * @param delay of a link
-     * @param run number of the random run
      */
     UecNetwork(const std::string& topology,
                uint32_t hosts,
@@ -97,11 +92,7 @@ class UecNetwork
         Simulator::Destroy();
     }
 
-    /**
-     * @param from host
-     * @param to host
-     * @return a new connection; messages on it are recorded
-     */
+    /** @param from host @param to host @return a new connection; messages on it are recorded */
     UecConnection& Connect(uint32_t from, uint32_t to)
     {
         const auto number = static_cast<uint32_t>(senders.size()) + 1;
@@ -224,7 +215,6 @@ IsNear(double value, double expected, double fraction)
 /**
  * One flow takes the time, the packets and the acknowledgements that the reference simulator
  * publishes (validate_uec_sender.out and validate_uec_rcv.out).
- * @param congestionControl nscc or rccc
  * @param expected published, us
  * @param acks published; within 3 %
  */
@@ -253,7 +243,6 @@ TestUecSingleFlow(const std::string& congestionControl, double expected, uint64_
 /**
  * An incast of 15 flows takes the time that the reference simulator publishes, and sends as many
  * packets again. Every trimmed packet causes one NACK and is sent again once; nothing else is.
- * @param congestionControl nscc or rccc
  * @param expectedFirst completion as published, us; 0: see TestUecIncastSpread
  * @param expectedLast completion as published, us
  * @param again packets sent again as published
@@ -399,9 +388,6 @@ TestUecPermutation()
 /**
  * Messages of unusual sizes, real and virtual, arrive complete and in order, on links that lose,
  * duplicate and reorder frames of every type, with and without trimming.
- * @param congestionControl nscc or rccc
- * @param values of attributes
- * @param name of the case
  */
 void
 TestUecImpaired(const std::string& congestionControl,
@@ -516,7 +502,6 @@ TestUecSingleLoss()
 /**
  * A connection over a dead link reports an error after timeouts that double, and no message
  * arrives.
- * @param congestionControl nscc or rccc
  */
 void
 TestUecDeadLink(const std::string& congestionControl)

@@ -23,7 +23,6 @@ namespace ns3::training::tests::rdma_wire_test
 
 /**
  * The packets of a WRITE (IB specification, chapter 9), computed independently of the queue pair.
- * @param bytes size of the message
  * @param mtu payload of a full packet
  * @param immediate whether it carries immediate data
  * @return size of each packet's frame, without preamble and gap
@@ -165,7 +164,6 @@ TestRdmaGoodput()
 /**
  * One WRITE over h store-and-forward hops without contention completes at the receiver at the exact
  * picosecond of an independent recursion.
- * @param hops number of links
  * @param rate of each, bit/s
  * @param mtu payload of a full packet
  */

@@ -21,11 +21,7 @@ namespace ns3::training::tests::schedule_test
 
 using Kind = ScheduleAction::Kind;
 
-/**
- * @param operation all-reduce or all-gather
- * @param ranks number of ranks
- * @return the ring algorithm, stored for rank 0 only
- */
+/** @return the ring algorithm, stored for rank 0 only */
 CollectiveSchedule
 MakeRing(CollectiveOperation operation, uint32_t ranks)
 {

@@ -244,7 +244,6 @@ Observe(const Ptr<SimulatorImpl>& loop, uint32_t stopAt)
 /**
  * @param round length of the rounds, ps
  * @param stopAt number of an event that stops the simulation
- * @param expected what actors see
  */
 void
 CheckRounds(int64_t round, uint32_t stopAt, const std::string& expected)

@@ -30,12 +30,7 @@ constexpr uint32_t LAST_PSN = PSN_MODULUS - 1;
 class WireEnd : public SharpConnection::Owner
 {
   public:
-    /**
-     * @param endpoint this endpoint
-     * @param other endpoint of the remote end
-     * @param job number of the job
-     * @param settings of the connection
-     */
+    /** @param other endpoint of the remote end */
     WireEnd(uint32_t endpoint,
             const SharpConnection::Peer& other,
             uint8_t job,
@@ -198,10 +193,7 @@ class Bench : public ProgramBench<SharpProgram>
         }
     }
 
-    /**
-     * @param streaming type of the tree
-     * @param locks low latency: number of its streaming tree
-     */
+    /** @param streaming type of the tree @param locks low latency: number of its streaming tree */
     void AddTree(bool streaming, uint32_t locks)
     {
         SharpNode node;
@@ -226,14 +218,7 @@ class Bench : public ProgramBench<SharpProgram>
         tree.number = program->AddTree(node);
     }
 
-    /**
-     * Sends a packet of a child, with or without a value.
-     * @param tree index of the tree
-     * @param child index of the child
-     * @param packet its number
-     * @param value float32, or NaN: none
-     * @param operation bits
-     */
+    /** Sends a packet of a child, with or without a value. @param value float32, or NaN: none */
     void Send(uint32_t tree, uint32_t child, uint32_t packet, float value, uint8_t operation = 0)
     {
         SharpMessage message;

@@ -421,11 +421,7 @@ struct StreamingJob : Job<SharpCommunicator>
     uint32_t streamed{0};
 };
 
-/**
- * @param batch attribute LockBatch
- * @param streams attribute Streams
- * @return streamed tensors of each job, out of 4 per rank, summed over ranks
- */
+/** @return streamed tensors of each job, out of 4 per rank, summed over ranks */
 std::pair<uint32_t, uint32_t>
 Run(uint32_t batch, uint32_t streams)
 {

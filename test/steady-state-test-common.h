@@ -27,11 +27,7 @@ namespace ns3::training::tests
 /// Times and counters.
 using Trace = std::vector<std::tuple<int64_t, uint64_t, uint64_t, uint64_t>>;
 
-/**
- * @param trace observed
- * @param expected the same of another run
- * @param what both runs have in common
- */
+/** @param expected the same of another run @param what both runs have in common */
 inline void
 Compare(const Trace& trace, const Trace& expected, const std::string& what)
 {

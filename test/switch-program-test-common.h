@@ -65,10 +65,7 @@ template <typename Program>
 class ProgramBench
 {
   public:
-    /**
-     * @param program with its attributes set
-     * @param hosts number of hosts on the switch
-     */
+    /** @param program with its attributes set @param hosts number of hosts on the switch */
     ProgramBench(Ptr<Program> program, uint32_t hosts)
         : program(program)
     {

@@ -45,11 +45,7 @@ using Pushes = Contributions<SwitchPsProgram, uint8_t, uint32_t, uint32_t>;
 class Training
 {
   public:
-    /**
-     * @param options of the cluster
-     * @param sizes size of each tensor, numbers
-     * @param steps of training
-     */
+    /** @param sizes size of each tensor, numbers */
     Training(const ClusterOptions& options, std::vector<uint64_t> sizes, uint32_t steps)
         : cluster(options),
           m_sizes(std::move(sizes)),

@@ -66,8 +66,6 @@ class Bench : public ProgramBench<SwitchMlProgram>
 
     /**
      * Sends a packet of a worker, whose element i is value + i.
-     * @param worker index of the worker
-     * @param packet its number
      * @param set version of slot 3
      * @param value first element
      * @param exponent of the next block
@@ -218,7 +216,6 @@ TestSwitchMlLoss()
 }
 
 /**
- * @param roundTag attribute of the program
  * @param phases lead of the worker when its retransmission arrives
  * @return the third sum, of packet 8, which reuses the version of packet 0
  */

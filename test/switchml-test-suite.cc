@@ -409,7 +409,6 @@ struct SwitchMlLimitTest
 {
     /**
      * Checks the warnings of a run.
-     * @param options of the cluster
      * @param use expected share of the line
      * @param warning expected start of the only warning; empty: none
      * @return the warning

@@ -107,7 +107,6 @@ class Observer
 {
   public:
     /**
-     * @param fabric the fabric; must outlive this
      * @param tapsHosts whether it sees each frame of a host
      * @param tracesSwitch whether it is also connected to the trace sources of the first switch
      */

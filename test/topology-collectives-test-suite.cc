@@ -38,12 +38,7 @@ constexpr uint64_t VECTOR_BYTES = 4ULL * 64 * 9 * 25 * 49 * 11;
 /** A topology and the schedule of an algorithm on it. */
 struct Planned
 {
-    /**
-     * @param spec of the topology
-     * @param algorithm with its keys
-     * @param operation collective operation
-     * @param hosts of the ranks; empty: all
-     */
+    /** @param hosts of the ranks; empty: all */
     Planned(const std::string& spec,
             const std::string& algorithm,
             Operation operation = Operation::ALL_REDUCE,
@@ -579,11 +574,7 @@ TestSchedulePaths()
     Simulator::Destroy();
 }
 
-/**
- * Real payload is summed correctly over the network.
- * @param spec of the topology
- * @param algorithm with its keys
- */
+/** Real payload is summed correctly over the network. */
 void
 TestRealNumbers(const std::string& spec, const std::string& algorithm)
 {

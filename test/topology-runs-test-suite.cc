@@ -15,11 +15,7 @@
 namespace ns3::training::tests::topology_runs_test
 {
 
-/**
- * A ring all-reduce with real payload is correct on every topology, over RDMA and TCP.
- * @param spec as typed by a user
- * @param ranks number of ranks
- */
+/** A ring all-reduce with real payload is correct on every topology, over RDMA and TCP. */
 void
 TestEveryTopology(const std::string& spec, uint32_t ranks)
 {

@@ -23,11 +23,7 @@
 namespace ns3::training::tests::topology_test
 {
 
-/**
- * @param spec as typed by a user
- * @param ranks number of ranks
- * @return the topology, with links of 100 Gbit/s and 300 ns
- */
+/** @return the topology, with links of 100 Gbit/s and 300 ns */
 TopologyGraph
 Build(const std::string& spec, uint32_t ranks = 1)
 {
@@ -35,10 +31,7 @@ Build(const std::string& spec, uint32_t ranks = 1)
 }
 
 /**
- * @param graph a topology
  * @param paths of the topology, after a search for `to`
- * @param from node
- * @param to node
  * @return the links of the route, the first choice at each node; empty if there is none
  */
 std::vector<uint32_t>

@@ -47,11 +47,7 @@ namespace ns3::training::tests::training_job_test
 class FakeGroup
 {
   public:
-    /**
-     * @param ranks number of ranks
-     * @param fixed time of each all-reduce
-     * @param perByte additional time per byte
-     */
+    /** @param fixed time of each all-reduce @param perByte additional time per byte */
     FakeGroup(uint32_t ranks, Time fixed, Time perByte)
         : m_fixed(fixed),
           m_perByte(perByte),
@@ -59,11 +55,7 @@ class FakeGroup
     {
     }
 
-    /**
-     * @param rank the rank that issues its next all-reduce
-     * @param tensor its vector
-     * @param done called at completion
-     */
+    /** @param rank the rank that issues its next all-reduce */
     void Issue(uint32_t rank, Ptr<Tensor> tensor, Communicator::Done done)
     {
         m_issued[rank].push_back({tensor, done});
@@ -147,11 +139,7 @@ class FakeGroup
 class FakeCommunicator : public Communicator
 {
   public:
-    /**
-     * @param group the group
-     * @param rank the rank
-     * @param size number of ranks
-     */
+    /** @param group the group @param rank the rank @param size number of ranks */
     FakeCommunicator(std::shared_ptr<FakeGroup> group, uint32_t rank, uint32_t size)
         : m_group(group),
           m_rank(rank),
@@ -214,10 +202,7 @@ ExpectOneMoreAtRankOne(const GraphChecker::Collective& collective)
     return {sums};
 }
 
-/**
- * @param bytes a size
- * @return the size in MiB, the unit of the expected bucket sizes
- */
+/** @param bytes a size @return the size in MiB, the unit of the expected bucket sizes */
 double
 ToMebibytes(uint64_t bytes)
 {
@@ -406,10 +391,7 @@ TestGpu()
                           "refusal");
 }
 
-/**
- * @param name a built-in workload
- * @param mebibytes expected bucket sizes
- */
+/** @param name a built-in workload @param mebibytes expected bucket sizes */
 void
 Check(const std::string& name, const std::vector<double>& mebibytes)
 {
@@ -500,12 +482,7 @@ Refuse(const std::string& text, const std::string& start, const std::string& par
     NS_TEST_EXPECT_MSG_EQ(message.find_first_of("\r\n"), std::string::npos, "one line");
 }
 
-/**
- * @param name as for LoadModel()
- * @param batch as for LoadModel()
- * @param scale as for LoadModel()
- * @param part text that the message must contain
- */
+/** @param part text that the message must contain */
 void
 RefuseToLoad(const std::string& name, uint32_t batch, double scale, const std::string& part)
 {
@@ -764,10 +741,7 @@ TestIterationStatistics()
                           "description");
 }
 
-/**
- * Runs a job over a FakeGroup.
- * @param name the test's name
- */
+/** Runs a job over a FakeGroup. @param name the test's name */
 struct JobTestCase
 {
     static constexpr int64_t FIRST_STREAM = 77; ///< random stream of rank 0
@@ -789,12 +763,7 @@ struct JobTestCase
         std::string jitter{"none"};  ///< attribute ComputeJitter
     };
 
-    /**
-     * @param setup parameters
-     * @param workload the workload
-     * @param capBytes cap of the buckets
-     * @return the finished job
-     */
+    /** @param capBytes cap of the buckets @return the finished job */
     std::unique_ptr<TrainingJob> RunJob(const Setup& setup,
                                         const LayeredModel& workload,
                                         uint64_t capBytes = 0)
@@ -873,12 +842,7 @@ struct JobTestCase
         return job;
     }
 
-    /**
-     * @param milliseconds a time
-     * @param actual a time in seconds
-     * @param what its name
-     * @param tolerance of the comparison, ms
-     */
+    /** @param tolerance of the comparison, ms */
     void ExpectMs(double actual,
                   double milliseconds,
                   const std::string& what,

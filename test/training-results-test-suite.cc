@@ -30,10 +30,7 @@
 namespace ns3::training::tests::training_results_test
 {
 
-/**
- * @param path a path
- * @return whether it exists
- */
+/** @param path a path @return whether it exists */
 bool
 Exists(const std::string& path)
 {
@@ -507,10 +504,7 @@ TestResultStoreLock()
     NS_TEST_EXPECT_MSG_EQ(Exists(path), false, "and not made again");
 }
 
-/**
- * @param content content of a file
- * @param part text that the message must contain
- */
+/** @param content content of a file @param part text that the message must contain */
 void
 Refuse(const std::string& content, const std::string& part)
 {
@@ -572,13 +566,7 @@ TestResultStoreRefusal()
                           "an empty file is as good as none");
 }
 
-/**
- * @param path the file
- * @param process number of the process
- * @param iterations number of iterations to add
- * @param messages messages per iteration
- * @return exit status
- */
+/** @return exit status */
 int
 Append(const std::string& path, uint32_t process, uint32_t iterations, uint32_t messages)
 {

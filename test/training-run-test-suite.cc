@@ -261,10 +261,7 @@ TestEveryWorkload()
     }
 }
 
-/**
- * @param options of a run
- * @param isDerived whether some of its collectives repeat themselves
- */
+/** @param options of a run @param isDerived whether some of its collectives repeat themselves */
 void
 Check(TrainingRunOptions options, bool isDerived)
 {

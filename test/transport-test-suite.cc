@@ -34,11 +34,7 @@ struct Received
 class TransportFixture
 {
   public:
-    /**
-     * @param kind rdma, tcp or uec
-     * @param ranks number of ranks
-     * @param loss drop probability of each link
-     */
+    /** @param loss drop probability of each link */
     TransportFixture(const std::string& kind, uint32_t ranks, double loss)
         : received(ranks)
     {
@@ -120,7 +116,6 @@ MakePayload(uint64_t bytes, uint32_t seed)
 /**
  * Concurrent messages of unusual sizes between all pairs of ranks arrive complete, in order per
  * pair, with their tags and contents, on an intact and a lossy network.
- * @param kind rdma, tcp or uec
  * @param loss drop probability of each link
  */
 void
@@ -169,11 +164,7 @@ TestMessagesArrive(const std::string& kind, double loss)
     }
 }
 
-/**
- * Sizes do not wrap at 32 bits.
- * @param kind rdma or uec
- * @param lineBytes of a packet of 4096 bytes
- */
+/** Sizes do not wrap at 32 bits. @param lineBytes of a packet of 4096 bytes */
 void
 TestHugeMessage(const std::string& kind, uint32_t lineBytes)
 {
@@ -192,10 +183,7 @@ TestHugeMessage(const std::string& kind, uint32_t lineBytes)
     NS_TEST_EXPECT_MSG_EQ(fixture.received[1][1].bytes, 1, "the next one");
 }
 
-/**
- * An unreachable peer is reported with a reason, and the simulation ends.
- * @param kind rdma or tcp
- */
+/** An unreachable peer is reported with a reason, and the simulation ends. */
 void
 TestUnreachablePeer(const std::string& kind)
 {
