@@ -12,7 +12,6 @@
 #include "ns3/number-format.h"
 #include "ns3/sharp-wire-format.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 #include <cmath>
@@ -277,16 +276,10 @@ TestAggregationTree()
     pair.links.push_back({0, 1, DataRate("1Gbps"), MicroSeconds(1)});
     for (const bool chooses : {false, true})
     {
-        std::string text;
-        try
-        {
+        const std::string text = GetRefusal([&] {
             chooses ? (void)ChooseAggregationLinks(pair, {0, 1})
                     : (void)BuildAggregationTree(pair, {0, 1}, 0);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
+        });
         NS_TEST_EXPECT_MSG_EQ(text.rfind("topology 'pair': ", 0), 0, text);
     }
 }

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/algorithm-chooser.h"
@@ -13,7 +12,6 @@
 #include "ns3/collective-planner.h"
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 #include <cmath>
@@ -219,15 +217,10 @@ Check(const std::string& topology, Operation operation)
 void
 TestNothingBeatsItsBound()
 {
-    for (const std::string topology : {"single-switch",
-                                       "torus:3x4",
-                                       "mesh:4x3",
-                                       "ring",
-                                       "leaf-spine:leaves=3,spines=2",
-                                       "fat-tree:k=4",
-                                       "bigraph:m=2,n=8",
-                                       "dragonfly:a=4,p=2,h=1",
-                                       "rail-optimized:servers=3,gpus=4"})
+    for (const std::string& topology : Split("single-switch|torus:3x4|mesh:4x3|ring|"
+                                             "leaf-spine:leaves=3,spines=2|fat-tree:k=4|"
+                                             "bigraph:m=2,n=8|dragonfly:a=4,p=2,h=1|"
+                                             "rail-optimized:servers=3,gpus=4"))
     {
         for (Operation operation : GetCollectiveOperations())
         {

@@ -117,20 +117,10 @@ CheckRandomSets()
 void
 CheckCorrupt()
 {
-    const std::vector<std::string> specs{"top-k:keep=0.2",
-                                         "top-k:keep=0.2,indices=packed",
-                                         "top-k:keep=0.2,indices=bitmap",
-                                         "threshold:limit=1",
-                                         "omnireduce:block=4",
-                                         "qsgd:levels=4",
-                                         "terngrad",
-                                         "natural",
-                                         "int4",
-                                         "int8",
-                                         "fp8",
-                                         "1-bit",
-                                         "ef-sign",
-                                         "block-float"};
+    const auto specs = Split("top-k:keep=0.2|top-k:keep=0.2,indices=packed|"
+                             "top-k:keep=0.2,indices=bitmap|threshold:limit=1|"
+                             "omnireduce:block=4|qsgd:levels=4|terngrad|natural|"
+                             "int4|int8|fp8|1-bit|ef-sign|block-float");
     for (const std::string& spec : specs)
     {
         const auto codec = MakeCodec(spec);

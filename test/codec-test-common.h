@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_CODEC_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_CODEC_TEST_COMMON_H
 
-#include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/gradient-codec.h"
 

@@ -5,7 +5,6 @@
  */
 
 #include "coded-test-common.h"
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/algorithm-sweep.h"
@@ -198,15 +197,10 @@ struct EveryCombinationTest
 
     void Run()
     {
-        for (const std::string codec : {"fp16",
-                                        "bf16",
-                                        "inceptionn:variant=paper",
-                                        "inceptionn:variant=bounded",
-                                        "inceptionn:variant=grace",
-                                        "block-float",
-                                        "int8",
-                                        "natural",
-                                        "truncation"})
+        for (const std::string& codec : Split("fp16|bf16|inceptionn:variant=paper|"
+                                              "inceptionn:variant=bounded|"
+                                              "inceptionn:variant=grace|block-float|int8|"
+                                              "natural|truncation"))
         {
             for (const std::string algorithm :
                  {"ring", "direct", "multitree", "hierarchical", "switchml"})

@@ -21,7 +21,6 @@
 #include "ns3/schedule-verifier.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
-#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 #include <cmath>
@@ -385,15 +384,7 @@ TestPairwise()
 
     std::string text = WriteScheduleJson(Build("pairwise:form=xor", Operation::ALL_TO_ALL, 4));
     text.replace(text.find("\"ranks\": 4"), 10, "\"ranks\": 3");
-    std::string error;
-    try
-    {
-        ReadScheduleJson(text, "odd.json");
-    }
-    catch (const ConfigurationError& e)
-    {
-        error = e.what();
-    }
+    const std::string error = GetRefusal([&] { ReadScheduleJson(text, "odd.json"); });
     NS_TEST_EXPECT_MSG_EQ(error,
                           "odd.json: rotation 'exclusive-or' of 3 ranks and 16 chunks "
                           "(allowed: a power of two, and a multiple of it or, in an "

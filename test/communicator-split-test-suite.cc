@@ -197,7 +197,7 @@ TestMisuse()
         const std::string text = GetAbort([&fixture, &ranks = ranks, number = number]() {
             fixture.all->Split(ranks, Exchange, number);
         });
-        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, part << ": " << text);
+        ExpectPart(text, part);
     }
 }
 

@@ -13,7 +13,6 @@
 #include "ns3/process-border.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-byte-archive.h"
-#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 #include <set>
@@ -411,15 +410,7 @@ struct PartitionTestCase
             NS_TEST_EXPECT_MSG_LT(share.size(), leaves / processes + 2, spec << ": equal shares");
             NS_TEST_EXPECT_MSG_GT(share.size() + 1, leaves / processes, spec << ": equal shares");
         }
-        std::string text;
-        try
-        {
-            PartitionBySwitch(graph, ranks, leaves + 1);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
+        const std::string text = GetRefusal([&] { PartitionBySwitch(graph, ranks, leaves + 1); });
         NS_TEST_EXPECT_MSG_NE(text.find("allowed: 1 to " + std::to_string(leaves) + ","),
                               std::string::npos,
                               spec << ": more than leaves: " << text);

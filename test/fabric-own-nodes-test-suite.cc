@@ -5,7 +5,6 @@
  */
 
 #include "fabric-test-common.h"
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/data-rate.h"

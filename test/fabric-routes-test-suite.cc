@@ -11,7 +11,6 @@
 #include "ns3/link-outage.h"
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 #include <limits>

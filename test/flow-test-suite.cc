@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/config.h"
@@ -92,18 +91,11 @@ struct FlowFileTestCase
         ExpectPart(Read("x\n"), "flows.txt:1: 'x'");
         ExpectPart(Read("\n2\n0 1 3 100 1 0\n"), "flows.txt:2: '2' before 1 flows (allowed: ");
         ExpectPart(Read("1\n0 1 3 100 1 0\n0 1 3 100 1 0\n"), "'1' before 2 flows");
-        for (const std::string flow : {"0 3 3 100 1 0",
-                                       "1 1 3 100 1 0",
-                                       "0 1 8 100 1 0",
-                                       "0 1 3 65536 1 0",
-                                       "0 1 3 100 0 0",
-                                       "0 1 3 100 1.5 0",
-                                       "0 1 3 100 1099511627777 0",
-                                       "0 1 3 100 1 -1",
-                                       "0 1 3 100 1 nan",
-                                       "0 1 3 100 1 1e7",
-                                       "0 1 3 100 1",
-                                       "0 1 3 100 1 0 0"})
+        for (const std::string& flow : Split("0 3 3 100 1 0|1 1 3 100 1 0|0 1 8 100 1 0|"
+                                             "0 1 3 65536 1 0|0 1 3 100 0 0|0 1 3 100 1.5 0|"
+                                             "0 1 3 100 1099511627777 0|0 1 3 100 1 -1|"
+                                             "0 1 3 100 1 nan|0 1 3 100 1 1e7|0 1 3 100 1|"
+                                             "0 1 3 100 1 0 0"))
         {
             ExpectPart(Read("1\n" + flow + "\n"), "flows.txt:2: '" + flow + "' (allowed: source ");
         }
@@ -151,14 +143,9 @@ Test(const std::string& topology, const std::string& transport, uint64_t bytes, 
 void
 TestLoneFlowSlowdown()
 {
-    for (const std::string topology : {"single-switch",
-                                       "fat-tree:k=4",
-                                       "leaf-spine",
-                                       "torus:4x4",
-                                       "torus:3x3x2",
-                                       "mesh:4x4",
-                                       "ring:16",
-                                       "rail-optimized:servers=4,gpus=4"})
+    for (const std::string& topology : Split("single-switch|fat-tree:k=4|leaf-spine|torus:4x4|"
+                                             "torus:3x3x2|mesh:4x4|ring:16|"
+                                             "rail-optimized:servers=4,gpus=4"))
     {
         for (const uint64_t bytes :
              {1ULL, 3ULL, 4096ULL, 4097ULL, 5000ULL, 7000ULL, 9000ULL, 100000ULL, 10000000ULL})

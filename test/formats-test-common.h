@@ -8,7 +8,6 @@
 #define DISTRIBUTED_TRAINING_FORMATS_TEST_COMMON_H
 
 #include "file-test-common.h"
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/workload-format.h"

@@ -5,7 +5,6 @@
  */
 
 #include "rdma-test-common.h"
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/config.h"
@@ -935,7 +934,7 @@ TestCaptureRefusal()
         RdmaNetwork network(MakeChain(2, 100 * GIGA, 1000));
         const std::string error = GetRefusal([&] { FabricPcap pcap(network.fabric, prefix); });
         NS_TEST_EXPECT_MSG_EQ(error.find("pcap " + prefix + ": "), 0, error);
-        NS_TEST_EXPECT_MSG_NE(error.find("allowed"), std::string::npos, error);
+        ExpectPart(error, "allowed");
         Write(network.Connect(0, 1, 1), 1);
         Simulator::Run(); // as if the capture had not been tried
         NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 1, "arrives");

@@ -7,7 +7,6 @@
 #ifndef DISTRIBUTED_TRAINING_INNETWORK_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_INNETWORK_TEST_COMMON_H
 
-#include "refusal-test-common.h"
 #include "run-test-common.h"
 #include "test-case.h"
 

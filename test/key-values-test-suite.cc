@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/boolean.h"
@@ -171,29 +170,12 @@ TestKeyValuesRead()
 void
 TestKeyValuesRefusal()
 {
-    for (const std::string text : {"apple",
-                                   "",
-                                   "pear:",
-                                   "pear:seeds",
-                                   "pear:seeds=0",
-                                   "pear:seeds=10",
-                                   "pear:seeds=-1",
-                                   "pear:seeds=5x",
-                                   "pear:seeds=5,seeds=5",
-                                   "pear:weight=1.6",
-                                   "pear:weight=nan",
-                                   "pear:colour=blue",
-                                   "pear:age=3",
-                                   "pear:flow=fast",
-                                   "pear:ripe=yes",
-                                   "pear:ripe=",
-                                   "pear:ripe,ripe=false",
-                                   "pear:stones=1",
-                                   "pear:seeds=5,",
-                                   "pear:,seeds=5",
-                                   "fig:4",
-                                   "fig:4x4,4x4",
-                                   "ns3::Fruit:seeds=1"})
+    for (const std::string& text : Split("apple||pear:|pear:seeds|pear:seeds=0|pear:seeds=10|"
+                                         "pear:seeds=-1|pear:seeds=5x|pear:seeds=5,seeds=5|"
+                                         "pear:weight=1.6|pear:weight=nan|pear:colour=blue|"
+                                         "pear:age=3|pear:flow=fast|pear:ripe=yes|pear:ripe=|"
+                                         "pear:ripe,ripe=false|pear:stones=1|pear:seeds=5,|"
+                                         "pear:,seeds=5|fig:4|fig:4x4,4x4|ns3::Fruit:seeds=1"))
     {
         const std::string message = GetRefusal([&] { Choose<Fruit>(text); });
         NS_TEST_ASSERT_MSG_NE(message, "", text << " is refused");
@@ -316,7 +298,7 @@ TestAttributeList()
     {
         const std::string text =
             GetRefusal([&list, &name = name, &value = value] { list.Set(name, value); });
-        NS_TEST_EXPECT_MSG_NE(text.find(reason), std::string::npos, text);
+        ExpectPart(text, reason);
         NS_TEST_EXPECT_MSG_EQ(text.find("attribute " + name + "=" + value), 0, text);
     }
 }

@@ -10,7 +10,6 @@
 #include "ns3/schedule-table.h"
 #include "ns3/simulator.h"
 #include "ns3/sub-messages.h"
-#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 #include <memory>
@@ -59,15 +58,7 @@ struct TableTest
         // With an oracle a step begins when the messages of the one before have left.
         Check({0, 0, false, MicroSeconds(1)}, {0, 0, 100, 100}, true);
         Check({0, 1, false, MicroSeconds(1)}, {100, 0, 300, 200}, true);
-        std::string refusal;
-        try
-        {
-            Check({4, 0, false, Time(0)}, {});
-        }
-        catch (const ConfigurationError& error)
-        {
-            refusal = error.what();
-        }
+        const std::string refusal = GetRefusal([&] { Check({4, 0, false, Time(0)}, {}); });
         NS_TEST_EXPECT_MSG_EQ(refusal,
                               "table-entries=4: the schedule of rank 0 has 5 entries (allowed: 5 "
                               "and more; 0: unlimited)",
@@ -284,15 +275,8 @@ TestSubMessages()
     NS_TEST_EXPECT_MSG_EQ(none.Unframe(0, numbers), numbers, "no copy");
     for (uint64_t bytes : {0, 8, 100})
     {
-        std::string refusal;
-        try
-        {
-            const SubMessages refused(FlowControl::PACKET, bytes);
-        }
-        catch (const ConfigurationError& error)
-        {
-            refusal = error.what();
-        }
+        const std::string refusal =
+            GetRefusal([&] { const SubMessages refused(FlowControl::PACKET, bytes); });
         NS_TEST_EXPECT_MSG_EQ(refusal,
                               "sub-message=" + std::to_string(bytes) +
                                   " (allowed: multiples of 16, the bytes of a flit)",

@@ -213,8 +213,8 @@ void
 TestNvlsOptions()
 {
     const std::string servers = "rail-optimized:gpus=8,servers=2";
-    ExpectRefusal(MakeOptions(8, servers), "nothing is refused");
-    ExpectRefusal(MakeOptions(1, servers), "nothing is refused");
+    ExpectRefusal(MakeOptions(8, servers), "");
+    ExpectRefusal(MakeOptions(1, servers), "");
     ExpectRefusal(
         MakeOptions(9, servers),
         "nvls job 0 needs 9 switches (allowed: ranks on one, such as the local switch of a "
@@ -229,7 +229,7 @@ TestNvlsOptions()
                   "(allowed: one server with NVLink, gpu=hopper or blackwell, 2 channels or "
                   "more)");
     options.topology = servers;
-    ExpectRefusal(options, "nothing is refused");
+    ExpectRefusal(options, "");
     options.hostModel = "nccl:gpu=ampere";
     ExpectRefusal(options, "servers=1,gpu=ampere,channels=16 (allowed: one server");
     options = MakeOptions(8, servers);

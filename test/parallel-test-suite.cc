@@ -10,7 +10,6 @@
 #include "ns3/graph-summary.h"
 #include "ns3/graph-timing.h"
 #include "ns3/parallel-plan.h"
-#include "ns3/training-configuration-error.h"
 #include "ns3/transformer-graph.h"
 #include "ns3/transformer-model.h"
 
@@ -95,16 +94,8 @@ Write(const std::string& layers, const std::string& others = "")
 void
 ExpectRefusal(const std::string& layers, const std::string& part)
 {
-    std::string message;
-    try
-    {
-        FindTransformer(Write(layers));
-    }
-    catch (const ConfigurationError& error)
-    {
-        message = error.what();
-    }
-    NS_TEST_EXPECT_MSG_NE(message.find("layers.json: " + part), std::string::npos, message);
+    const std::string message = GetRefusal([&] { FindTransformer(Write(layers)); });
+    ExpectPart(message, "layers.json: " + part);
 }
 
 void
@@ -125,19 +116,10 @@ CheckJob(const TransformerModel& model)
                               "gradients of rank " << rank);
     }
     options.tensor = 8;
-    std::string message;
-    try
-    {
-        ParallelPlan refused(model, options);
-    }
-    catch (const ConfigurationError& error)
-    {
-        message = error.what();
-    }
-    NS_TEST_EXPECT_MSG_NE(message.find("tensor 8 (allowed: divisors of 4, the heads of "
-                                       "attention of layer 1)"),
-                          std::string::npos,
-                          message);
+    const std::string message = GetRefusal([&] { ParallelPlan refused(model, options); });
+    ExpectPart(message,
+               "tensor 8 (allowed: divisors of 4, the heads of "
+               "attention of layer 1)");
 }
 
 void
@@ -421,16 +403,9 @@ Expect(const std::function<void(ParallelOptions&)>& change, const std::string& p
 {
     ParallelOptions options;
     change(options);
-    std::string message;
-    try
-    {
-        ParallelPlan plan(FindTransformer("mixtral-8x7b"), options);
-    }
-    catch (const ConfigurationError& error)
-    {
-        message = error.what();
-    }
-    NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message);
+    const std::string message =
+        GetRefusal([&] { ParallelPlan plan(FindTransformer("mixtral-8x7b"), options); });
+    ExpectPart(message, part);
 }
 
 void

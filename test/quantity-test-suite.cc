@@ -49,18 +49,8 @@ TestNumbers()
         NS_TEST_EXPECT_MSG_EQ(*parsed, value, text);
     }
     ExpectRefused(ParseUnsigned,
-                  {"",
-                   "+",
-                   "-1",
-                   "++1",
-                   "1+",
-                   " 1",
-                   "1 ",
-                   "1.0",
-                   "1e3",
-                   "0x1",
-                   "18446744073709551616",
-                   "99999999999999999999999"});
+                  Split("|+|-1|++1|1+| 1|1 |1.0|1e3|0x1|18446744073709551616|"
+                        "99999999999999999999999"));
     const Meanings<double> decimals{{"-0.5", -0.5},
                                     {"1e-3", 1e-3},
                                     {"+2.", 2},
@@ -72,21 +62,7 @@ TestNumbers()
         NS_TEST_ASSERT_MSG_EQ(parsed.has_value(), true, text);
         NS_TEST_EXPECT_MSG_EQ(*parsed, value, text);
     }
-    ExpectRefused(ParseDouble,
-                  {"",
-                   "-",
-                   ".",
-                   "e3",
-                   "1e",
-                   "1e999",
-                   "nan",
-                   "inf",
-                   "0x1p3",
-                   "1,5",
-                   " 1",
-                   "1 ",
-                   "1.2.3",
-                   "1-2"});
+    ExpectRefused(ParseDouble, Split("|-|.|e3|1e|1e999|nan|inf|0x1p3|1,5| 1|1 |1.2.3|1-2"));
     const Meanings<std::vector<uint32_t>> sides{{"4x8", {4, 8}},
                                                 {"12", {12}},
                                                 {"2x3x2", {2, 3, 2}}};
@@ -97,18 +73,8 @@ TestNumbers()
         NS_TEST_EXPECT_MSG_EQ((*parsed == value), true, text);
     }
     ExpectRefused([](const std::string& text) { return ParseSides(text, 32); },
-                  {"",
-                   "x",
-                   "4x",
-                   "x4",
-                   "4xx2",
-                   "0",
-                   "4x0",
-                   "3x11",
-                   "33",
-                   "4X4",
-                   "65536x65536",
-                   "4294967296x4294967296"});
+                  Split("|x|4x|x4|4xx2|0|4x0|3x11|33|4X4|65536x65536|"
+                        "4294967296x4294967296"));
 }
 
 void
@@ -137,21 +103,8 @@ TestBytes()
         NS_TEST_EXPECT_MSG_EQ(*parsed, value, text);
     }
     ExpectRefused(ParseBytes,
-                  {"",
-                   "B",
-                   "KiB",
-                   "-1",
-                   "1.5",
-                   "0.3KiB",
-                   "1 KiB",
-                   "1kib",
-                   "1Kb",
-                   "1e3",
-                   "1KiBs",
-                   "8388608TiB",
-                   "9223372036854775808",
-                   "1.2.3K",
-                   "nanB"});
+                  Split("|B|KiB|-1|1.5|0.3KiB|1 KiB|1kib|1Kb|1e3|1KiBs|"
+                        "8388608TiB|9223372036854775808|1.2.3K|nanB"));
     const Meanings<uint64_t> texts{{"0", 0},
                                    {"1023", 1023},
                                    {"1KiB", 1024},
@@ -186,18 +139,8 @@ TestRates()
         NS_TEST_EXPECT_MSG_EQ(parsed->GetBitRate(), value, text);
     }
     ExpectRefused(ParseRate,
-                  {"",
-                   "100",
-                   "100G",
-                   "Gbps",
-                   "0bps",
-                   "0.4bps",
-                   "-1bps",
-                   "1 Gbps",
-                   "1gbps",
-                   "1Gbps ",
-                   "9223372036854775808bps",
-                   "9223373Tbps"});
+                  Split("|100|100G|Gbps|0bps|0.4bps|-1bps|1 Gbps|1gbps|"
+                        "1Gbps |9223372036854775808bps|9223373Tbps"));
     NS_TEST_EXPECT_MSG_EQ(FormatRate(DataRate(100000000000)), "100Gbps", "exact");
     NS_TEST_EXPECT_MSG_EQ(FormatRate(DataRate(2500000)), "2500kbps", "exact");
     NS_TEST_EXPECT_MSG_EQ(FormatRate(DataRate(1)), "1bps", "exact");
@@ -224,17 +167,8 @@ TestTimes()
         NS_TEST_EXPECT_MSG_EQ(parsed->GetPicoSeconds(), value, text);
     }
     ExpectRefused(ParseTime,
-                  {"",
-                   "1",
-                   "s",
-                   "-1s",
-                   "1 s",
-                   "1S",
-                   "1msec",
-                   "2563h",
-                   "9223372036854775808ps",
-                   "1e3s",
-                   "infs"});
+                  Split("|1|s|-1s|1 s|1S|1msec|2563h|9223372036854775808ps|"
+                        "1e3s|infs"));
     const Meanings<int64_t> texts{{"0ps", 0},
                                   {"1ps", 1},
                                   {"500ns", 500000},

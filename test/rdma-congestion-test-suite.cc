@@ -10,7 +10,6 @@
  */
 
 #include "rdma-test-common.h"
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/boolean.h"

@@ -15,7 +15,6 @@
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/training-configuration-error.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -448,17 +447,11 @@ TestRdmaLossRecoveryName()
     NS_TEST_EXPECT_MSG_EQ(Registry<LossRecoveryEntry>::Names(),
                           "go-back-n, out-of-order, selective-repeat",
                           "those there are");
-    std::string message;
-    try
-    {
+    const std::string message = GetRefusal([&] {
         RdmaNetwork network(MakeChain(1, GIGA, 0), RdmaLineRate::GetTypeId(), [](RdmaNic& nic) {
             nic.SetAttribute("LossRecovery", StringValue("hope"));
         });
-    }
-    catch (const ConfigurationError& error)
-    {
-        message = error.what();
-    }
+    });
     NS_TEST_EXPECT_MSG_EQ(message,
                           "unknown loss recovery 'hope' (allowed: go-back-n, out-of-order, "
                           "selective-repeat)",

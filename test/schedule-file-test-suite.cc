@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
 #include "schedule-test-common.h"
 #include "test-case.h"
 
@@ -15,7 +14,6 @@
 #include "ns3/schedule-interpreter.h"
 #include "ns3/schedule-verifier.h"
 #include "ns3/simulator.h"
-#include "ns3/training-configuration-error.h"
 
 #include <fstream>
 #include <numeric>

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
 #include "schedule-test-common.h"
 #include "test-case.h"
 
@@ -129,17 +128,11 @@ TestCopy()
     const bool right = results[0] == std::vector<float>{11, 22, 33, 44, 55};
     NS_TEST_EXPECT_MSG_EQ(right, true, "the sum");
     NS_TEST_EXPECT_MSG_EQ(results[0], results[1], "at both ranks");
-    std::string refusal;
-    try
-    {
+    const std::string refusal = GetRefusal([&] {
         schedule.Add(0, Kind::SEND, 1, 0xfffffff0, 4);
         schedule.Close();
-    }
-    catch (const ConfigurationError& error)
-    {
-        refusal = error.what();
-    }
-    NS_TEST_EXPECT_MSG_NE(refusal.find("(allowed: 0 to 1023)"), std::string::npos, refusal);
+    });
+    ExpectPart(refusal, "(allowed: 0 to 1023)");
 }
 
 using Ranks = std::vector<std::vector<Edited>>;
@@ -311,9 +304,9 @@ TestScheduleRefusal()
     // A file is proven correct, however large it is.
     const std::string path = CreateTempDirFilename("wrong.json");
     std::ofstream(path) << Replace(good, "receive-reduce", "receive");
-    NS_TEST_EXPECT_MSG_NE(GetRefusal([&] { LoadSchedule(path); }).find("rank "),
-                          std::string::npos,
-                          "a schedule that loses a contribution");
+    ExpectPart(GetRefusal([&] { LoadSchedule(path); }),
+               "rank ",
+               "a schedule that loses a contribution");
     NS_TEST_EXPECT_MSG_EQ(GetRefusal([&] { LoadSchedule(path + "x"); }),
                           path + "x: cannot be read (allowed: a schedule as JSON or MSCCL XML)",
                           "no file");
@@ -449,9 +442,7 @@ TestMscclImport()
     // Without the wait for the copy, sum and copy are unordered.
     const auto race =
         ReadMscclSchedule(Replace(MakeSwap(), R"(off="1" depid="2" deps="0")", R"(off="1")"), "x");
-    NS_TEST_EXPECT_MSG_NE(VerifySchedule(race).find("in no order with step"),
-                          std::string::npos,
-                          "a race: " << VerifySchedule(race));
+    ExpectPart(VerifySchedule(race), "in no order with step");
     CheckRefusals();
 }
 

@@ -210,7 +210,7 @@ TestMisuse()
     shared.Attach(1, {0, 2}, Note(received));
     const auto expect = [](const std::function<void()>& action, const std::string& part) {
         const std::string text = GetAbort(action);
-        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, part << ": " << text);
+        ExpectPart(text, part);
     };
     expect([&]() { shared.Attach(1, {}, Note(received)); },
            "this rank already has a communicator 1");

@@ -8,7 +8,7 @@
 #define DISTRIBUTED_TRAINING_SWITCH_PROGRAM_TEST_COMMON_H
 
 #include "fabric-test-common.h"
-#include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/string.h"
 #include "ns3/switch-device.h"

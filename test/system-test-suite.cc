@@ -5,7 +5,6 @@
  */
 
 #include "file-test-common.h"
-#include "refusal-test-common.h"
 #include "run-test-common.h"
 #include "test-case.h"
 
@@ -223,7 +222,7 @@ Check(const std::string& name, CollectiveOperation operation, ClusterOptions opt
     {
         Simulator::Destroy();
         const std::string text = error.what();
-        NS_TEST_EXPECT_MSG_NE(text.find("(allowed: "), std::string::npos, text);
+        ExpectPart(text, "(allowed: ");
         return 0;
     }
     return 1;
@@ -634,7 +633,7 @@ struct ClusterAttributesTest
             const std::string text = GetRefusal([&options] { const Cluster cluster(options); });
             Simulator::Destroy();
             NS_TEST_EXPECT_MSG_EQ(text.find("attribute " + name + "=" + value + ""), 0, text);
-            NS_TEST_EXPECT_MSG_NE(text.find(reason), std::string::npos, text);
+            ExpectPart(text, reason);
         }
         for (const auto& [transport, control, reason] :
              Rows{{"rdma", "dcqcn:g=2", "'g=2' (allowed: "},
@@ -648,7 +647,7 @@ struct ClusterAttributesTest
             options.congestionControl = control;
             const std::string text = GetRefusal([&options] { const Cluster cluster(options); });
             Simulator::Destroy();
-            NS_TEST_EXPECT_MSG_NE(text.find(reason), std::string::npos, text);
+            ExpectPart(text, reason);
         }
     }
 
@@ -679,8 +678,8 @@ ExpectRefusal(const std::string& expected, const std::vector<std::string>& argum
         text = NameOption(error);
     }
     Simulator::Destroy();
-    NS_TEST_EXPECT_MSG_NE(text.find(expected), std::string::npos, "got '" << text << "'");
-    NS_TEST_EXPECT_MSG_NE(text.find("allowed"), std::string::npos, "got '" << text << "'");
+    ExpectPart(text, expected);
+    ExpectPart(text, "allowed");
     NS_TEST_EXPECT_MSG_EQ(text.find('\n'), std::string::npos, "one line: '" << text << "'");
 }
 

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/chunk-layout.h"
@@ -17,7 +16,6 @@
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-report.h"
-#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 #include <fstream>
@@ -118,31 +116,19 @@ ExpectSteps(const std::string& spec, const std::string& algorithm, uint32_t step
 void
 TestTopologySchedules()
 {
-    for (const std::string spec : {"torus:4x4",
-                                   "torus:3x5",
-                                   "mesh:3x3",
-                                   "torus:2x2x3",
-                                   "ring:8",
-                                   "single-switch:hosts=9",
-                                   "two-switch:hosts-per-switch=4",
-                                   "leaf-spine:leaves=3,spines=2,hosts-per-leaf=4",
-                                   "m-ary-n-tree:m=3,n=2",
-                                   "fat-tree:k=4",
-                                   "bigraph:m=3,n=8",
-                                   "full-mesh:hosts=8",
-                                   "dragonfly:a=2,p=2,h=1",
-                                   "hierarchical-torus:2x2,nodes=4",
-                                   "local-switch-torus:1x2,nodes=4,switches=2",
-                                   "rail-optimized:gpus=4,servers=3"})
+    for (const std::string& spec : Split("torus:4x4|torus:3x5|mesh:3x3|torus:2x2x3|ring:8|"
+                                         "single-switch:hosts=9|two-switch:hosts-per-switch=4|"
+                                         "leaf-spine:leaves=3,spines=2,hosts-per-leaf=4|"
+                                         "m-ary-n-tree:m=3,n=2|fat-tree:k=4|bigraph:m=3,n=8|"
+                                         "full-mesh:hosts=8|dragonfly:a=2,p=2,h=1|"
+                                         "hierarchical-torus:2x2,nodes=4|"
+                                         "local-switch-torus:1x2,nodes=4,switches=2|"
+                                         "rail-optimized:gpus=4,servers=3"))
     {
-        for (const std::string algorithm : {"multitree",
-                                            "multitree:order=sorted,stop=last",
-                                            "multitree:window=2",
-                                            "multi-ring",
-                                            "multi-ring:rings=1",
-                                            "tacos",
-                                            "tacos:runs=2,chunks=3",
-                                            "hierarchical"})
+        for (const std::string& algorithm :
+             Split("multitree|multitree:order=sorted,stop=last|"
+                   "multitree:window=2|multi-ring|multi-ring:rings=1|"
+                   "tacos|tacos:runs=2,chunks=3|hierarchical"))
         {
             Check(spec, algorithm);
         }

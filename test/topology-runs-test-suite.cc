@@ -71,22 +71,12 @@ std::vector<Case>
 MakeCases()
 {
     std::vector<Case> cases;
-    for (const std::string spec : {"single-switch",
-                                   "leaf-spine:uplink=50Gbps",
-                                   "fat-tree:k=4",
-                                   "m-ary-n-tree",
-                                   "m-ary-n-tree:m=2,n=4",
-                                   "two-switch",
-                                   "bigraph:m=2,n=8",
-                                   "dragonfly",
-                                   "full-mesh",
-                                   "torus:4x4",
-                                   "torus:2x2x4",
-                                   "mesh:2x8",
-                                   "ring",
-                                   "hierarchical-torus:2x2",
-                                   "local-switch-torus:2x2,switches=3",
-                                   "rail-optimized:gpus=4"})
+    for (const std::string& spec : Split("single-switch|leaf-spine:uplink=50Gbps|fat-tree:k=4|"
+                                         "m-ary-n-tree|m-ary-n-tree:m=2,n=4|two-switch|"
+                                         "bigraph:m=2,n=8|dragonfly|full-mesh|torus:4x4|"
+                                         "torus:2x2x4|mesh:2x8|ring|hierarchical-torus:2x2|"
+                                         "local-switch-torus:2x2,switches=3|"
+                                         "rail-optimized:gpus=4"))
     {
         cases.push_back({"all-reduce on " + spec, [spec] { TestEveryTopology(spec, 16); }});
     }

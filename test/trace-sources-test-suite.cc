@@ -238,10 +238,8 @@ struct TracePathsTestCase
         {
             Check(name, path);
         }
-        for (const std::string name : {"ScheduledCommunicator",
-                                       "InNetworkCommunicator",
-                                       "NicCommunicator",
-                                       "CodedCommunicator"})
+        for (const std::string& name : Split("ScheduledCommunicator|InNetworkCommunicator|"
+                                             "NicCommunicator|CodedCommunicator"))
         {
             if (Config::LookupMatches(paths.at(name)).GetN() > 0)
             {

@@ -71,13 +71,8 @@ TestRealJob()
     }
     Check("tensor", [](O o) { o.tensor = 4, o.data = 1; });
     Check("sequence parallel", [](O o) { o.tensor = 4, o.data = 1, o.sequenceParallel = true; });
-    for (const std::string schedule : {"gpipe",
-                                       "1f1b",
-                                       "1f1b:messages=asynchronous",
-                                       "interleaved:v=2",
-                                       "zb1p",
-                                       "zbv",
-                                       "dualpipev"})
+    for (const std::string& schedule : Split("gpipe|1f1b|1f1b:messages=asynchronous|"
+                                             "interleaved:v=2|zb1p|zbv|dualpipev"))
     {
         Check(schedule,
               [&](O o) { o.pipeline = 2, o.data = 1, o.globalBatch = 4, o.schedule = schedule; });
@@ -142,19 +137,15 @@ struct GraphCheckerTestCase
         NS_TEST_EXPECT_MSG_EQ(checker.GetMismatch(), "", "right");
         NS_TEST_EXPECT_MSG_EQ(checker.GetChecked(), 1, "one message");
         NS_TEST_EXPECT_MSG_EQ(checker.Check(1, receive, 4, tensor), false, "of another message");
-        NS_TEST_EXPECT_MSG_NE(checker.GetMismatch().find(
-                                  "wrong numbers at rank 1 in activations 4: element 0 of 4 is "),
-                              std::string::npos,
-                              checker.GetMismatch());
+        ExpectPart(checker.GetMismatch(),
+                   "wrong numbers at rank 1 in activations 4: element 0 of 4 is ");
         receive.tag = 1;
         NS_TEST_EXPECT_MSG_EQ(MakeChecker().Check(1, receive, 5, tensor), false, "of another tag");
         receive.tag = 0;
         tensor.values[3] = -tensor.values[3];
         GraphChecker third = MakeChecker();
         NS_TEST_EXPECT_MSG_EQ(third.Check(1, receive, 5, tensor), false, "one wrong number");
-        NS_TEST_EXPECT_MSG_NE(third.GetMismatch().find("element 3 of 4 is "),
-                              std::string::npos,
-                              third.GetMismatch());
+        ExpectPart(third.GetMismatch(), "element 3 of 4 is ");
         tensor.values.pop_back();
         NS_TEST_EXPECT_MSG_EQ(MakeChecker().Check(1, receive, 5, tensor), false, "too short");
     }
