@@ -14,7 +14,6 @@
 #include "ns3/topology-builder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <random>
 #include <set>

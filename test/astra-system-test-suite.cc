@@ -5,7 +5,6 @@
  */
 
 #include "file-test-common.h"
-#include "test-case.h"
 
 #include "ns3/astra-system.h"
 #include "ns3/collective-algorithm.h"

@@ -5,7 +5,6 @@
  */
 
 #include "switch-program-test-common.h"
-#include "test-case.h"
 
 #include "ns3/atp-program.h"
 #include "ns3/atp-wire-format.h"

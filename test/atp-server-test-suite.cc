@@ -16,7 +16,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/wire-bytes.h"
 
-#include <cmath>
 #include <set>
 
 namespace ns3::training::tests::atp_server_test

@@ -6,21 +6,15 @@
 
 #include "fabric-test-common.h"
 #include "innetwork-test-common.h"
-#include "test-case.h"
 
 #include "ns3/atp-communicator.h"
 #include "ns3/atp-helper.h"
 #include "ns3/atp-measurement.h"
 #include "ns3/atp-program.h"
 #include "ns3/atp-server.h"
-#include "ns3/guarded-run.h"
 #include "ns3/nic-program.h"
 #include "ns3/topology-builder.h"
-#include "ns3/uinteger.h"
 
-#include <algorithm>
-#include <limits>
-#include <memory>
 #include <numeric>
 
 namespace ns3::training::tests::atp_test

@@ -5,14 +5,11 @@
  */
 
 #include "codec-test-common.h"
-#include "test-case.h"
 
 #include "ns3/bucket-codec.h"
 #include "ns3/error-feedback.h"
 #include "ns3/omnireduce-codec.h"
 
-#include <algorithm>
-#include <cmath>
 #include <set>
 
 namespace ns3::training::tests::codec_bucket_test

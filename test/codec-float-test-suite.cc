@@ -5,14 +5,9 @@
  */
 
 #include "codec-test-common.h"
-#include "test-case.h"
 
 #include "ns3/eight-bit-float.h"
 #include "ns3/training-float-bits.h"
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace ns3::training::tests::codec_float_test
 {

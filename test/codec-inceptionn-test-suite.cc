@@ -6,15 +6,12 @@
 
 #include "codec-test-common.h"
 #include "inceptionn-vectors.h"
-#include "test-case.h"
 
 #include "ns3/inceptionn-codec.h"
 #include "ns3/training-float-bits.h"
 
-#include <algorithm>
 #include <array>
 #include <boost/crc.hpp>
-#include <cmath>
 
 namespace ns3::training::tests::codec_inceptionn_test
 {

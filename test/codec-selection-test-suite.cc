@@ -5,10 +5,7 @@
  */
 
 #include "codec-test-common.h"
-#include "test-case.h"
 
-#include <algorithm>
-#include <cmath>
 #include <set>
 
 namespace ns3::training::tests::codec_selection_test

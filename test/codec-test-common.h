@@ -13,12 +13,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <functional>
 #include <limits>
 #include <numeric>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests
 {

@@ -5,16 +5,13 @@
  */
 
 #include "coded-test-common.h"
-#include "test-case.h"
 
 #include "ns3/algorithm-sweep.h"
 #include "ns3/codec-engine.h"
 #include "ns3/coded-payload.h"
-#include "ns3/collective-measurement.h"
 #include "ns3/fabric-wire-format.h"
 #include "ns3/frame-wire-format.h"
 #include "ns3/message-coding.h"
-#include "ns3/simulator.h"
 #include "ns3/training-run.h"
 #include "ns3/uec-nic.h"
 #include "ns3/uec-wire-format.h"

@@ -5,13 +5,10 @@
  */
 
 #include "coded-test-common.h"
-#include "test-case.h"
 
 #include "ns3/codec-figures.h"
-#include "ns3/collective-measurement.h"
 #include "ns3/gradient-source.h"
 #include "ns3/reference-sums.h"
-#include "ns3/simulator.h"
 #include "ns3/training-run.h"
 
 #include <algorithm>

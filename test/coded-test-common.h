@@ -14,9 +14,6 @@
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
 
-#include <cstdint>
-#include <string>
-
 namespace ns3::training::tests
 {
 

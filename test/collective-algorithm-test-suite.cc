@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <bitset>
 #include <map>
-#include <optional>
 #include <set>
 
 namespace ns3::training::tests::collective_algorithm_test

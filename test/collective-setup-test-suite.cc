@@ -22,7 +22,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 

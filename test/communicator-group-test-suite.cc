@@ -21,7 +21,6 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
-#include <tuple>
 
 namespace ns3::training::tests::communicator_group_test
 {

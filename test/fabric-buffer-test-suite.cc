@@ -7,22 +7,14 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
 #include "ns3/double.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/fabric-helper.h"
-#include "ns3/fabric-port.h"
-#include "ns3/nstime.h"
 #include "ns3/shared-buffer.h"
-#include "ns3/simulator.h"
 #include "ns3/switch-device.h"
 #include "ns3/topology-builder.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <memory>
 
 namespace ns3::training::tests::fabric_buffer_test
 {

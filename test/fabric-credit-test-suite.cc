@@ -7,16 +7,12 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
-#include "ns3/fabric-helper.h"
 #include "ns3/link-credits.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <memory>
 
 namespace ns3::training::tests::fabric_credit_test
 {

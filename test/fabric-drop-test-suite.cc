@@ -7,15 +7,11 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/drop-reason.h"
 #include "ns3/endpoint-address.h"
-#include "ns3/fabric-helper.h"
 #include "ns3/ipv4-header.h"
-#include "ns3/nstime.h"
 #include "ns3/packet.h"
-#include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
 #include <map>

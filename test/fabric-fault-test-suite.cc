@@ -12,10 +12,7 @@
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
 
-#include <cmath>
 #include <fstream>
-#include <memory>
-#include <tuple>
 
 namespace ns3::training::tests::fabric_fault_test
 {

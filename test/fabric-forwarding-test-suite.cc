@@ -9,14 +9,11 @@
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
-#include "ns3/link-impairment.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
 
 #include <algorithm>
 #include <map>
-#include <memory>
-#include <tuple>
 
 namespace ns3::training::tests::fabric_forwarding_test
 {

@@ -7,15 +7,8 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/fabric-helper.h"
-#include "ns3/fabric-port.h"
-#include "ns3/nstime.h"
 #include "ns3/random-variable-stream.h"
-#include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
-#include "ns3/topology-graph.h"
 #include "ns3/training-byte-buffer.h"
 #include "ns3/uinteger.h"
 

@@ -5,13 +5,9 @@
  */
 
 #include "neighbors-test-common.h"
-#include "test-case.h"
 
 #include "ns3/simple-net-device-helper.h"
 #include "ns3/tcp-socket-factory.h"
-
-#include <algorithm>
-#include <map>
 
 namespace ns3::training::tests::fabric_gateway_test
 {

@@ -8,8 +8,6 @@
 #include "memory-test-common.h"
 #include "test-case.h"
 
-#include "ns3/fabric-helper.h"
-#include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 
 namespace ns3::training::tests::fabric_memory_test

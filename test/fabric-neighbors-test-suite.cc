@@ -5,7 +5,6 @@
  */
 
 #include "neighbors-test-common.h"
-#include "test-case.h"
 
 #include "ns3/endpoint-address.h"
 

@@ -7,12 +7,9 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
-#include "ns3/fabric-helper.h"
 #include "ns3/node-container.h"
 #include "ns3/node-list.h"
 #include "ns3/simple-net-device.h"
-#include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 
 namespace ns3::training::tests::fabric_own_nodes_test

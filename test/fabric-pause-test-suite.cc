@@ -7,21 +7,13 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
 #include "ns3/double.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/fabric-helper.h"
-#include "ns3/fabric-port.h"
-#include "ns3/nstime.h"
 #include "ns3/pfc-deadlock.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
 #include "ns3/uinteger.h"
 
-#include <cmath>
 #include <map>
-#include <memory>
 
 namespace ns3::training::tests::fabric_pause_test
 {

@@ -7,14 +7,7 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/fabric-frame.h"
-#include "ns3/fabric-helper.h"
-#include "ns3/nstime.h"
-#include "ns3/rng-seed-manager.h"
-#include "ns3/simulator.h"
-
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 namespace ns3::training::tests::fabric_port_test

@@ -7,9 +7,7 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/fabric-helper.h"
 #include "ns3/link-outage.h"
-#include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 
 #include <algorithm>

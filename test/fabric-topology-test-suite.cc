@@ -7,20 +7,11 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/fabric-helper.h"
-#include "ns3/nstime.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/shortest-paths.h"
-#include "ns3/simulator.h"
 #include "ns3/switch-device.h"
 #include "ns3/topology-builder.h"
-#include "ns3/topology-graph.h"
 
-#include <cmath>
 #include <map>
-#include <tuple>
 
 namespace ns3::training::tests::fabric_topology_test
 {

@@ -8,9 +8,7 @@
 #include "test-case.h"
 
 #include "ns3/double.h"
-#include "ns3/fabric-helper.h"
 #include "ns3/fabric-wire-format.h"
-#include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
 namespace ns3::training::tests::fabric_trim_test

@@ -6,7 +6,6 @@
 
 #include "chakra-test-common.h"
 #include "formats-test-common.h"
-#include "test-case.h"
 
 #include "ns3/graph-timing.h"
 #include "ns3/nstime.h"

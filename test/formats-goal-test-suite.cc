@@ -5,7 +5,6 @@
  */
 
 #include "formats-test-common.h"
-#include "test-case.h"
 
 #include "ns3/graph-timing.h"
 #include "ns3/nstime.h"

@@ -5,12 +5,9 @@
  */
 
 #include "formats-test-common.h"
-#include "test-case.h"
 
 #include "ns3/graph-timing.h"
 #include "ns3/nstime.h"
-
-#include <tuple>
 
 namespace ns3::training::tests::formats_layer_test
 {

@@ -10,10 +10,8 @@
 #include "ns3/checkpoint-graph.h"
 #include "ns3/graph-summary.h"
 #include "ns3/graph-timing.h"
-#include "ns3/task-writer.h"
 
 #include <algorithm>
-#include <memory>
 
 namespace ns3::training::tests::graph_checkpoint_test
 {

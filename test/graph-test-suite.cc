@@ -12,10 +12,8 @@
 #include "ns3/task-meetings.h"
 #include "ns3/task-runner.h"
 #include "ns3/task-trace.h"
-#include "ns3/task-writer.h"
 
 #include <map>
-#include <memory>
 
 namespace ns3::training::tests::graph_test
 {

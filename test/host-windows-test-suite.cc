@@ -9,11 +9,9 @@
 
 #include "ns3/boolean.h"
 #include "ns3/bucket-scheduler.h"
-#include "ns3/data-rate.h"
 #include "ns3/global-value.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-mix-bits.h"
 #include "ns3/uinteger.h"

@@ -11,10 +11,8 @@
 #include "test-case.h"
 
 #include "ns3/config.h"
-#include "ns3/guarded-run.h"
 #include "ns3/in-network-figures.h"
 #include "ns3/run-warnings.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-cluster.h"
 
@@ -22,10 +20,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <memory>
 #include <random>
 #include <sstream>
-#include <tuple>
 
 namespace ns3::training::tests
 {

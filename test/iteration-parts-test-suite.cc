@@ -13,7 +13,6 @@
 
 #include "chakra-test-common.h"
 #include "file-test-common.h"
-#include "test-case.h"
 
 #include "ns3/config.h"
 #include "ns3/pipeline-choice.h"

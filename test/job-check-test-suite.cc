@@ -5,7 +5,6 @@
  */
 
 #include "file-test-common.h"
-#include "test-case.h"
 
 #include "ns3/cluster-options.h"
 #include "ns3/job-check.h"
@@ -16,7 +15,6 @@
 
 #include <map>
 #include <memory>
-#include <tuple>
 
 namespace ns3::training::tests::job_check_test
 {

@@ -16,8 +16,6 @@
 #include "ns3/training-memory.h"
 #include "ns3/uinteger.h"
 
-#include <tuple>
-
 namespace ns3::training::tests::key_values_test
 {
 

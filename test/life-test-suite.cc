@@ -11,7 +11,6 @@
 #include "ns3/failure-model.h"
 #include "ns3/failure-sequence.h"
 #include "ns3/job-life.h"
-#include "ns3/rng-seed-manager.h"
 
 #include <chrono>
 #include <cmath>

@@ -6,7 +6,6 @@
 
 #include "living-job-test-common.h"
 #include "run-test-common.h"
-#include "test-case.h"
 
 namespace ns3::training::tests::living_job_runs_test
 {

@@ -8,14 +8,12 @@
 #define DISTRIBUTED_TRAINING_LIVING_JOB_TEST_COMMON_H
 
 #include "file-test-common.h"
-#include "test-case.h"
 
 #include "ns3/bucket-scheduler.h"
 #include "ns3/life-figures.h"
 #include "ns3/training-run.h"
 
 #include <array>
-#include <fstream>
 
 namespace ns3::training::tests
 {

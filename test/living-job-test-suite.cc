@@ -5,7 +5,6 @@
  */
 
 #include "living-job-test-common.h"
-#include "test-case.h"
 
 #include "ns3/failure-sequence.h"
 #include "ns3/job-life.h"

@@ -11,7 +11,6 @@
 #include "ns3/bucket-scheduler.h"
 #include "ns3/object-factory.h"
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/simulator.h"
 #include "ns3/switch-device.h"
 #include "ns3/training-event-loop.h"
 #include "ns3/uinteger.h"
@@ -19,7 +18,6 @@
 #include <map>
 #include <random>
 #include <set>
-#include <tuple>
 
 namespace ns3::training::tests::network_part_test
 {

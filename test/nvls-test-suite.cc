@@ -5,10 +5,8 @@
  */
 
 #include "innetwork-test-common.h"
-#include "test-case.h"
 
 #include "ns3/nvlink-packets.h"
-#include "ns3/run-warnings.h"
 #include "ns3/sharp-wire-format.h"
 
 namespace ns3::training::tests::nvls_test

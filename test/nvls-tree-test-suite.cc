@@ -5,7 +5,6 @@
  */
 
 #include "innetwork-test-common.h"
-#include "test-case.h"
 
 #include "ns3/nccl-tuning.h"
 #include "ns3/packet-size.h"

@@ -13,7 +13,6 @@
 #include "ns3/transformer-graph.h"
 #include "ns3/transformer-model.h"
 
-#include <fstream>
 #include <map>
 #include <memory>
 

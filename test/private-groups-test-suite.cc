@@ -9,7 +9,6 @@
 
 #include "ns3/cluster-options.h"
 #include "ns3/private-groups.h"
-#include "ns3/task-graph.h"
 #include "ns3/topology-graph.h"
 
 #include <numeric>

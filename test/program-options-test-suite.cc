@@ -10,7 +10,6 @@
 #include "ns3/global-value.h"
 #include "ns3/nstime.h"
 #include "ns3/program-options.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/size-list.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"

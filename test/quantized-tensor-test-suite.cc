@@ -9,8 +9,6 @@
 
 #include "ns3/quantized-tensor.h"
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 
 namespace ns3::training::tests::quantized_tensor_test

@@ -13,9 +13,6 @@
 #include "test-case.h"
 
 #include "ns3/boolean.h"
-#include "ns3/double.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/nstime.h"
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-dcqcn.h"
 #include "ns3/rdma-dctcp.h"
@@ -27,11 +24,8 @@
 #include "ns3/rdma-theta-power-tcp.h"
 #include "ns3/rdma-timely.h"
 #include "ns3/string.h"
-#include "ns3/type-id.h"
 #include "ns3/uinteger.h"
 
-#include <cmath>
-#include <limits>
 #include <map>
 
 namespace ns3::training::tests::rdma_congestion_test

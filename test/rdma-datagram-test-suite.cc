@@ -7,14 +7,7 @@
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/nstime.h"
 #include "ns3/rdma-datagram-queue-pair.h"
-#include "ns3/rdma-line-rate.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/rdma-queue-pair.h"
-#include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 #include "ns3/uinteger.h"
 

@@ -8,18 +8,11 @@
 #include "test-case.h"
 
 #include "ns3/boolean.h"
-#include "ns3/data-rate.h"
-#include "ns3/double.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/nstime.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
 
 namespace ns3::training::tests::rdma_dcqcn_test

@@ -14,21 +14,15 @@
 #include "test-case.h"
 
 #include "ns3/config.h"
-#include "ns3/double.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/nstime.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-hpcc.h"
-#include "ns3/rdma-nic.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-registry.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace ns3::training::tests::rdma_incast_test
 {

@@ -7,15 +7,9 @@
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/fabric-frame.h"
-#include "ns3/nstime.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/rdma-line-rate.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/simulator.h"
 #include "ns3/training-byte-buffer.h"
 #include "ns3/uinteger.h"
 

@@ -8,22 +8,13 @@
 #include "test-case.h"
 
 #include "ns3/callback.h"
-#include "ns3/data-rate.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/fabric-port.h"
-#include "ns3/nstime.h"
 #include "ns3/rdma-datagram-queue-pair.h"
-#include "ns3/rdma-line-rate.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/rdma-send-scheduler.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <deque>
-#include <tuple>
 
 namespace ns3::training::tests::rdma_nic_test
 {

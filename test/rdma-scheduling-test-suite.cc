@@ -7,20 +7,12 @@
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
-#include "ns3/fabric-frame.h"
 #include "ns3/nic-program.h"
-#include "ns3/nstime.h"
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/rdma-line-rate.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
-#include "ns3/type-id.h"
 
-#include <cmath>
 #include <map>
 
 namespace ns3::training::tests::rdma_scheduling_test

@@ -10,19 +10,13 @@
 #include "fabric-test-common.h"
 
 #include "ns3/double.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/fabric-helper.h"
 #include "ns3/rdma-line-rate.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
-#include "ns3/simulator.h"
-#include "ns3/topology-graph.h"
 #include "ns3/type-id.h"
 
-#include <functional>
 #include <limits>
 #include <optional>
-#include <vector>
 
 /** control */
 

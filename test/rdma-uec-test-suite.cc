@@ -8,13 +8,10 @@
 #include "test-case.h"
 
 #include "ns3/boolean.h"
-#include "ns3/fabric-helper.h"
 #include "ns3/fabric-wire-format.h"
 #include "ns3/frame-wire-format.h"
 #include "ns3/rdma-nic.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/shortest-paths.h"
-#include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-attribute-list.h"
 #include "ns3/uec-connection.h"
@@ -27,7 +24,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <set>
 

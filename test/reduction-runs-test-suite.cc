@@ -5,7 +5,6 @@
  */
 
 #include "innetwork-test-common.h"
-#include "test-case.h"
 
 #include "ns3/reference-sums.h"
 #include "ns3/roce-wire-format.h"

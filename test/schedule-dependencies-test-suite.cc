@@ -10,7 +10,6 @@
 #include "ns3/chunk-dependencies.h"
 
 #include <random>
-#include <set>
 
 namespace ns3::training::tests::schedule_dependencies_test
 {

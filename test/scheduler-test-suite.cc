@@ -16,7 +16,6 @@
 
 #include <deque>
 #include <map>
-#include <tuple>
 
 namespace ns3::training::tests::scheduler_test
 {

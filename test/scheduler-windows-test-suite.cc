@@ -8,16 +8,11 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/boolean.h"
 #include "ns3/bucket-scheduler.h"
 #include "ns3/default-simulator-impl.h"
-#include "ns3/global-value.h"
 #include "ns3/map-scheduler.h"
-#include "ns3/simulator.h"
 #include "ns3/switch-device.h"
 #include "ns3/training-mix-bits.h"
-#include "ns3/type-id.h"
-#include "ns3/window-simulator-impl.h"
 
 #include <algorithm>
 #include <map>

@@ -5,11 +5,9 @@
  */
 
 #include "file-test-common.h"
-#include "test-case.h"
 
 #include "ns3/message-tag.h"
 #include "ns3/packet-size.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/serving-helper.h"
 #include "ns3/serving-summary.h"
 #include "ns3/simulator.h"
@@ -20,7 +18,6 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <tuple>
 
 namespace ns3::training::tests::serving_test
 {

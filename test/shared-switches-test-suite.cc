@@ -6,7 +6,6 @@
 
 #include "file-test-common.h"
 #include "iteration-test-common.h"
-#include "test-case.h"
 
 #include "ns3/shared-run.h"
 #include "ns3/training-run.h"

@@ -5,7 +5,6 @@
  */
 
 #include "switch-program-test-common.h"
-#include "test-case.h"
 
 #include "ns3/number-format.h"
 #include "ns3/sharp-connection.h"
@@ -14,10 +13,8 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 #include <limits>
-#include <memory>
 #include <numeric>
 #include <random>
 

@@ -5,14 +5,12 @@
  */
 
 #include "innetwork-test-common.h"
-#include "test-case.h"
 
 #include "ns3/sharp-communicator.h"
 #include "ns3/sharp-helper.h"
 #include "ns3/sharp-program.h"
 #include "ns3/sharp-wire-format.h"
 #include "ns3/topology-builder.h"
-#include "ns3/uinteger.h"
 
 namespace ns3::training::tests::sharp_test
 {

@@ -5,18 +5,12 @@
  */
 
 #include "steady-state-test-common.h"
-#include "test-case.h"
 
-#include "ns3/bucket-scheduler.h"
-#include "ns3/config.h"
-#include "ns3/simulator.h"
 #include "ns3/state-visitor.h"
 #include "ns3/steady-state.h"
-#include "ns3/training-cluster.h"
 
 #include <cstdio>
 #include <cstring>
-#include <iostream>
 #include <map>
 #include <set>
 #include <sys/mman.h>

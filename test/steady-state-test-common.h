@@ -13,13 +13,10 @@
 #include "ns3/bucket-scheduler.h"
 #include "ns3/config.h"
 #include "ns3/fabric-channel.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
 #include "ns3/window-simulator-impl.h"
 
 #include <random>
-#include <tuple>
 
 namespace ns3::training::tests
 {

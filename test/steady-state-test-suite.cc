@@ -4,24 +4,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rdma-test-common.h"
 #include "steady-state-test-common.h"
-#include "test-case.h"
 
-#include "ns3/bucket-scheduler.h"
-#include "ns3/config.h"
 #include "ns3/default-simulator-impl.h"
 #include "ns3/global-value.h"
 #include "ns3/map-scheduler.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/simulator.h"
 #include "ns3/state-visitor.h"
 #include "ns3/steady-state.h"
-#include "ns3/training-cluster.h"
-#include "ns3/window-simulator-impl.h"
-
-#include <optional>
-#include <random>
 
 namespace ns3::training::tests::steady_state_test
 {

@@ -15,10 +15,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/wire-bytes.h"
 
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace ns3::training::tests
 {
 

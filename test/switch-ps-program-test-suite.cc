@@ -6,7 +6,6 @@
 
 #include "switch-program-test-common.h"
 #include "switch-ps-test-common.h"
-#include "test-case.h"
 
 #include "ns3/frame-archive.h"
 #include "ns3/frame-wire-format.h"
@@ -19,7 +18,6 @@
 #include <cstring>
 #include <numeric>
 #include <random>
-#include <tuple>
 
 namespace ns3::training::tests::switch_ps_program_test
 {

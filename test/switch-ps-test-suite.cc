@@ -6,14 +6,12 @@
 
 #include "innetwork-test-common.h"
 #include "switch-ps-test-common.h"
-#include "test-case.h"
 
 #include "ns3/reference-sums.h"
 #include "ns3/switch-device.h"
 #include "ns3/switch-ps-helper.h"
 #include "ns3/switch-ps-wire-format.h"
 #include "ns3/topology-builder.h"
-#include "ns3/uinteger.h"
 
 namespace ns3::training::tests::switch_ps_test
 {

@@ -5,7 +5,6 @@
  */
 
 #include "switch-program-test-common.h"
-#include "test-case.h"
 
 #include "ns3/block-quantizer.h"
 #include "ns3/slot-timers.h"

@@ -5,20 +5,11 @@
  */
 
 #include "innetwork-test-common.h"
-#include "test-case.h"
 
-#include "ns3/run-warnings.h"
-#include "ns3/simulator.h"
 #include "ns3/switchml-communicator.h"
 #include "ns3/switchml-helper.h"
 #include "ns3/switchml-program.h"
 #include "ns3/topology-builder.h"
-#include "ns3/uinteger.h"
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <tuple>
 
 namespace ns3::training::tests::switchml_test
 {

@@ -6,16 +6,13 @@
 
 #include "file-test-common.h"
 #include "run-test-common.h"
-#include "test-case.h"
 
 #include "ns3/cluster-command-line.h"
 #include "ns3/collective-measurement.h"
 #include "ns3/object-vector.h"
 #include "ns3/program-options.h"
 #include "ns3/rdma-transport.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/simulator.h"
 #include "ns3/tcp-l4-protocol.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/training-attribute-list.h"
@@ -23,7 +20,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
 
 namespace ns3::training::tests::system_test
 {

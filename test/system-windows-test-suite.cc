@@ -15,16 +15,13 @@
 #include "ns3/map-scheduler.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/simulator.h"
 #include "ns3/switch-device.h"
 #include "ns3/training-mix-bits.h"
 #include "ns3/window-simulator-impl.h"
 
 #include <array>
-#include <cmath>
 #include <cstring>
 #include <map>
-#include <type_traits>
 
 namespace ns3::training::tests::system_windows_test
 {

@@ -8,14 +8,12 @@
 
 #include "ns3/collective-measurement.h"
 #include "ns3/double.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-figures.h"
 #include "ns3/training-run.h"
 
 #include <map>
-#include <tuple>
 
 namespace ns3::training::tests::tcp_test
 {

@@ -14,13 +14,9 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-time-resolution.h"
 
-#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
-#include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace ns3::training::tests

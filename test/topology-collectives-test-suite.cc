@@ -22,7 +22,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-#include <tuple>
 
 namespace ns3::training::tests::topology_collectives_test
 {

@@ -16,9 +16,7 @@
 
 #include <fstream>
 #include <map>
-#include <memory>
 #include <set>
-#include <tuple>
 
 namespace ns3::training::tests::trace_sources_test
 {

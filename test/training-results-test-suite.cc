@@ -5,7 +5,6 @@
  */
 
 #include "file-test-common.h"
-#include "test-case.h"
 
 #include "ns3/nstime.h"
 #include "ns3/result-store.h"
@@ -17,13 +16,11 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <limits>
 #include <set>
 #include <stdexcept>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 namespace ns3::training::tests::training_results_test
 {

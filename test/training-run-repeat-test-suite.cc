@@ -6,7 +6,6 @@
 
 #include "file-test-common.h"
 #include "graph-test-common.h"
-#include "test-case.h"
 
 #include "ns3/bucket-scheduler.h"
 #include "ns3/config.h"
@@ -17,7 +16,6 @@
 #include "ns3/training-run.h"
 #include "ns3/uinteger.h"
 
-#include <fstream>
 #include <regex>
 
 namespace ns3::training::tests::training_run_repeat_test

@@ -7,21 +7,17 @@
 #include "file-test-common.h"
 #include "iteration-test-common.h"
 #include "run-test-common.h"
-#include "test-case.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/in-network-figures.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/repeated-runs.h"
 #include "ns3/result-store.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/run-statistics.h"
 #include "ns3/training-run.h"
 #include "ns3/training-runs.h"
-#include "ns3/training-workload.h"
 
 #include <cmath>
-#include <fstream>
 
 namespace ns3::training::tests::training_run_test
 {

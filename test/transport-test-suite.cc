@@ -15,7 +15,6 @@
 #include "ns3/uinteger.h"
 
 #include <map>
-#include <tuple>
 
 namespace ns3::training::tests::transport_test
 {

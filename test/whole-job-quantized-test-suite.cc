@@ -6,7 +6,6 @@
 
 #include "file-test-common.h"
 #include "quantized-test-common.h"
-#include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/gradient-source.h"
@@ -20,7 +19,6 @@
 #include "ns3/training-run.h"
 #include "ns3/transformer-graph.h"
 
-#include <cmath>
 #include <map>
 #include <memory>
 #include <set>

@@ -5,7 +5,6 @@
  */
 
 #include "file-test-common.h"
-#include "test-case.h"
 
 #include "ns3/gradient-source.h"
 #include "ns3/graph-checker.h"
