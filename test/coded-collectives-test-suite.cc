@@ -37,35 +37,6 @@ MakeOptions(uint32_t ranks,
     return options;
 }
 
-/** A measurement and what the engines did. */
-struct CodedResult
-{
-    CollectiveMeasurement row;
-    NicFigures figures;
-};
-
-CodedResult
-Measure(const ClusterOptions& options,
-        uint64_t bytes,
-        bool isReal,
-        CollectiveOperation operation = CollectiveOperation::ALL_REDUCE)
-{
-    CodedResult result;
-    result.row = MeasureCoded(options,
-                              operation,
-                              bytes,
-                              isReal,
-                              [&](const Cluster& cluster, const CollectiveMeasurement& row) {
-                                  RunFigures all;
-                                  all.AddAll({cluster, isReal, row.codingErrors});
-                                  if (const auto* figures = all.Find<NicFigures>())
-                                  {
-                                      result.figures = *figures;
-                                  }
-                              });
-    return result;
-}
-
 /**
  * @return bytes of a full packet on the line, with preamble and gap, and with RDMA the sixteenth of
  *         an acknowledgement for the packets in the other direction; with Ultra Ethernet without
@@ -106,10 +77,10 @@ Check(const std::string& transport, uint32_t mtu, double ratio, uint32_t lanes, 
     NS_TEST_EXPECT_MSG_GT(result.row.seconds / expected, 0.99, what);
     NS_TEST_EXPECT_MSG_LT_OR_EQ(result.row.efficiency, 1, what << ": the bound is one");
     NS_TEST_EXPECT_MSG_GT(result.row.efficiency, 0.9 / (1 + tolerance), what << ": and close by");
-    NS_TEST_EXPECT_MSG_EQ(result.figures.isDeclared, true, "the ratio is an input");
+    NS_TEST_EXPECT_MSG_EQ(result.engines.isDeclared, true, "the ratio is an input");
     if (transport == "rdma")
     {
-        NS_TEST_EXPECT_MSG_EQ_TOL(result.figures.counters.GetRatio() / ratio, 1, 0.015, what);
+        NS_TEST_EXPECT_MSG_EQ_TOL(result.engines.counters.GetRatio() / ratio, 1, 0.015, what);
     }
 }
 
@@ -189,7 +160,7 @@ struct EveryCombinationTest
         }
         NS_TEST_EXPECT_MSG_EQ(result.row.mismatch, "", what);
         NS_TEST_EXPECT_MSG_EQ(result.row.verified, true, what);
-        NS_TEST_EXPECT_MSG_GT(result.figures.counters.codedPackets, 0, what << ": coded");
+        NS_TEST_EXPECT_MSG_GT(result.engines.counters.codedPackets, 0, what << ": coded");
     }
 
     void Run()
@@ -231,7 +202,7 @@ struct ExactSumsTest
                                  std::to_string(options.loss) + ", " + options.recovery;
         const CodedResult result = Measure(options, bytes, true);
         NS_TEST_EXPECT_MSG_EQ(result.row.mismatch, "", what);
-        const auto& errors = result.figures.errors;
+        const auto& errors = result.engines.errors;
         NS_TEST_ASSERT_MSG_EQ(errors.has_value(), true, what << ": errors are measured");
         NS_TEST_EXPECT_MSG_LT_OR_EQ(errors->largestError, errors->bound, what << ": its bound");
         // Block floats and random numbers may change when they are coded once more.
@@ -243,7 +214,7 @@ struct ExactSumsTest
         }
         if (options.ranks > 1 && bytes >= 4096)
         {
-            const CodecCounters& counters = result.figures.counters;
+            const CodecCounters& counters = result.engines.counters;
             NS_TEST_EXPECT_MSG_GT(counters.codedPackets, 0, what << ": coded");
             NS_TEST_EXPECT_MSG_GT(counters.GetRatio(), 1, what << ": and shorter");
         }
@@ -473,23 +444,23 @@ TestMarkedMessages()
         {
             const auto plain = measure(transport, "inceptionn", operation);
             NS_TEST_EXPECT_MSG_EQ(plain.row.mismatch, "", transport);
-            NS_TEST_EXPECT_MSG_EQ(plain.figures.counters.codedPackets, 0, transport);
-            NS_TEST_EXPECT_MSG_EQ(plain.figures.counters.bypassedPackets, 0, transport);
-            ExpectPart(plain.figures.Format(), "warning: nothing was coded");
+            NS_TEST_EXPECT_MSG_EQ(plain.engines.counters.codedPackets, 0, transport);
+            NS_TEST_EXPECT_MSG_EQ(plain.engines.counters.bypassedPackets, 0, transport);
+            ExpectPart(plain.engines.Format(), "warning: nothing was coded");
             const auto coded = measure(transport, "inceptionn:copies=true", operation);
             NS_TEST_EXPECT_MSG_EQ(coded.row.mismatch, "", transport);
-            NS_TEST_EXPECT_MSG_GT(coded.figures.counters.codedPackets, 0, transport);
+            NS_TEST_EXPECT_MSG_GT(coded.engines.counters.codedPackets, 0, transport);
         }
         // Engine and hosts disagree, or agree on another mark.
         const auto other = measure(transport, "inceptionn:tos=44", Operation::ALL_REDUCE);
         NS_TEST_EXPECT_MSG_EQ(other.row.mismatch, "", transport << ": exact, as not coded");
-        NS_TEST_EXPECT_MSG_EQ(other.figures.counters.codedPackets, 0, transport);
-        ExpectPart(other.figures.Format(), "warning: nothing was coded");
+        NS_TEST_EXPECT_MSG_EQ(other.engines.counters.codedPackets, 0, transport);
+        ExpectPart(other.engines.Format(), "warning: nothing was coded");
         ClusterOptions options = MakeOptions(4, transport, "inceptionn:tos=44");
         options.attributes["ns3::training::ScheduledCommunicator::GradientTos"] = "44";
         const auto same = Measure(options, 40004, true);
         NS_TEST_EXPECT_MSG_EQ(same.row.mismatch, "", transport);
-        NS_TEST_EXPECT_MSG_GT(same.figures.counters.codedPackets, 0, transport);
+        NS_TEST_EXPECT_MSG_GT(same.engines.counters.codedPackets, 0, transport);
     }
     for (const std::string value : {"0", "256", "x"})
     {
@@ -541,7 +512,7 @@ void
 TestDrift()
 {
     const auto measure = [](const std::string& nic) {
-        return Measure(MakeOptions(4, "rdma", nic), 4 * 100003, true).figures;
+        return Measure(MakeOptions(4, "rdma", nic), 4 * 100003, true).engines;
     };
     const NicFigures plain = measure("inceptionn");
     NS_TEST_EXPECT_MSG_GT(plain.errors->driftedElements, 10000, "many elements");

@@ -4,14 +4,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "fabric-test-common.h"
 #include "test-case.h"
 
 #include "ns3/collective-planner.h"
-#include "ns3/data-rate.h"
 #include "ns3/message-tag.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/scheduled-communicator.h"
-#include "ns3/simulator.h"
 
 #include <algorithm>
 #include <map>
@@ -39,18 +38,13 @@ class RandomTransport : public MessageTransport
         SetRank(rank);
     }
 
-    static void Call(std::function<void()> function)
-    {
-        function();
-    }
-
     void Send(uint32_t peer, Message message) override
     {
         if (message.sent)
         {
             const Time time = NanoSeconds(1 + m_group.random() % 1000);
             m_group.sent = Simulator::Now() + time;
-            Simulator::Schedule(time, &Call, message.sent);
+            Simulator::Schedule(time, &Invoke, message.sent);
         }
         m_group.bytes += message.bytes;
         Time& free = m_free[peer];

@@ -5,14 +5,12 @@
  */
 
 #include "fabric-test-common.h"
-#include "test-case.h"
+#include "file-test-common.h"
 
 #include "ns3/config.h"
 #include "ns3/fault-plan.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
-
-#include <fstream>
 
 namespace ns3::training::tests::fabric_fault_test
 {
@@ -293,8 +291,8 @@ TestFaultRefusal()
     {
         NS_TEST_EXPECT_MSG_EQ(GetRefusal(text), "", text);
     }
-    const std::string path = CreateTempDirFilename("faults.txt");
-    std::ofstream(path) << "# bad cables\n\nhost0:loss=0.1 # this one\n  *:ber=oops\n";
+    const std::string path =
+        WriteFile("faults.txt", "# bad cables\n\nhost0:loss=0.1 # this one\n  *:ber=oops\n");
     NS_TEST_EXPECT_MSG_EQ(GetRefusal("@" + path).find(path + ":4: "), 0, GetRefusal("@" + path));
     std::ofstream(path) << "host0:loss=0.1\r\n@" << path << "\r\n"; // infinite recursion
     NS_TEST_EXPECT_MSG_EQ(GetRefusal("@" + path).find(path + ":2: @" + path + " (allowed: "),

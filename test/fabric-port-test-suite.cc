@@ -191,7 +191,6 @@ Exchange(double rate)
 void
 TestFabricLoss()
 {
-    const uint64_t run = RngSeedManager::GetRun();
     for (const double rate : {0.0, 0.01, 0.5, 1.0})
     {
         for (const Arrivals& arrivals : Exchange(rate))
@@ -214,9 +213,8 @@ TestFabricLoss()
         }
     }
     NS_TEST_EXPECT_MSG_NE(psns[0], psns[1], "directions are independent");
-    RngSeedManager::SetRun(run + 1);
+    RngSeedManager::SetRun(2);
     const auto other = Exchange(0.01);
-    RngSeedManager::SetRun(run);
     NS_TEST_EXPECT_MSG_NE(first, other, "another run, other losses");
 }
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "test-case.h"
+#include "file-test-common.h"
 
 #include "ns3/config.h"
 #include "ns3/flow-file.h"
@@ -15,7 +15,6 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <fstream>
 
 namespace ns3::training::tests::flow_test
 {
@@ -105,8 +104,7 @@ struct FlowFileTestCase
     /** @return the refusal of a file, for three hosts */
     std::string Read(const std::string& content)
     {
-        const std::string path = CreateTempDirFilename("flows.txt");
-        std::ofstream(path) << content;
+        const std::string path = WriteFile("flows.txt", content);
         flows.clear();
         return GetRefusal([&] { flows = ReadFlowFile(path, 3); });
     }

@@ -4,18 +4,16 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "chosen-event-loop.h"
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/boolean.h"
 #include "ns3/bucket-scheduler.h"
-#include "ns3/global-value.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-dcqcn.h"
 #include "ns3/string.h"
 #include "ns3/training-mix-bits.h"
 #include "ns3/uinteger.h"
-#include "ns3/window-simulator-impl.h"
 
 #include <algorithm>
 
@@ -211,12 +209,8 @@ struct HostWindowsTest
 
     Seen Run(bool usesWindows)
     {
-        TypeIdValue before;
-        GlobalValue::GetValueByName("SchedulerType", before);
-        GlobalValue::Bind("SchedulerType", TypeIdValue(BucketScheduler::GetTypeId()));
-        const auto loop = CreateObject<WindowSimulatorImpl>();
-        loop->SetAttribute("Windows", BooleanValue(usesWindows));
-        Simulator::SetImplementation(loop);
+        const auto loop = MakeLoop(usesWindows);
+        const ChosenEventLoop chosen(loop, BucketScheduler::GetTypeId());
         Stage stage;
         {
             stage.random = CreateObject<UniformRandomVariable>();
@@ -269,7 +263,6 @@ struct HostWindowsTest
             nodes = loop->GetNNodes();
             all = topology.hosts + topology.switches;
         }
-        GlobalValue::Bind("SchedulerType", before);
         return stage.seen;
     }
 

@@ -132,9 +132,9 @@ Read(const std::string& name, const std::string& file, const std::string& conten
 {
     PartsCase job;
     job.name = name;
-    job.make = [=](TrainingRunOptions& options) {
-        options.workload = name + ":" + WriteFile(file, content);
-        options.cluster.ranks = ranks;
+    job.make = [=](TrainingRunOptions& o) {
+        o.workload = name + ":" + WriteFile(file, content);
+        o.cluster.ranks = ranks;
     };
     return job;
 }
@@ -184,29 +184,24 @@ TestTransports()
     const auto all = [](O o) { o.tensor = 2, o.pipeline = 2, o.data = 2, o.globalBatch = 4; };
     for (const std::string transport : {"rdma", "tcp", "uec"})
     {
-        test.Check(Divide(transport, all, [transport](TrainingRunOptions& options) {
-            options.cluster.transport = transport;
+        test.Check(Divide(transport, all, [transport](TrainingRunOptions& o) {
+            o.cluster.transport = transport;
         }));
-        test.Check(Divide(transport + ", losses", all, [transport](TrainingRunOptions& options) {
-            options.cluster.transport = transport;
-            options.cluster.loss = 0.001;
+        test.Check(Divide(transport + ", losses", all, [transport](TrainingRunOptions& o) {
+            o.cluster.transport = transport, o.cluster.loss = 0.001;
         }));
     }
-    test.Check(Divide("a straggler", all, [](TrainingRunOptions& options) {
-        options.stragglers = {"3:1.5"};
-        options.computeJitter = "normal:cv=0.1";
+    test.Check(Divide("a straggler", all, [](TrainingRunOptions& o) {
+        o.stragglers = {"3:1.5"}, o.computeJitter = "normal:cv=0.1";
     }));
     for (const std::string workload :
          {"mlp-model-parallel", "mlp-hybrid-parallel:group=2", "dlrm-hybrid-parallel", "alexnet"})
     {
-        test.Check({workload, [workload](TrainingRunOptions& options) {
-                        options.workload = workload;
-                        options.batch = 32;
-                    }});
+        test.Check(
+            {workload, [workload](TrainingRunOptions& o) { o.workload = workload, o.batch = 32; }});
     }
-    test.Check({"by layer", [](TrainingRunOptions& options) {
-                    options.workload = "alexnet";
-                    options.gradientPriority = "layer";
+    test.Check({"by layer", [](TrainingRunOptions& o) {
+                    o.workload = "alexnet", o.gradientPriority = "layer";
                 }});
 }
 

@@ -236,11 +236,7 @@ TestWriter()
                                                 "18446744073709551615",
                                                 "none",
                                                 "null"};
-        NS_TEST_ASSERT_MSG_EQ(read.size(), expected.size(), text);
-        for (std::size_t i = 0; i < read.size(); i++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(read[i], expected[i], "value " << i << " of " << text);
-        }
+        NS_TEST_EXPECT_MSG_EQ(read, expected, text);
     }
 }
 

@@ -4,12 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "test-case.h"
+#include "file-test-common.h"
 
 #include "ns3/collective-algorithm.h"
 #include "ns3/schedule-verifier.h"
 
-#include <fstream>
 #include <set>
 
 namespace ns3::training::tests::nccl_graph_test
@@ -40,8 +39,7 @@ constexpr const char* GRAPHS = R"(<graphs version="1">
 std::string
 Write(const std::string& text)
 {
-    const std::string path = CreateTempDirFilename("graph.xml");
-    std::ofstream(path, std::ios::binary) << text;
+    const std::string path = WriteFile("graph.xml", text);
     return "nccl-graph:file=" + path;
 }
 

@@ -108,6 +108,18 @@ struct NeighborsTestCase
         ipv4->SetUp(interface);
     }
 
+    /** @return a fabric of one switch, and of a host with a stack for each address */
+    Fabric MakeHosts(const std::vector<std::string>& addresses)
+    {
+        Fabric fabric = MakeFabric(static_cast<uint32_t>(addresses.size()));
+        for (uint32_t host = 0; host < addresses.size(); host++)
+        {
+            AddStack(fabric.hosts.Get(host));
+            AddAddress(fabric.devices[host], addresses[host].c_str());
+        }
+        return fabric;
+    }
+
     /** Routes a subnet through a gateway, or, without one, through the device itself. */
     void AddRoute(Ptr<NetDevice> device, const char* network, const char* gateway = nullptr)
     {

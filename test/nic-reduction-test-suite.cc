@@ -4,20 +4,18 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "fabric-test-common.h"
 #include "test-case.h"
 
 #include "ns3/collective-planner.h"
 #include "ns3/nic-communicator.h"
 #include "ns3/packet-planner.h"
 #include "ns3/schedule-interpreter.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-float-bits.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <memory>
 #include <random>
 
 namespace ns3::training::tests::nic_reduction_test
@@ -60,7 +58,7 @@ class LineTransport : public MessageTransport
         const Time left = free - Simulator::Now();
         if (message.sent)
         {
-            Simulator::Schedule(left, &LineTransport::Call, message.sent);
+            Simulator::Schedule(left, &Invoke, message.sent);
         }
         const Time more =
             m_lines.jitter > 0 ? NanoSeconds(m_lines.random() % m_lines.jitter) : Time(0);
@@ -74,11 +72,6 @@ class LineTransport : public MessageTransport
     }
 
   private:
-    static void Call(SentHandler sent)
-    {
-        sent();
-    }
-
     void Arrive(uint32_t peer, uint64_t tag, uint64_t bytes, Ptr<ByteBuffer> payload)
     {
         Deliver(peer, tag, bytes, payload);

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "file-test-common.h"
 #include "memory-test-common.h"
-#include "test-case.h"
 
 #include "ns3/graph-summary.h"
 #include "ns3/graph-timing.h"
@@ -73,9 +73,8 @@ TestTransformerParameters()
         }
     }
     // A file of Hugging Face: GPT-2.
-    const std::string path = CreateTempDirFilename("gpt2.json");
-    std::ofstream(path) << R"({"n_layer": 12, "n_embd": 768, "n_head": 12,
-                                   "vocab_size": 50257, "n_positions": 1024})";
+    const std::string path = WriteFile("gpt2.json", R"({"n_layer": 12, "n_embd": 768, "n_head": 12,
+                                   "vocab_size": 50257, "n_positions": 1024})");
     NS_TEST_EXPECT_MSG_EQ(FindTransformer(path).GetParameters(), 124439808, "GPT-2");
 }
 
@@ -308,10 +307,9 @@ TestParallelBytes()
 void
 TestParallelTiming()
 {
-    const std::string path = CreateTempDirFilename("small.json");
-    std::ofstream(path) << R"({"num_hidden_layers": 8, "hidden_size": 256,
+    const std::string path = WriteFile("small.json", R"({"num_hidden_layers": 8, "hidden_size": 256,
             "num_attention_heads": 8, "intermediate_size": 1024, "vocab_size": 1024,
-            "max_position_embeddings": 128, "num_experts": 4, "num_experts_per_tok": 2})";
+            "max_position_embeddings": 128, "num_experts": 4, "num_experts_per_tok": 2})");
     for (const std::string schedule :
          {"gpipe", "1f1b", "interleaved:v=2", "zb1p", "zb1p:v=2", "zbv", "dualpipev"})
     {
@@ -410,105 +408,58 @@ Expect(const std::function<void(ParallelOptions&)>& change, const std::string& p
 void
 TestParallelRefusal()
 {
-    Expect([](auto& options) { options.tensor = 5; }, "tensor 5 (allowed: divisors of 32");
-    Expect([](auto& options) { options.context = 3; }, "context 3 (allowed: divisors of 4096");
-    Expect([](auto& options) { options.expert = 3; }, "expert 3 (allowed: divisors of 8");
-    Expect([](auto& options) { options.expert = 2; }, "expert 2 (allowed: divisors of 1");
-    Expect([](auto& options) { options.data = 2; }, "global batch 1 (allowed: multiples of 2,");
-    Expect([](auto& options) { options.data = 0; }, "data 0");
-    Expect([](auto& options) { options.pipeline = 33; }, "pipeline 33 (allowed: at most 32,");
-    Expect([](auto& options) { options.pipeline = 3; },
+    Expect([](auto& o) { o.tensor = 5; }, "tensor 5 (allowed: divisors of 32");
+    Expect([](auto& o) { o.context = 3; }, "context 3 (allowed: divisors of 4096");
+    Expect([](auto& o) { o.expert = 3; }, "expert 3 (allowed: divisors of 8");
+    Expect([](auto& o) { o.expert = 2; }, "expert 2 (allowed: divisors of 1");
+    Expect([](auto& o) { o.data = 2; }, "global batch 1 (allowed: multiples of 2,");
+    Expect([](auto& o) { o.data = 0; }, "data 0");
+    Expect([](auto& o) { o.pipeline = 33; }, "pipeline 33 (allowed: at most 32,");
+    Expect([](auto& o) { o.pipeline = 3; },
            "pipeline 3: 32 layers do not divide by 3 stages (allowed: divisors");
-    Expect(
-        [](auto& options) {
-            options.pipeline = 3;
-            options.firstLayers = 31;
-        },
-        "do not divide");
-    Expect([](auto& options) { options.schedule = "interleaved:v=3"; }, "3 stages");
-    Expect(
-        [](auto& options) {
-            options.pipeline = 32;
-            options.globalBatch = 32;
-            options.schedule = "interleaved:v=2";
-        },
-        "64 stages (allowed: at most 32");
-    Expect([](auto& options) { options.shard = 1; }, "shard 1 with zero 0 (allowed: with zero 1");
-    Expect(
-        [](auto& options) {
-            options.shard = 2;
-            options.zero = 3;
-        },
-        "shard 2 (allowed: divisors of 1");
-    Expect([](auto& options) { options.quantizedWeights = true; }, "(allowed: with zero 3)");
-    Expect([](auto& options) { options.quantizedGradients = true; }, "(allowed: with zero 3)");
-    Expect([](auto& options) { options.hpzPartition = 2; }, "(allowed: with zero 3)");
-    Expect([](auto& options) { options.gradientBytes = 3; }, "gradient bytes 3");
-    Expect([](auto& options) { options.tpCommOverlap = 2; }, "without sequence parallelism");
-    Expect([](auto& options) { options.cpCommType = "ring"; }, "cp comm type ring (allowed: p2p");
-    Expect([](auto& options) { options.recompute = "some"; }, "recompute some (allowed: none");
-    Expect(
-        [](auto& options) {
-            options.context = 16;
-            options.cpCommType = "a2a";
-        },
-        "context 16 (allowed: divisors of 8, the heads of keys");
-    Expect([](auto& options) { options.expertNode = 2; }, "expert node 2 (allowed: divisors of 1");
-    Expect([](auto& options) { options.nodesPerToken = 2; },
-           "moe router group topk 2 (allowed: not given)");
-    Expect([](auto& options) { options.expertSkew = -1; }, "expert skew -1");
-    Expect([](auto& options) { options.data = 1 << 18; }, "data 262144");
-    Expect(
-        [](auto& options) {
-            options.data = 1 << 10;
-            options.tensor = 32;
-            options.context = 64;
-        },
-        "ranks altogether");
-    Expect([](auto& options) { options.zero = 4; }, "zero 4 (allowed: 0 to 3)");
-    Expect([](auto& options) { options.order = "tp-dp"; }, "order tp-dp (allowed:");
-    Expect([](auto& options) { options.schedule = "none"; }, "unknown pipeline schedule");
-    Expect([](auto& options) { options.overlapP2p = "maybe"; },
+    Expect([](auto& o) { o.pipeline = 3, o.firstLayers = 31; }, "do not divide");
+    Expect([](auto& o) { o.schedule = "interleaved:v=3"; }, "3 stages");
+    Expect([](auto& o) { o.pipeline = 32, o.globalBatch = 32, o.schedule = "interleaved:v=2"; },
+           "64 stages (allowed: at most 32");
+    Expect([](auto& o) { o.shard = 1; }, "shard 1 with zero 0 (allowed: with zero 1");
+    Expect([](auto& o) { o.shard = 2, o.zero = 3; }, "shard 2 (allowed: divisors of 1");
+    Expect([](auto& o) { o.quantizedWeights = true; }, "(allowed: with zero 3)");
+    Expect([](auto& o) { o.quantizedGradients = true; }, "(allowed: with zero 3)");
+    Expect([](auto& o) { o.hpzPartition = 2; }, "(allowed: with zero 3)");
+    Expect([](auto& o) { o.gradientBytes = 3; }, "gradient bytes 3");
+    Expect([](auto& o) { o.tpCommOverlap = 2; }, "without sequence parallelism");
+    Expect([](auto& o) { o.cpCommType = "ring"; }, "cp comm type ring (allowed: p2p");
+    Expect([](auto& o) { o.recompute = "some"; }, "recompute some (allowed: none");
+    Expect([](auto& o) { o.context = 16, o.cpCommType = "a2a"; },
+           "context 16 (allowed: divisors of 8, the heads of keys");
+    Expect([](auto& o) { o.expertNode = 2; }, "expert node 2 (allowed: divisors of 1");
+    Expect([](auto& o) { o.nodesPerToken = 2; }, "moe router group topk 2 (allowed: not given)");
+    Expect([](auto& o) { o.expertSkew = -1; }, "expert skew -1");
+    Expect([](auto& o) { o.data = 1 << 18; }, "data 262144");
+    Expect([](auto& o) { o.data = 1 << 10, o.tensor = 32, o.context = 64; }, "ranks altogether");
+    Expect([](auto& o) { o.zero = 4; }, "zero 4 (allowed: 0 to 3)");
+    Expect([](auto& o) { o.order = "tp-dp"; }, "order tp-dp (allowed:");
+    Expect([](auto& o) { o.schedule = "none"; }, "unknown pipeline schedule");
+    Expect([](auto& o) { o.overlapP2p = "maybe"; },
            "overlap p2p communication maybe (allowed: auto, true, false)");
-    Expect([](auto& options) { options.overlapP2p = "true"; },
+    Expect([](auto& o) { o.overlapP2p = "true"; },
            "overlap p2p communication true with schedule 1f1b (allowed: auto, false)");
-    Expect(
-        [](auto& options) {
-            options.overlapP2p = "true";
-            options.schedule = "1f1b:messages=batched";
-        },
-        "true with schedule 1f1b:messages=batched (allowed: auto, false)");
-    Expect(
-        [](auto& options) {
-            options.overlapP2p = "false";
-            options.schedule = "1f1b:messages=asynchronous";
-        },
-        "false with schedule 1f1b:messages=asynchronous (allowed: auto, true)");
-    Expect([](auto& options) { options.schedule = "1f1b:messages=0"; },
+    Expect([](auto& o) { o.overlapP2p = "true", o.schedule = "1f1b:messages=batched"; },
+           "true with schedule 1f1b:messages=batched (allowed: auto, false)");
+    Expect([](auto& o) { o.overlapP2p = "false", o.schedule = "1f1b:messages=asynchronous"; },
+           "false with schedule 1f1b:messages=asynchronous (allowed: auto, true)");
+    Expect([](auto& o) { o.schedule = "1f1b:messages=0"; },
            "(allowed: messages=asynchronous|batched");
+    Expect([](auto& o) { o.overlapP2p = "false", o.schedule = "gpipe"; },
+           "overlap p2p communication false with schedule gpipe (allowed: auto, true)");
     Expect(
-        [](auto& options) {
-            options.overlapP2p = "false";
-            options.schedule = "gpipe";
-        },
-        "overlap p2p communication false with schedule gpipe (allowed: auto, true)");
-    Expect(
-        [](auto& options) {
-            options.overlapP2p = "false";
-            options.schedule = "interleaved:v=2";
-            options.pipeline = 2;
-            options.globalBatch = 4;
+        [](auto& o) {
+            o.overlapP2p = "false", o.schedule = "interleaved:v=2", o.pipeline = 2;
+            o.globalBatch = 4;
         },
         "false with schedule interleaved:v=2 of 2 ranks (allowed: with pipeline 3 or more)");
-    Expect(
-        [](auto& options) {
-            options.data = 8;
-            options.globalBatch = 8;
-            options.expert = 4;
-            options.zero = 3;
-            options.shard = 2;
-        },
-        "shard 2 (allowed: multiples of 4, the ranks of experts)");
+    Expect([](auto& o) { o.data = 8, o.globalBatch = 8, o.expert = 4, o.zero = 3, o.shard = 2; },
+           "shard 2 (allowed: multiples of 4, the ranks of experts)");
 }
 
 const Suite g_suite("parallel",

@@ -4,13 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "test-case.h"
+#include "file-test-common.h"
 
 #include "ns3/pipeline-choice.h"
 #include "ns3/pipeline-schedule.h"
 #include "ns3/pipeline-timing.h"
-
-#include <fstream>
 
 namespace ns3::training::tests::pipeline_schedule_test
 {
@@ -179,8 +177,7 @@ TestPipelineFile()
 void
 Expect(const std::string& text, const std::string& part)
 {
-    const std::string path = CreateTempDirFilename("wrong.csv");
-    std::ofstream(path) << text;
+    const std::string path = WriteFile("wrong.csv", text);
     const std::string message = GetRefusal(path, 2, 2);
     NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, text << ": " << message);
 }

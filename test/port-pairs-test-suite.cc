@@ -392,29 +392,23 @@ Run(const std::string& uplink, uint32_t queuePairs, bool split, uint32_t message
 }
 
 void
+Refuse(const std::function<void(ClusterOptions&)>& change, const std::string& text)
+{
+    ClusterOptions options;
+    options.ranks = 2;
+    change(options);
+    ExpectPart(GetRefusal([&options] { const Cluster cluster(options); }), text);
+    Simulator::Destroy();
+}
+
+void
 CheckRefusals()
 {
-    const auto refuse = [](const std::function<void(ClusterOptions&)>& change,
-                           const std::string& text) {
-        ClusterOptions options;
-        options.ranks = 2;
-        change(options);
-        const std::string error = GetRefusal([&options] { const Cluster cluster(options); });
-        ExpectPart(error, text);
-        Simulator::Destroy();
-    };
-    refuse([](ClusterOptions& options) { options.queuePairs = 0; },
-           "queue pairs 0 (allowed: 1 to 64)");
-    refuse([](ClusterOptions& options) { options.queuePairs = 65; },
-           "queue pairs 65 (allowed: 1 to 64)");
-    refuse([](ClusterOptions& options) { options.split = true; },
-           "split true with one queue pair (allowed: ");
-    refuse(
-        [](ClusterOptions& options) {
-            options.queuePairs = 2;
-            options.transport = "tcp";
-        },
-        "queue pairs 2 with transport tcp (allowed with rdma)");
+    Refuse([](ClusterOptions& o) { o.queuePairs = 0; }, "queue pairs 0 (allowed: 1 to 64)");
+    Refuse([](ClusterOptions& o) { o.queuePairs = 65; }, "queue pairs 65 (allowed: 1 to 64)");
+    Refuse([](ClusterOptions& o) { o.split = true; }, "split true with one queue pair (allowed: ");
+    Refuse([](ClusterOptions& o) { o.queuePairs = 2, o.transport = "tcp"; },
+           "queue pairs 2 with transport tcp (allowed with rdma)");
 }
 
 /**
@@ -519,25 +513,12 @@ struct HostLatencyTestCase
                                   varied,
                                   "repeatable");
         }
-        const auto refuse = [this](const std::function<void(ClusterOptions&)>& change,
-                                   const std::string& text) {
-            ClusterOptions options;
-            options.ranks = 2;
-            change(options);
-            const std::string error = GetRefusal([&options] { const Cluster cluster(options); });
-            ExpectPart(error, text);
-            Simulator::Destroy();
-        };
-        refuse([](ClusterOptions& options) { options.hostLatency = Seconds(2); },
+        Refuse([](ClusterOptions& o) { o.hostLatency = Seconds(2); },
                "host latency 2s (allowed: 0 to 1 s)");
-        refuse([](ClusterOptions& options) { options.hostJitter = "exponential"; },
+        Refuse([](ClusterOptions& o) { o.hostJitter = "exponential"; },
                "host jitter exponential without host latency (allowed: ");
-        refuse(
-            [](ClusterOptions& options) {
-                options.hostLatency = MicroSeconds(1);
-                options.algorithm = "switchml";
-            },
-            "host latency 1us with switchml (allowed: ");
+        Refuse([](ClusterOptions& o) { o.hostLatency = MicroSeconds(1), o.algorithm = "switchml"; },
+               "host latency 1us with switchml (allowed: ");
     }
 };
 

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace ns3::training::tests::rdma_selective_repeat_test
@@ -405,26 +406,11 @@ TestRdmaSelectiveSender()
     // A timeout: all packets that have not arrived are lost.
     NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 130), false, "the same episode");
     recovery->OnTimeout(window);
-    NS_TEST_EXPECT_MSG_EQ(resends(),
-                          (Psns{120,
-                                121,
-                                123,
-                                124,
-                                125,
-                                126,
-                                127,
-                                128,
-                                129,
-                                131,
-                                132,
-                                133,
-                                134,
-                                135,
-                                136,
-                                137,
-                                138,
-                                139}),
-                          "but for 122 and 130");
+    Psns expected(20);
+    std::iota(expected.begin(), expected.end(), 120);
+    expected.erase(expected.begin() + 10);
+    expected.erase(expected.begin() + 2);
+    NS_TEST_EXPECT_MSG_EQ(resends(), expected, "but for 122 and 130");
     NS_TEST_EXPECT_MSG_EQ(window.nextPsn, 140, "then on as before");
     // A refusal: one packet, although it was kept; also if a NAK arrives before it is sent.
     window.unackedPsn = 130;

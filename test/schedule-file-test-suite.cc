@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "file-test-common.h"
 #include "schedule-test-common.h"
-#include "test-case.h"
 
 #include "ns3/collective-algorithm.h"
 #include "ns3/collective-measurement.h"
@@ -15,7 +15,6 @@
 #include "ns3/schedule-verifier.h"
 #include "ns3/simulator.h"
 
-#include <fstream>
 #include <numeric>
 
 namespace ns3::training::tests::schedule_file_test
@@ -182,10 +181,8 @@ Measure(const ClusterOptions& options,
 void
 TestFileRuns()
 {
-    const std::string ring = CreateTempDirFilename("ring.xml");
-    std::ofstream(ring) << MSCCL_RING;
-    const std::string swap = CreateTempDirFilename("swap.xml");
-    std::ofstream(swap) << MakeSwap();
+    const std::string ring = WriteFile("ring.xml", MSCCL_RING);
+    const std::string swap = WriteFile("swap.xml", MakeSwap());
     const std::string json = CreateTempDirFilename("ring.json");
     SaveSchedule(LoadSchedule(ring), json);
     for (const std::string transport : {"rdma", "tcp"})

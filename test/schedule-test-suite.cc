@@ -4,16 +4,14 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "file-test-common.h"
 #include "schedule-test-common.h"
-#include "test-case.h"
 
 #include "ns3/chunk-layout.h"
 #include "ns3/msccl-schedule.h"
 #include "ns3/schedule-file.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/schedule-verifier.h"
-
-#include <fstream>
 
 namespace ns3::training::tests::schedule_test
 {
@@ -297,13 +295,10 @@ TestScheduleRefusal()
             const std::string fault = VerifySchedule(schedule);
             throw ConfigurationError(fault.empty() ? "accepted" : fault);
         });
-        NS_TEST_EXPECT_MSG_NE(refusal.find(wrong.message),
-                              std::string::npos,
-                              wrong.by << ": " << refusal);
+        ExpectPart(refusal, wrong.message, wrong.by);
     }
     // A file is proven correct, however large it is.
-    const std::string path = CreateTempDirFilename("wrong.json");
-    std::ofstream(path) << Replace(good, "receive-reduce", "receive");
+    const std::string path = WriteFile("wrong.json", Replace(good, "receive-reduce", "receive"));
     ExpectPart(GetRefusal([&] { LoadSchedule(path); }),
                "rank ",
                "a schedule that loses a contribution");
@@ -379,9 +374,7 @@ CheckRefusals()
             const std::string fault = VerifySchedule(ReadMscclSchedule(text, "x.xml"));
             throw ConfigurationError(fault.empty() ? "accepted" : fault);
         });
-        NS_TEST_EXPECT_MSG_NE(refusal.find(wrong.message),
-                              std::string::npos,
-                              wrong.by << ": " << refusal);
+        ExpectPart(refusal, wrong.message, wrong.by);
     }
     const std::string more = R"(<tb id="1" send="-1" recv="2" chan="0"/></gpu>)";
     NS_TEST_EXPECT_MSG_EQ(

@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "chosen-event-loop.h"
 #include "steady-state-test-common.h"
 
 #include "ns3/default-simulator-impl.h"
-#include "ns3/global-value.h"
 #include "ns3/map-scheduler.h"
 #include "ns3/state-visitor.h"
 #include "ns3/steady-state.h"
@@ -148,18 +148,15 @@ struct RandomSteadyTestCase
     {
         random.seed(seed);
         observed.clear();
-        TypeIdValue before;
-        GlobalValue::GetValueByName("SchedulerType", before);
-        GlobalValue::Bind(
-            "SchedulerType",
-            TypeIdValue(isPlain ? MapScheduler::GetTypeId() : BucketScheduler::GetTypeId()));
-        const auto windows = CreateObject<WindowSimulatorImpl>();
+        const auto windows = MakeLoop();
         Ptr<SimulatorImpl> loop = windows;
         if (isPlain)
         {
             loop = CreateObject<DefaultSimulatorImpl>();
         }
-        Simulator::SetImplementation(loop);
+        const ChosenEventLoop chosen(loop,
+                                     isPlain ? MapScheduler::GetTypeId()
+                                             : BucketScheduler::GetTypeId());
         {
             RdmaNetwork network(MakeTopology(), RdmaLineRate::GetTypeId(), [this](RdmaNic& nic) {
                 nic.SetAttribute("Mtu", UintegerValue(seed % 2 ? 1001 : 4096));
@@ -202,7 +199,6 @@ struct RandomSteadyTestCase
             skippedHops = network.fabric.skippedHops;
             switches = windows->GetNNodes();
         }
-        GlobalValue::Bind("SchedulerType", before);
         return observed;
     }
 

@@ -545,17 +545,15 @@ struct SwitchPsResourcesTest
             change(job);
             ExpectPart(refuse(bench.program, job), part);
         };
-        check([](SwitchPsJob& job) { job.number = Bench::JOB; }, "another number");
-        check([](SwitchPsJob& job) { job.workers = {}; },
-              "0 workers at a switch (allowed: 1 to 2)");
-        check([](SwitchPsJob& job) { job.workers = {0, 1, 2}; }, "3 workers at a switch");
-        check([](SwitchPsJob& job) { job.firstSlot = 5; },
-              "needs slots of job 7 (allowed: from 6)");
-        check([](SwitchPsJob& job) { job.slots = 3; }, "slots 6 to 8 (allowed: 6 to 7)");
-        check([](SwitchPsJob& job) { job.slots = 0; }, "allowed: 6 to 7");
-        check([](SwitchPsJob& job) { job.ranges = 3; }, "key ranges 8 to 10");
-        check([](SwitchPsJob& job) { job.firstRange = 7; }, "(allowed: 8 to 9)");
-        check([](SwitchPsJob& job) { job.ranges = 0; }, "memory for weights");
+        check([](SwitchPsJob& o) { o.number = Bench::JOB; }, "another number");
+        check([](SwitchPsJob& o) { o.workers = {}; }, "0 workers at a switch (allowed: 1 to 2)");
+        check([](SwitchPsJob& o) { o.workers = {0, 1, 2}; }, "3 workers at a switch");
+        check([](SwitchPsJob& o) { o.firstSlot = 5; }, "needs slots of job 7 (allowed: from 6)");
+        check([](SwitchPsJob& o) { o.slots = 3; }, "slots 6 to 8 (allowed: 6 to 7)");
+        check([](SwitchPsJob& o) { o.slots = 0; }, "allowed: 6 to 7");
+        check([](SwitchPsJob& o) { o.ranges = 3; }, "key ranges 8 to 10");
+        check([](SwitchPsJob& o) { o.firstRange = 7; }, "(allowed: 8 to 9)");
+        check([](SwitchPsJob& o) { o.ranges = 0; }, "memory for weights");
         NS_TEST_EXPECT_MSG_EQ(refuse(bench.program, right), "", "this one fits");
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetFirstFreeSlot(), 8, "and takes the last slots");
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetFirstFreeRange(), 10, "and weights");

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "test-case.h"
+#include "file-test-common.h"
 
 #include "ns3/chunk-layout.h"
 #include "ns3/collective-algorithm.h"
@@ -18,7 +18,6 @@
 #include "ns3/topology-report.h"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <numeric>
 #include <set>
@@ -604,8 +603,7 @@ struct PropertiesTestCase
     void Check(const std::string& spec, const std::vector<std::string>& planned)
     {
         const auto named = BuildTopology(spec, 2, DataRate("128Gbps"), NanoSeconds(150));
-        const std::string path = CreateTempDirFilename("topology");
-        std::ofstream(path) << WriteTopology(named);
+        const std::string path = WriteFile("topology", WriteTopology(named));
         const auto other = BuildTopology("file:" + path, 2, DataRate("1Gbps"), NanoSeconds(1));
         for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())
         {

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "test-case.h"
+#include "file-test-common.h"
 #include "topology-file-test-common.h"
 
 #include "ns3/data-rate.h"
@@ -14,8 +14,6 @@
 #include "ns3/topology-builder.h"
 #include "ns3/topology-report.h"
 
-#include <fstream>
-
 namespace ns3::training::tests::topology_file_test
 {
 
@@ -23,8 +21,7 @@ namespace ns3::training::tests::topology_file_test
 TopologyGraph
 Load(const std::string& text)
 {
-    const std::string path = CreateTempDirFilename("topology");
-    std::ofstream(path, std::ios::binary) << text;
+    const std::string path = WriteFile("topology", text);
     return BuildTopology("file:" + path, 1, DataRate("10Gbps"), NanoSeconds(300));
 }
 
@@ -194,8 +191,7 @@ TestTopologyReport()
                                          "local-switch-torus:2x2"))
     {
         const auto graph = BuildTopology(spec, 1, DataRate("100Gbps"), NanoSeconds(300));
-        const std::string path = CreateTempDirFilename("topology");
-        std::ofstream(path, std::ios::binary) << WriteTopology(graph);
+        const std::string path = WriteFile("topology", WriteTopology(graph));
         const auto read = BuildTopology("file:" + path, 1, DataRate("1Gbps"), NanoSeconds(1));
         NS_TEST_EXPECT_MSG_EQ(WriteTopology(read), WriteTopology(graph), spec);
         NS_TEST_EXPECT_MSG_EQ(read.links.size(), graph.links.size(), spec);

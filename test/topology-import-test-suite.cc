@@ -4,13 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "test-case.h"
+#include "file-test-common.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
 #include "ns3/topology-builder.h"
-
-#include <fstream>
 
 namespace ns3::training::tests::topology_import_test
 {
@@ -108,8 +106,7 @@ Build(const std::string& kind,
       uint32_t ranks,
       const std::string& keys = "")
 {
-    const std::string path = CreateTempDirFilename("network");
-    std::ofstream(path, std::ios::binary) << text;
+    const std::string path = WriteFile("network", text);
     return BuildTopology(kind + ":" + path + keys, ranks, DataRate("50Gbps"), MicroSeconds(1));
 }
 

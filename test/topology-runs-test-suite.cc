@@ -4,13 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "test-case.h"
+#include "file-test-common.h"
 #include "topology-file-test-common.h"
 
 #include "ns3/collective-measurement.h"
 #include "ns3/simulator.h"
-
-#include <fstream>
 
 namespace ns3::training::tests::topology_runs_test
 {
@@ -47,8 +45,7 @@ TestTopologyFileRun()
     const std::string lossy = Replace(lossless, "0 2 400Gbps 0.0005ms 0", "0 2 400Gbps 1us 0.1");
     for (const std::string& text : {lossless, lossy, RING, SIMAI})
     {
-        const std::string path = CreateTempDirFilename("topology");
-        std::ofstream(path, std::ios::binary) << text;
+        const std::string path = WriteFile("topology", text);
         ClusterOptions options;
         options.ranks = 4;
         options.topology = "file:" + path;

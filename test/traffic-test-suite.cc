@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "test-case.h"
+#include "file-test-common.h"
 
 #include "ns3/background-traffic.h"
 #include "ns3/flow-pattern.h"
@@ -16,7 +16,6 @@
 #include "ns3/training-cluster.h"
 
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <set>
 
@@ -80,8 +79,7 @@ struct FlowSizesTestCase
     /** @return the refusal of a file */
     std::string Read(const std::string& content)
     {
-        const std::string path = CreateTempDirFilename("sizes.txt");
-        std::ofstream(path) << content;
+        const std::string path = WriteFile("sizes.txt", content);
         read = 0;
         return GetRefusal([&] { read = MakeSizes("file:path=" + path).GetMean(); });
     }

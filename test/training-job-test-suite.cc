@@ -816,6 +816,12 @@ struct JobTestCase
         return job;
     }
 
+    /** @return the mean of a job's iterations */
+    IterationRecord RunMean(const Setup& setup, const LayeredModel& workload, uint64_t cap = 0)
+    {
+        return GetMean(RunJob(setup, workload, cap)->GetResults());
+    }
+
     /** @param tolerance of the comparison, ms */
     void ExpectMs(double actual,
                   double milliseconds,
@@ -865,13 +871,12 @@ struct JobByLayerTestCase : JobTestCase
         // Three all-reduces of 7 ms, issued 4, 9 and 15 ms after the backward pass of 16 ms began,
         // run at 4, 11 and 18 ms. Without priority the update starts at 25 ms.
         setup.fixed = MilliSeconds(7);
-        auto job = RunJob(setup, workload);
-        ExpectMs(GetMean(job->GetResults()).iterationTimeS, 7 + 25 + 3, "all");
+        ExpectMs(RunMean(setup, workload).iterationTimeS, 7 + 25 + 3, "all");
 
         // By layer, that of layer 0 ends at 25 ms, too; those of the others have ended: only the
         // input layer's forward pass is hidden. From 25 ms on 3 updates and 6 ms of forward pass.
         setup.byLayer = true;
-        job = RunJob(setup, workload);
+        auto job = RunJob(setup, workload);
         NS_TEST_EXPECT_MSG_EQ(job->GetMismatch(), "", "sums");
         NS_TEST_ASSERT_MSG_EQ(job->GetResults().size(), 4, "iterations");
         ExpectMs(job->GetResults()[0].iterationTimeS, 7 + 16, "first");
@@ -886,18 +891,15 @@ struct JobByLayerTestCase : JobTestCase
         // All-reduces of 9 ms: that of layer 2 runs from 4 to 13 ms, and is not interrupted. Those
         // of layer 1 (issued at 9 ms) and 0 (at 15 ms): 13 to 22, and 22 to 31 ms.
         setup.fixed = MilliSeconds(9);
-        job = RunJob(setup, workload);
-        ExpectMs(GetMean(job->GetResults()).iterationTimeS, 31 + 9, "in progress");
+        ExpectMs(RunMean(setup, workload).iterationTimeS, 31 + 9, "in progress");
 
         // 12 ms: when that of layer 2 ends, at 16 ms, both others wait. Layer 0 goes first: 16 to
         // 28 ms, then layer 1 until 40 ms, while layer 0 is updated and computed (28 to 30 ms).
         // From 40 ms on 2 updates and 5 ms.
         setup.fixed = MilliSeconds(12);
-        job = RunJob(setup, workload);
-        ExpectMs(GetMean(job->GetResults()).iterationTimeS, 40 + 7, "overtaken");
+        ExpectMs(RunMean(setup, workload).iterationTimeS, 40 + 7, "overtaken");
         setup.byLayer = false;
-        job = RunJob(setup, workload);
-        ExpectMs(GetMean(job->GetResults()).iterationTimeS, 7 + 40 + 3, "overtaken, all");
+        ExpectMs(RunMean(setup, workload).iterationTimeS, 7 + 40 + 3, "overtaken, all");
 
         // After the backward pass: layers 0, 1 and 2 in this order, each ready when needed. 5 ms
         // each: 21, 26, 31 ms. Layer 0: to 23, 1: 26 to 29, 2: 31 to 35 ms.
@@ -909,13 +911,13 @@ struct JobByLayerTestCase : JobTestCase
         ExpectMs(GetMean(job->GetResults()).iterationTimeS, 35, "after the backward pass");
 
         // One bucket: everything but the input layer waits.
-        job = RunJob(setup, workload, DEFAULT_BUCKET_BYTES);
-        ExpectMs(GetMean(job->GetResults()).iterationTimeS, 21 + 9, "one bucket");
+        ExpectMs(RunMean(setup, workload, DEFAULT_BUCKET_BYTES).iterationTimeS,
+                 21 + 9,
+                 "one bucket");
 
         // One rank, and a wrong sum.
         setup.ranks = 1;
-        job = RunJob(setup, workload);
-        ExpectMs(GetMean(job->GetResults()).iterationTimeS, 7 + 16 + 3, "one rank");
+        ExpectMs(RunMean(setup, workload).iterationTimeS, 7 + 16 + 3, "one rank");
         setup.ranks = 3;
         setup.corrupt = true;
         job = RunJob(setup, workload);
@@ -974,7 +976,7 @@ struct JobTimesTestCase : JobTestCase
                                   "told in order");
             ExpectMs(m_completions[result.iteration].second.GetSeconds(), end, "told at once");
         }
-        const auto mean = GetMean(job->GetResults());
+        auto mean = GetMean(job->GetResults());
         NS_TEST_EXPECT_MSG_EQ(mean.iteration, 2, "iterations in the mean");
         ExpectMs(mean.iterationTimeS, compute + 1, "mean iteration");
         ExpectMs(mean.startS, 5 + compute + 1, "mean start");
@@ -999,24 +1001,23 @@ struct JobTimesTestCase : JobTestCase
 
         // Without overlap all three are exposed.
         setup.overlap = false;
-        job = RunJob(setup, workload);
-        ExpectMs(GetMean(job->GetResults()).iterationTimeS, compute + 3, "no overlap: iteration");
-        ExpectMs(GetMean(job->GetResults()).communicationTimeS, 3, "no overlap: communication");
-        ExpectMs(GetMean(job->GetResults()).exposedCommunicationS, 3, "no overlap: exposed");
+        mean = RunMean(setup, workload);
+        ExpectMs(mean.iterationTimeS, compute + 3, "no overlap: iteration");
+        ExpectMs(mean.communicationTimeS, 3, "no overlap: communication");
+        ExpectMs(mean.exposedCommunicationS, 3, "no overlap: exposed");
 
         // All-reduces of 7 ms: issued at 4, 9, 15 ms of the backward pass, run 4-11, 11-18, 18-25.
         setup.overlap = true;
         setup.fixed = MilliSeconds(7);
-        job = RunJob(setup, workload);
-        ExpectMs(GetMean(job->GetResults()).iterationTimeS, 6 + 25 + 1, "queued: iteration");
-        ExpectMs(GetMean(job->GetResults()).communicationTimeS, 21, "queued: communication");
-        ExpectMs(GetMean(job->GetResults()).exposedCommunicationS, 10, "queued: exposed");
+        mean = RunMean(setup, workload);
+        ExpectMs(mean.iterationTimeS, 6 + 25 + 1, "queued: iteration");
+        ExpectMs(mean.communicationTimeS, 21, "queued: communication");
+        ExpectMs(mean.exposedCommunicationS, 10, "queued: exposed");
 
         // One bucket of all layers, 1 ns per byte: overlap hides nothing.
         setup.fixed = Time(0);
         setup.perByte = NanoSeconds(1);
-        job = RunJob(setup, workload, DEFAULT_BUCKET_BYTES);
-        ExpectMs(GetMean(job->GetResults()).iterationTimeS,
+        ExpectMs(RunMean(setup, workload, DEFAULT_BUCKET_BYTES).iterationTimeS,
                  compute + 0.012,
                  "one bucket: iteration");
 
@@ -1147,20 +1148,12 @@ struct JobEdgesTestCase : JobTestCase
             setup.overlap = overlap;
             setup.ranks = 1;
             setup.real = true;
-            auto job = RunJob(setup, workload);
-            ExpectMs(GetMean(job->GetResults()).iterationTimeS, 10, "one rank: compute only");
-            ExpectMs(GetMean(job->GetResults()).communicationTimeS,
-                     0,
-                     "one rank: no communication");
-            NS_TEST_EXPECT_MSG_EQ(GetMean(job->GetResults()).busbwGBps,
-                                  0,
-                                  "one rank: no bandwidth");
-            NS_TEST_EXPECT_MSG_EQ(GetMean(job->GetResults()).scalingEfficiency,
-                                  1,
-                                  "one rank: efficiency");
-            NS_TEST_EXPECT_MSG_EQ(GetMean(job->GetResults()).verified,
-                                  true,
-                                  "one rank: its own gradients");
+            auto mean = RunMean(setup, workload);
+            ExpectMs(mean.iterationTimeS, 10, "one rank: compute only");
+            ExpectMs(mean.communicationTimeS, 0, "one rank: no communication");
+            NS_TEST_EXPECT_MSG_EQ(mean.busbwGBps, 0, "one rank: no bandwidth");
+            NS_TEST_EXPECT_MSG_EQ(mean.scalingEfficiency, 1, "one rank: efficiency");
+            NS_TEST_EXPECT_MSG_EQ(mean.verified, true, "one rank: its own gradients");
 
             setup.ranks = 3;
             setup.real = false;
@@ -1169,7 +1162,7 @@ struct JobEdgesTestCase : JobTestCase
             {
                 layer.parameters = 0;
             }
-            job = RunJob(setup, frozen);
+            auto job = RunJob(setup, frozen);
             ExpectMs(GetMean(job->GetResults()).iterationTimeS, 10, "no parameters");
             NS_TEST_EXPECT_MSG_EQ(job->GetResults()[0].busbwGBps, 0, "no parameters");
 
@@ -1183,14 +1176,10 @@ struct JobEdgesTestCase : JobTestCase
                 layer.forward = layer.backward = Time(0);
             }
             instant.update = Time(0);
-            job = RunJob(setup, instant);
-            ExpectMs(GetMean(job->GetResults()).iterationTimeS, 2, "no compute: two all-reduces");
-            ExpectMs(GetMean(job->GetResults()).exposedCommunicationS,
-                     2,
-                     "no compute: all exposed");
-            NS_TEST_EXPECT_MSG_EQ(GetMean(job->GetResults()).scalingEfficiency,
-                                  0,
-                                  "no compute: efficiency");
+            mean = RunMean(setup, instant);
+            ExpectMs(mean.iterationTimeS, 2, "no compute: two all-reduces");
+            ExpectMs(mean.exposedCommunicationS, 2, "no compute: all exposed");
+            NS_TEST_EXPECT_MSG_EQ(mean.scalingEfficiency, 0, "no compute: efficiency");
 
             setup.iterations = 1;
             job = RunJob(setup, workload);

@@ -315,33 +315,35 @@ struct ResultStoreTestCase
             NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA journal_mode"), "wal", "write-ahead log");
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT state FROM run"), "unfinished", "at first");
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT finished IS NULL FROM run"), "1", "at first");
-            store.Add(CollectiveRow{1,
-                                    0,
-                                    2,
-                                    "all-reduce",
-                                    "ring",
-                                    5000000000,
-                                    0.25,
-                                    0.5,
-                                    6,
-                                    0.375,
-                                    "a to b"});
+            const CollectiveRow collective{1,
+                                           0,
+                                           2,
+                                           "all-reduce",
+                                           "ring",
+                                           5000000000,
+                                           0.25,
+                                           0.5,
+                                           6,
+                                           0.375,
+                                           "a to b"};
+            store.Add(collective);
             store.Add(MessageRow{0, 1, 77, 125, 0.125, 0.25, 3, 4, 5, 6});
-            store.Add(LinkCounterRow{"switch 0",
-                                     3,
-                                     "host 1",
-                                     1000,
-                                     10,
-                                     2,
-                                     1,
-                                     4,
-                                     0.5,
-                                     4096,
-                                     3,
-                                     5,
-                                     100000,
-                                     0.5,
-                                     0.25});
+            const LinkCounterRow counter{"switch 0",
+                                         3,
+                                         "host 1",
+                                         1000,
+                                         10,
+                                         2,
+                                         1,
+                                         4,
+                                         0.5,
+                                         4096,
+                                         3,
+                                         5,
+                                         100000,
+                                         0.5,
+                                         0.25};
+            store.Add(counter);
             store.Add(LinkIterationRow{7, "switch 0", 3, "host 1", 2, 1000, 10, 1, 4, 0.5, 0.125});
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM message"), "0", "kept in memory");
             IterationRecord record;

@@ -90,17 +90,17 @@ TestRealJob()
         o.quantizedWeights = true, o.quantizedGradients = true;
     };
     Check("ZeRO++", plus);
-    Check("ZeRO++, with losses", plus, [](ClusterOptions& cluster) { cluster.loss = 0.001; });
+    Check("ZeRO++, with losses", plus, [](ClusterOptions& o) { o.loss = 0.001; });
     const auto all = [](O o) {
         o.tensor = 2, o.pipeline = 2, o.data = 2, o.zero = 1, o.globalBatch = 4;
     };
     Check("all", all);
-    Check("all, with losses", all, [](ClusterOptions& cluster) { cluster.loss = 0.001; });
-    Check("all, TCP", all, [](ClusterOptions& cluster) { cluster.transport = "tcp"; });
-    Check("all, Ultra Ethernet", all, [](ClusterOptions& cluster) { cluster.transport = "uec"; });
-    Check("all, small packets", all, [](ClusterOptions& cluster) { cluster.mtu = 700; });
-    Check("all, servers", all, [](ClusterOptions& cluster) {
-        cluster.topology = "rail-optimized:servers=4,gpus=2";
+    Check("all, with losses", all, [](ClusterOptions& o) { o.loss = 0.001; });
+    Check("all, TCP", all, [](ClusterOptions& o) { o.transport = "tcp"; });
+    Check("all, Ultra Ethernet", all, [](ClusterOptions& o) { o.transport = "uec"; });
+    Check("all, small packets", all, [](ClusterOptions& o) { o.mtu = 700; });
+    Check("all, servers", all, [](ClusterOptions& o) {
+        o.topology = "rail-optimized:servers=4,gpus=2";
     });
 }
 
