@@ -19,7 +19,6 @@ namespace ns3::training::tests
 
 /**
  * Calls a function in a process of its own, as NS_ABORT ends the program.
- * @param action what is wrong
  * @return what it prints to standard error; empty if it does not abort
  */
 inline std::string

@@ -12,22 +12,14 @@
 #include "ns3/number-format.h"
 #include "ns3/sharp-wire-format.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <random>
 #include <set>
-#include <string>
-#include <vector>
 
-namespace aggregation_tree_test
+namespace ns3::training::tests::aggregation_tree_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t LAST_PSN = PSN_MODULUS - 1;
 
@@ -283,16 +275,10 @@ TestAggregationTree()
     pair.links.push_back({0, 1, DataRate("1Gbps"), MicroSeconds(1)});
     for (const bool chooses : {false, true})
     {
-        std::string text;
-        try
-        {
+        const std::string text = GetRefusal([&] {
             chooses ? (void)ChooseAggregationLinks(pair, {0, 1})
                     : (void)BuildAggregationTree(pair, {0, 1}, 0);
-        }
-        catch (const ConfigurationError& error)
-        {
-            text = error.what();
-        }
+        });
         NS_TEST_EXPECT_MSG_EQ(text.rfind("topology 'pair': ", 0), 0, text);
     }
 }
@@ -409,4 +395,4 @@ const Suite g_suite("aggregation-tree",
                      {"trees over topologies: levels, roots, shortest ways", TestAggregationTree},
                      {"packets as bytes, and back", TestSharpWireFormat}});
 
-} // namespace aggregation_tree_test
+} // namespace ns3::training::tests::aggregation_tree_test

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/algorithm-chooser.h"
@@ -13,18 +12,12 @@
 #include "ns3/collective-planner.h"
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace algorithm_choice_test
+namespace ns3::training::tests::algorithm_choice_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 
@@ -37,7 +30,6 @@ constexpr double DELAY = 500e-9;
 TopologyGraph
 MakeTopology(const std::string& spec, uint32_t ranks)
 {
-    UsePicoseconds();
     return BuildTopology(spec, ranks, DataRate(100000000000), NanoSeconds(500));
 }
 
@@ -225,16 +217,10 @@ Check(const std::string& topology, Operation operation)
 void
 TestNothingBeatsItsBound()
 {
-    UsePicoseconds();
-    for (const std::string topology : {"single-switch",
-                                       "torus:3x4",
-                                       "mesh:4x3",
-                                       "ring",
-                                       "leaf-spine:leaves=3,spines=2",
-                                       "fat-tree:k=4",
-                                       "bigraph:m=2,n=8",
-                                       "dragonfly:a=4,p=2,h=1",
-                                       "rail-optimized:servers=3,gpus=4"})
+    for (const std::string& topology : Split("single-switch|torus:3x4|mesh:4x3|ring|"
+                                             "leaf-spine:leaves=3,spines=2|fat-tree:k=4|"
+                                             "bigraph:m=2,n=8|dragonfly:a=4,p=2,h=1|"
+                                             "rail-optimized:servers=3,gpus=4"))
     {
         for (Operation operation : GetCollectiveOperations())
         {
@@ -247,7 +233,6 @@ TestNothingBeatsItsBound()
 void
 TestSweep()
 {
-    UsePicoseconds();
     ClusterOptions options;
     options.ranks = 6;
     SweepRequest request;
@@ -292,4 +277,4 @@ const Suite g_suite("algorithm-choice",
                      {"nothing beats its lower bound", TestNothingBeatsItsBound},
                      {"sweep over algorithms", TestSweep}});
 
-} // namespace algorithm_choice_test
+} // namespace ns3::training::tests::algorithm_choice_test

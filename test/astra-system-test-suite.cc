@@ -5,8 +5,6 @@
  */
 
 #include "file-test-common.h"
-#include "refusal-test-common.h"
-#include "test-case.h"
 
 #include "ns3/astra-system.h"
 #include "ns3/collective-algorithm.h"
@@ -15,19 +13,10 @@
 #include "ns3/schedule-verifier.h"
 #include "ns3/topology-builder.h"
 
-#include <cstdint>
 #include <map>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace astra_system_test
+namespace ns3::training::tests::astra_system_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 
@@ -316,4 +305,4 @@ const Suite g_suite("astra-system",
                      {"system files of ASTRA-sim 2 set options of collectives and hosts",
                       RunTest<AstraSystemTestCase>}});
 
-} // namespace astra_system_test
+} // namespace ns3::training::tests::astra_system_test

@@ -5,7 +5,6 @@
  */
 
 #include "switch-program-test-common.h"
-#include "test-case.h"
 
 #include "ns3/atp-program.h"
 #include "ns3/atp-wire-format.h"
@@ -18,16 +17,9 @@
 #include <limits>
 #include <numeric>
 #include <random>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace atp_program_test
+namespace ns3::training::tests::atp_program_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t ELEMENTS = 62;
 constexpr int32_t MAX_NUMBER = std::numeric_limits<int32_t>::max();
@@ -59,10 +51,7 @@ struct Extra
 class Bench : public ProgramBench<AtpProgram>
 {
   public:
-    /**
-     * @param workers number of workers per job
-     * @param program with its attributes set
-     */
+    /** @param workers number of workers per job @param program with its attributes set */
     Bench(uint32_t workers, Ptr<AtpProgram> program = CreateObject<AtpProgram>())
         : ProgramBench(Prepare(program), 2 * (workers + 1)),
           received(2 * (workers + 1)),
@@ -104,9 +93,6 @@ class Bench : public ProgramBench<AtpProgram>
 
     /**
      * Sends a packet of a worker, whose element i is value + i, and runs until all frames arrive.
-     * @param job of the worker
-     * @param worker index of the worker
-     * @param packet its number
      * @param value first element
      * @param extra additional header fields
      */
@@ -317,7 +303,6 @@ TestAtpSlot()
 void
 TestAtpLevels()
 {
-    UsePicoseconds();
     // Hosts 0 and 1 on leaf 0, 2 and 3 on leaf 1, 4 (worker) and 5 (server) on leaf 2.
     Fabric fabric = FabricHelper().Install(
         BuildTopology("leaf-spine:leaves=3,spines=1", 6, DataRate("100Gbps"), NanoSeconds(500)));
@@ -736,4 +721,4 @@ const Suite g_suite("atp-program",
                      {"passes, resources, refusals", RunTest<AtpResourcesTest>},
                      {"bytes of packets", TestAtpWire}});
 
-} // namespace atp_program_test
+} // namespace ns3::training::tests::atp_program_test

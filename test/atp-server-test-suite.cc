@@ -15,23 +15,13 @@
 #include "ns3/atp-wire-format.h"
 #include "ns3/boolean.h"
 #include "ns3/contribution-check.h"
-#include "ns3/number-format.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/wire-bytes.h"
 
-#include <cmath>
-#include <limits>
 #include <set>
-#include <string>
-#include <vector>
 
-namespace atp_server_test
+namespace ns3::training::tests::atp_server_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t ELEMENTS = 2;
 constexpr uint32_t WINDOW = 4;
@@ -53,7 +43,6 @@ class Bench
   public:
     Bench()
     {
-        UsePicoseconds();
         m_fabric = FabricHelper().Install(
             BuildTopology("single-switch", 2, DataRate("100Gbps"), NanoSeconds(500)));
         server = CreateObject<AtpServer>();
@@ -82,8 +71,6 @@ class Bench
 
     /**
      * Sends the contributions of some ranks, each with the value 10^rank, in one frame.
-     * @param packet its number
-     * @param ranks bits of the ranks
      * @param change sets further header fields
      */
     template <typename Change>
@@ -449,4 +436,4 @@ const Suite g_suite("atp-server",
                      {"packets that are sent again", TestAtpRecovery},
                      {"integers and floats", TestAtpNumbers}});
 
-} // namespace atp_server_test
+} // namespace ns3::training::tests::atp_server_test

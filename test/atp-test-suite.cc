@@ -6,33 +6,19 @@
 
 #include "fabric-test-common.h"
 #include "innetwork-test-common.h"
-#include "test-case.h"
 
 #include "ns3/atp-communicator.h"
 #include "ns3/atp-helper.h"
 #include "ns3/atp-measurement.h"
 #include "ns3/atp-program.h"
 #include "ns3/atp-server.h"
-#include "ns3/guarded-run.h"
 #include "ns3/nic-program.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
-#include "ns3/uinteger.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <memory>
 #include <numeric>
-#include <string>
-#include <vector>
 
-namespace atp_test
+namespace ns3::training::tests::atp_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
@@ -416,7 +402,6 @@ struct AtpJobsTest
     /** Two jobs, each of four workers and a server, sum 400 packets on one switch. */
     void Run(uint32_t slots, double loss)
     {
-        UsePicoseconds();
         const Default integers("AtpCommunicator::DataType", "int32");
         const Default verify("AtpProgram::Verify", "true");
         const Default verifyServer("AtpServer::Verify", "true");
@@ -767,7 +752,6 @@ TestAtpOptions()
         const Default wrong("AtpCommunicator::ParameterServers", "0,1,2,3,4");
         ExpectRefusal(MakeOptions(5), "(allowed: 1 to 4 hosts)");
     }
-    UsePicoseconds();
     Fabric fabric = FabricHelper().Install(
         BuildTopology("single-switch", 4, DataRate("100Gbps"), MicroSeconds(1)));
     AtpHelper helper;
@@ -794,4 +778,4 @@ const Suite g_suite(
      {"options that do not fit are refused", TestAtpOptions}},
     TestSuite::Type::SYSTEM);
 
-} // namespace atp_test
+} // namespace ns3::training::tests::atp_test

@@ -12,7 +12,6 @@
 #include "ns3/object.h"
 #include "ns3/simulator-impl.h"
 #include "ns3/simulator.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/type-id.h"
 #include "ns3/window-simulator-impl.h"
 
@@ -23,13 +22,9 @@ namespace ns3::training::tests
 class ChosenEventLoop
 {
   public:
-    /**
-     * @param loop the event loop
-     * @param scheduler its event list
-     */
+    /** @param loop the event loop @param scheduler its event list */
     ChosenEventLoop(const Ptr<SimulatorImpl>& loop, TypeId scheduler)
     {
-        UsePicoseconds();
         GlobalValue::GetValueByName("SchedulerType", m_before);
         GlobalValue::Bind("SchedulerType", TypeIdValue(scheduler));
         Simulator::SetImplementation(loop);
@@ -45,10 +40,7 @@ class ChosenEventLoop
     TypeIdValue m_before;
 };
 
-/**
- * @param windows whether nodes execute events in windows
- * @return an event loop
- */
+/** @param windows whether nodes execute events in windows @return an event loop */
 inline Ptr<WindowSimulatorImpl>
 MakeLoop(bool windows = true)
 {

@@ -5,27 +5,15 @@
  */
 
 #include "codec-test-common.h"
-#include "test-case.h"
 
 #include "ns3/bucket-codec.h"
 #include "ns3/error-feedback.h"
 #include "ns3/omnireduce-codec.h"
-#include "ns3/training-float-bits.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
 #include <set>
-#include <string>
-#include <vector>
 
-namespace codec_bucket_test
+namespace ns3::training::tests::codec_bucket_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Gradients = std::vector<std::vector<float>>;
 
@@ -466,4 +454,4 @@ const Suite g_suite("codec-bucket",
                     {{"exchanges of all codecs", TestExchange},
                      {"codecs with phases of their own", TestBucket}});
 
-} // namespace codec_bucket_test
+} // namespace ns3::training::tests::codec_bucket_test

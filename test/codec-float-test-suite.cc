@@ -5,24 +5,12 @@
  */
 
 #include "codec-test-common.h"
-#include "test-case.h"
 
-#include "ns3/codec-blocks.h"
 #include "ns3/eight-bit-float.h"
 #include "ns3/training-float-bits.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <string>
-#include <vector>
-
-namespace codec_float_test
+namespace ns3::training::tests::codec_float_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return the number of a float format's code, from its definition */
 double
@@ -250,27 +238,13 @@ CheckAdd(const std::string& spec)
 void
 TestRoundingCodec()
 {
-    for (const std::string spec : {"fp16",
-                                   "fp16:scale=16",
-                                   "bf16",
-                                   "fp8",
-                                   "fp8:format=e5m2,block=7",
-                                   "block-float",
-                                   "block-float:bits=2,block=32",
-                                   "block-float:bits=24,block=1",
-                                   "int4",
-                                   "int4:block=7",
-                                   "int8",
-                                   "int8:block=0",
-                                   "natural",
-                                   "top-k:keep=0.1",
-                                   "threshold:limit=0.01",
-                                   "omnireduce:block=4",
-                                   "truncation",
-                                   "truncation:drop=1",
-                                   "truncation:drop=22",
-                                   "truncation:drop=24",
-                                   "inceptionn:variant=bounded"})
+    for (const std::string& spec : Split("fp16|fp16:scale=16|bf16|fp8|fp8:format=e5m2,block=7|"
+                                         "block-float|block-float:bits=2,block=32|"
+                                         "block-float:bits=24,block=1|int4|int4:block=7|int8|"
+                                         "int8:block=0|natural|top-k:keep=0.1|"
+                                         "threshold:limit=0.01|omnireduce:block=4|truncation|"
+                                         "truncation:drop=1|truncation:drop=22|"
+                                         "truncation:drop=24|inceptionn:variant=bounded"))
     {
         for (const uint32_t ranks : {1U, 2U, 3U, 7U})
         {
@@ -327,18 +301,8 @@ TestRoundingDefinition()
                           scaled,
                           "powers of two of the largest");
 
-    for (const std::string spec : {"fp8",
-                                   "block-float",
-                                   "int4",
-                                   "int8",
-                                   "qsgd",
-                                   "terngrad",
-                                   "natural",
-                                   "signsgd",
-                                   "1-bit",
-                                   "ef-sign",
-                                   "top-k",
-                                   "threshold"})
+    for (const std::string& spec : Split("fp8|block-float|int4|int8|qsgd|terngrad|natural|"
+                                         "signsgd|1-bit|ef-sign|top-k|threshold"))
     {
         const auto codec = MakeCodec(spec);
         for (const float bad : {std::numeric_limits<float>::infinity(),
@@ -352,17 +316,10 @@ TestRoundingDefinition()
         }
     }
     ExpectPart(GetCodecError([] { Encode(*MakeCodec("natural"), {0x1.8p127F}); }), "2^127");
-    const std::vector<std::string> bad{"fp16:scale=3",
-                                       "fp16:scale=0",
-                                       "fp8:format=e3m4",
-                                       "fp8:block=0",
-                                       "block-float:bits=1",
-                                       "qsgd:levels=0",
-                                       "truncation:drop=25",
-                                       "top-k:keep=0",
-                                       "top-k:keep=2",
-                                       "threshold:limit=0",
-                                       "threshold:ratio=0.4"};
+    const auto bad = Split("fp16:scale=3|fp16:scale=0|fp8:format=e3m4|"
+                           "fp8:block=0|block-float:bits=1|qsgd:levels=0|"
+                           "truncation:drop=25|top-k:keep=0|top-k:keep=2|"
+                           "threshold:limit=0|threshold:ratio=0.4");
     for (const std::string& spec : bad)
     {
         ExpectPart(GetRefusal([&] { MakeCodec(spec); }), "(allowed: ");
@@ -376,4 +333,4 @@ const Suite g_suite("codec-float",
                      {"errors of rounded sums", TestRoundingCodec},
                      {"values of rounding codecs", TestRoundingDefinition}});
 
-} // namespace codec_float_test
+} // namespace ns3::training::tests::codec_float_test

@@ -6,24 +6,15 @@
 
 #include "codec-test-common.h"
 #include "inceptionn-vectors.h"
-#include "test-case.h"
 
 #include "ns3/inceptionn-codec.h"
 #include "ns3/training-float-bits.h"
 
-#include <algorithm>
 #include <array>
 #include <boost/crc.hpp>
-#include <cmath>
-#include <string>
-#include <vector>
 
-namespace codec_inceptionn_test
+namespace ns3::training::tests::codec_inceptionn_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr std::array<uint32_t, 3> LEVELS{6, 8, 10};
 constexpr std::array<const char*, 3> VARIANTS{"paper", "bounded", "grace"};
@@ -419,4 +410,4 @@ const Suite g_suite("codec-inceptionn",
                      {"declared sizes", TestInceptionnDeclared},
                      {"truncated, extended and corrupt codes", TestInceptionnCorrupt}});
 
-} // namespace codec_inceptionn_test
+} // namespace ns3::training::tests::codec_inceptionn_test

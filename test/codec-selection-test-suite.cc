@@ -5,21 +5,11 @@
  */
 
 #include "codec-test-common.h"
-#include "test-case.h"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
 #include <set>
-#include <string>
-#include <vector>
 
-namespace codec_selection_test
+namespace ns3::training::tests::codec_selection_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** rank */
 
@@ -124,20 +114,10 @@ CheckRandomSets()
 void
 CheckCorrupt()
 {
-    const std::vector<std::string> specs{"top-k:keep=0.2",
-                                         "top-k:keep=0.2,indices=packed",
-                                         "top-k:keep=0.2,indices=bitmap",
-                                         "threshold:limit=1",
-                                         "omnireduce:block=4",
-                                         "qsgd:levels=4",
-                                         "terngrad",
-                                         "natural",
-                                         "int4",
-                                         "int8",
-                                         "fp8",
-                                         "1-bit",
-                                         "ef-sign",
-                                         "block-float"};
+    const auto specs = Split("top-k:keep=0.2|top-k:keep=0.2,indices=packed|"
+                             "top-k:keep=0.2,indices=bitmap|threshold:limit=1|"
+                             "omnireduce:block=4|qsgd:levels=4|terngrad|natural|"
+                             "int4|int8|fp8|1-bit|ef-sign|block-float");
     for (const std::string& spec : specs)
     {
         const auto codec = MakeCodec(spec);
@@ -212,4 +192,4 @@ const Suite g_suite("codec-selection",
                     {{"means and variances of random codes", TestUnbiased},
                      {"signs, largest and random numbers", TestSelection}});
 
-} // namespace codec_selection_test
+} // namespace ns3::training::tests::codec_selection_test

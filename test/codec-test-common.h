@@ -7,18 +7,14 @@
 #ifndef DISTRIBUTED_TRAINING_CODEC_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_CODEC_TEST_COMMON_H
 
-#include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/gradient-codec.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <functional>
 #include <limits>
 #include <numeric>
-#include <string>
-#include <vector>
 
 namespace ns3::training::tests
 {

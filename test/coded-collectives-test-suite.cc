@@ -5,35 +5,22 @@
  */
 
 #include "coded-test-common.h"
-#include "refusal-test-common.h"
-#include "test-case.h"
 
 #include "ns3/algorithm-sweep.h"
 #include "ns3/codec-engine.h"
 #include "ns3/coded-payload.h"
-#include "ns3/collective-measurement.h"
 #include "ns3/fabric-wire-format.h"
 #include "ns3/frame-wire-format.h"
 #include "ns3/message-coding.h"
-#include "ns3/rng-seed-manager.h"
-#include "ns3/simulator.h"
 #include "ns3/training-run.h"
-#include "ns3/training-time-resolution.h"
-#include "ns3/uec-connection.h"
 #include "ns3/uec-nic.h"
 #include "ns3/uec-wire-format.h"
 
 #include <algorithm>
 #include <cmath>
-#include <string>
-#include <vector>
 
-namespace coded_collectives_test
+namespace ns3::training::tests::coded_collectives_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Four chunks of 1,048,576 numbers.
 constexpr uint64_t BYTES = 16 << 20;
@@ -48,35 +35,6 @@ MakeOptions(uint32_t ranks,
     options.nic = nic;
     options.algorithm = algorithm;
     return options;
-}
-
-/** A measurement and what the engines did. */
-struct CodedResult
-{
-    CollectiveMeasurement row;
-    NicFigures figures;
-};
-
-CodedResult
-Measure(const ClusterOptions& options,
-        uint64_t bytes,
-        bool isReal,
-        CollectiveOperation operation = CollectiveOperation::ALL_REDUCE)
-{
-    CodedResult result;
-    result.row = MeasureCoded(options,
-                              operation,
-                              bytes,
-                              isReal,
-                              [&](const Cluster& cluster, const CollectiveMeasurement& row) {
-                                  RunFigures all;
-                                  all.AddAll({cluster, isReal, row.codingErrors});
-                                  if (const auto* figures = all.Find<NicFigures>())
-                                  {
-                                      result.figures = *figures;
-                                  }
-                              });
-    return result;
 }
 
 /**
@@ -119,10 +77,10 @@ Check(const std::string& transport, uint32_t mtu, double ratio, uint32_t lanes, 
     NS_TEST_EXPECT_MSG_GT(result.row.seconds / expected, 0.99, what);
     NS_TEST_EXPECT_MSG_LT_OR_EQ(result.row.efficiency, 1, what << ": the bound is one");
     NS_TEST_EXPECT_MSG_GT(result.row.efficiency, 0.9 / (1 + tolerance), what << ": and close by");
-    NS_TEST_EXPECT_MSG_EQ(result.figures.isDeclared, true, "the ratio is an input");
+    NS_TEST_EXPECT_MSG_EQ(result.engines.isDeclared, true, "the ratio is an input");
     if (transport == "rdma")
     {
-        NS_TEST_EXPECT_MSG_EQ_TOL(result.figures.counters.GetRatio() / ratio, 1, 0.015, what);
+        NS_TEST_EXPECT_MSG_EQ_TOL(result.engines.counters.GetRatio() / ratio, 1, 0.015, what);
     }
 }
 
@@ -202,20 +160,15 @@ struct EveryCombinationTest
         }
         NS_TEST_EXPECT_MSG_EQ(result.row.mismatch, "", what);
         NS_TEST_EXPECT_MSG_EQ(result.row.verified, true, what);
-        NS_TEST_EXPECT_MSG_GT(result.figures.counters.codedPackets, 0, what << ": coded");
+        NS_TEST_EXPECT_MSG_GT(result.engines.counters.codedPackets, 0, what << ": coded");
     }
 
     void Run()
     {
-        for (const std::string codec : {"fp16",
-                                        "bf16",
-                                        "inceptionn:variant=paper",
-                                        "inceptionn:variant=bounded",
-                                        "inceptionn:variant=grace",
-                                        "block-float",
-                                        "int8",
-                                        "natural",
-                                        "truncation"})
+        for (const std::string& codec : Split("fp16|bf16|inceptionn:variant=paper|"
+                                              "inceptionn:variant=bounded|"
+                                              "inceptionn:variant=grace|block-float|int8|"
+                                              "natural|truncation"))
         {
             for (const std::string algorithm :
                  {"ring", "direct", "multitree", "hierarchical", "switchml"})
@@ -249,7 +202,7 @@ struct ExactSumsTest
                                  std::to_string(options.loss) + ", " + options.recovery;
         const CodedResult result = Measure(options, bytes, true);
         NS_TEST_EXPECT_MSG_EQ(result.row.mismatch, "", what);
-        const auto& errors = result.figures.errors;
+        const auto& errors = result.engines.errors;
         NS_TEST_ASSERT_MSG_EQ(errors.has_value(), true, what << ": errors are measured");
         NS_TEST_EXPECT_MSG_LT_OR_EQ(errors->largestError, errors->bound, what << ": its bound");
         // Block floats and random numbers may change when they are coded once more.
@@ -261,7 +214,7 @@ struct ExactSumsTest
         }
         if (options.ranks > 1 && bytes >= 4096)
         {
-            const CodecCounters& counters = result.figures.counters;
+            const CodecCounters& counters = result.engines.counters;
             NS_TEST_EXPECT_MSG_GT(counters.codedPackets, 0, what << ": coded");
             NS_TEST_EXPECT_MSG_GT(counters.GetRatio(), 1, what << ": and shorter");
         }
@@ -430,7 +383,6 @@ MakeRequest(const std::vector<float>& values, uint32_t offset)
 void
 TestUecCode()
 {
-    UsePicoseconds();
     auto engine = CreateObject<CodecEngine>();
     std::vector<float> values(1024, 0.0001F);
     values[3] = 0.3F;
@@ -492,23 +444,23 @@ TestMarkedMessages()
         {
             const auto plain = measure(transport, "inceptionn", operation);
             NS_TEST_EXPECT_MSG_EQ(plain.row.mismatch, "", transport);
-            NS_TEST_EXPECT_MSG_EQ(plain.figures.counters.codedPackets, 0, transport);
-            NS_TEST_EXPECT_MSG_EQ(plain.figures.counters.bypassedPackets, 0, transport);
-            ExpectPart(plain.figures.Format(), "warning: nothing was coded");
+            NS_TEST_EXPECT_MSG_EQ(plain.engines.counters.codedPackets, 0, transport);
+            NS_TEST_EXPECT_MSG_EQ(plain.engines.counters.bypassedPackets, 0, transport);
+            ExpectPart(plain.engines.Format(), "warning: nothing was coded");
             const auto coded = measure(transport, "inceptionn:copies=true", operation);
             NS_TEST_EXPECT_MSG_EQ(coded.row.mismatch, "", transport);
-            NS_TEST_EXPECT_MSG_GT(coded.figures.counters.codedPackets, 0, transport);
+            NS_TEST_EXPECT_MSG_GT(coded.engines.counters.codedPackets, 0, transport);
         }
         // Engine and hosts disagree, or agree on another mark.
         const auto other = measure(transport, "inceptionn:tos=44", Operation::ALL_REDUCE);
         NS_TEST_EXPECT_MSG_EQ(other.row.mismatch, "", transport << ": exact, as not coded");
-        NS_TEST_EXPECT_MSG_EQ(other.figures.counters.codedPackets, 0, transport);
-        ExpectPart(other.figures.Format(), "warning: nothing was coded");
+        NS_TEST_EXPECT_MSG_EQ(other.engines.counters.codedPackets, 0, transport);
+        ExpectPart(other.engines.Format(), "warning: nothing was coded");
         ClusterOptions options = MakeOptions(4, transport, "inceptionn:tos=44");
         options.attributes["ns3::training::ScheduledCommunicator::GradientTos"] = "44";
         const auto same = Measure(options, 40004, true);
         NS_TEST_EXPECT_MSG_EQ(same.row.mismatch, "", transport);
-        NS_TEST_EXPECT_MSG_GT(same.figures.counters.codedPackets, 0, transport);
+        NS_TEST_EXPECT_MSG_GT(same.engines.counters.codedPackets, 0, transport);
     }
     for (const std::string value : {"0", "256", "x"})
     {
@@ -526,7 +478,6 @@ TestMarkedMessages()
 void
 TestCodedChoice()
 {
-    UsePicoseconds();
     for (const std::string topology : {"single-switch", "torus:4x4", "fat-tree:k=4"})
     {
         for (const std::string nic : {"inceptionn:ratio=8,lanes=128", "inceptionn:ratio=8,lanes=4"})
@@ -561,7 +512,7 @@ void
 TestDrift()
 {
     const auto measure = [](const std::string& nic) {
-        return Measure(MakeOptions(4, "rdma", nic), 4 * 100003, true).figures;
+        return Measure(MakeOptions(4, "rdma", nic), 4 * 100003, true).engines;
     };
     const NicFigures plain = measure("inceptionn");
     NS_TEST_EXPECT_MSG_GT(plain.errors->driftedElements, 10000, "many elements");
@@ -646,4 +597,4 @@ const Suite g_suite(
      {"engines that cannot work are refused", TestRefusedEngines}},
     TestSuite::Type::SYSTEM);
 
-} // namespace coded_collectives_test
+} // namespace ns3::training::tests::coded_collectives_test

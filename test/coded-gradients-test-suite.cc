@@ -5,31 +5,18 @@
  */
 
 #include "coded-test-common.h"
-#include "refusal-test-common.h"
-#include "test-case.h"
+#include "file-test-common.h"
 
-#include "ns3/codec-figures.h"
-#include "ns3/collective-measurement.h"
 #include "ns3/gradient-source.h"
 #include "ns3/reference-sums.h"
-#include "ns3/rng-seed-manager.h"
-#include "ns3/simulator.h"
 #include "ns3/training-run.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
-#include <string>
-#include <vector>
 
-namespace coded_gradients_test
+namespace ns3::training::tests::coded_gradients_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 ClusterOptions
 MakeOptions(uint32_t ranks,
@@ -41,35 +28,6 @@ MakeOptions(uint32_t ranks,
     options.codec = codec;
     options.algorithm = algorithm;
     return options;
-}
-
-/** A measurement and what the hosts coded. */
-struct Coded
-{
-    CollectiveMeasurement row;
-    CodecFigures figures;
-};
-
-Coded
-Measure(const ClusterOptions& options,
-        uint64_t bytes,
-        bool isReal,
-        CollectiveOperation operation = CollectiveOperation::ALL_REDUCE)
-{
-    Coded result;
-    result.row = MeasureCoded(options,
-                              operation,
-                              bytes,
-                              isReal,
-                              [&](const Cluster& cluster, const CollectiveMeasurement& row) {
-                                  RunFigures all;
-                                  all.AddAll({cluster, isReal, row.codingErrors});
-                                  if (const auto* figures = all.Find<CodecFigures>())
-                                  {
-                                      result.figures = *figures;
-                                  }
-                              });
-    return result;
 }
 
 /** @return options in words */
@@ -85,13 +43,13 @@ void
 Check(const ClusterOptions& options, uint64_t bytes)
 {
     const std::string what = Describe(options, bytes);
-    const Coded result = Measure(options, bytes, true);
+    const CodedResult result = Measure(options, bytes, true);
     NS_TEST_EXPECT_MSG_EQ(result.row.mismatch, "", what);
     NS_TEST_EXPECT_MSG_LT_OR_EQ(result.row.efficiency, 1, what << ": the bound is one");
-    const auto& errors = result.figures.errors;
+    const auto& errors = result.codec.errors;
     NS_TEST_ASSERT_MSG_EQ(errors.has_value(), true, what << ": errors are measured");
     NS_TEST_EXPECT_MSG_LT_OR_EQ(errors->largestError, errors->bound, what << ": its bound");
-    if (result.figures.place == "bucket")
+    if (result.codec.place == "bucket")
     {
         NS_TEST_EXPECT_MSG_EQ(errors->driftedElements, 0, what << ": equal at all ranks");
     }
@@ -145,7 +103,7 @@ TestCodedSums()
         {
             const ClusterOptions options = MakeOptions(8, "uec", owner, algorithm);
             Check(options, 4 * 2003);
-            NS_TEST_EXPECT_MSG_EQ(Measure(options, 4 * 2003, true).figures.errors->driftedElements,
+            NS_TEST_EXPECT_MSG_EQ(Measure(options, 4 * 2003, true).codec.errors->driftedElements,
                                   0,
                                   "owner=coded keeps " << codec << " equal");
         }
@@ -197,25 +155,25 @@ TestCodedTimes()
     constexpr uint64_t BYTES = 4 << 20;
     constexpr double STEPS = 6;
     const double plain = Measure(MakeOptions(4, "rdma", "none"), BYTES / 2, false).row.seconds;
-    const Coded coded = Measure(MakeOptions(4, "rdma", "bf16"), BYTES, false);
+    const CodedResult coded = Measure(MakeOptions(4, "rdma", "bf16"), BYTES, false);
     NS_TEST_EXPECT_MSG_EQ(coded.row.seconds, plain, "bf16 halves the bytes");
-    NS_TEST_EXPECT_MSG_EQ(coded.figures.GetRatio(), 2, "and says so");
-    const Coded slow =
+    NS_TEST_EXPECT_MSG_EQ(coded.codec.GetRatio(), 2, "and says so");
+    const CodedResult slow =
         Measure(MakeOptions(4, "rdma", "bf16:encode=0.5,decode=1,start=3us"), BYTES, false);
     const double coding = 1.5e-9 * (BYTES / 4 / 4) + 2 * 3e-6;
     NS_TEST_EXPECT_MSG_EQ_TOL(slow.row.seconds / (plain + STEPS * coding),
                               1,
                               1e-3,
                               "one at a time");
-    NS_TEST_EXPECT_MSG_EQ_TOL(slow.figures.longestS, STEPS * coding, 1e-9, "and counted");
-    NS_TEST_EXPECT_MSG_EQ(slow.figures.counters.encodings, 4 * STEPS, "each message");
+    NS_TEST_EXPECT_MSG_EQ_TOL(slow.codec.longestS, STEPS * coding, 1e-9, "and counted");
+    NS_TEST_EXPECT_MSG_EQ(slow.codec.counters.encodings, 4 * STEPS, "each message");
 
     // PowerSGD: 32 r (a + b) bits of a matrix of a rows and b columns.
     const uint64_t count = 300 * 200;
-    const Coded power =
+    const CodedResult power =
         Measure(MakeOptions(4, "rdma", "powersgd:rank=2,columns=200"), 4 * count, false);
-    NS_TEST_EXPECT_MSG_EQ(power.figures.counters.codedBytes, 4 * 4 * 2 * (300 + 200), "P, Q");
-    NS_TEST_EXPECT_MSG_EQ(power.figures.counters.plainBytes, 4 * 4 * count, "of the bucket");
+    NS_TEST_EXPECT_MSG_EQ(power.codec.counters.codedBytes, 4 * 4 * 2 * (300 + 200), "P, Q");
+    NS_TEST_EXPECT_MSG_EQ(power.codec.counters.plainBytes, 4 * 4 * count, "of the bucket");
     const double exchanges =
         Measure(MakeOptions(4, "rdma", "none"), 4 * 2 * 300, false).row.seconds +
         Measure(MakeOptions(4, "rdma", "none"), 4 * 2 * 200, false).row.seconds;
@@ -225,14 +183,14 @@ TestCodedTimes()
                               "two all-reduces, and 1.5 ns to encode and to decode");
 
     // Gathered codes are decoded once for each rank.
-    const Coded top =
+    const CodedResult top =
         Measure(MakeOptions(4, "rdma", "top-k:keep=0.01,encode=10,decode=20"), 400000, false);
-    NS_TEST_EXPECT_MSG_EQ_TOL(top.figures.longestS, 1e5 * (10 + 4 * 20) * 1e-9, 1e-9, "4 codes");
-    NS_TEST_EXPECT_MSG_EQ(top.figures.counters.codedBytes, 4 * 8 * 1000, "8 bytes each");
+    NS_TEST_EXPECT_MSG_EQ_TOL(top.codec.longestS, 1e5 * (10 + 4 * 20) * 1e-9, 1e-9, "4 codes");
+    NS_TEST_EXPECT_MSG_EQ(top.codec.counters.codedBytes, 4 * 8 * 1000, "8 bytes each");
 
     // Signs of 4 ranks are counted in 3 bits.
-    const Coded signs = Measure(MakeOptions(4, "rdma", "signsgd"), 400000, true);
-    NS_TEST_EXPECT_MSG_EQ(signs.figures.counters.codedBytes, 4 * 100000 * 3 / 8, "3 bits");
+    const CodedResult signs = Measure(MakeOptions(4, "rdma", "signsgd"), 400000, true);
+    NS_TEST_EXPECT_MSG_EQ(signs.codec.counters.codedBytes, 4 * 100000 * 3 / 8, "3 bits");
     NS_TEST_EXPECT_MSG_EQ(signs.row.mismatch, "", "packed without loss");
 
     // A switch that adds integers takes three sums of 8 bits in a word, one that scales one.
@@ -240,19 +198,20 @@ TestCodedTimes()
          {std::make_pair("switchml", uint64_t{1}),
           std::make_pair("switchml:data-type=int32", uint64_t{3})})
     {
-        const Coded thc = Measure(MakeOptions(4, "rdma", "thc", algorithm), 4 << 15, true);
+        const CodedResult thc = Measure(MakeOptions(4, "rdma", "thc", algorithm), 4 << 15, true);
         NS_TEST_EXPECT_MSG_EQ(thc.row.mismatch, "", algorithm << ": exact");
-        NS_TEST_EXPECT_MSG_EQ(thc.figures.counters.codedBytes,
+        NS_TEST_EXPECT_MSG_EQ(thc.codec.counters.codedBytes,
                               4 * 4 * (1 + ((1 << 15) + numbers - 1) / numbers),
                               algorithm << ": the norm, and the words");
-        const bool warns = thc.figures.Format().find("longer") != std::string::npos;
+        const bool warns = thc.codec.Format().find("longer") != std::string::npos;
         NS_TEST_EXPECT_MSG_EQ(warns, (numbers == 1), algorithm << ": more than without codes");
         NS_TEST_EXPECT_MSG_LT_OR_EQ(thc.row.efficiency, 1, algorithm);
     }
 
-    const Coded virtualTop = Measure(MakeOptions(4, "tcp", "threshold:ratio=8"), BYTES, false);
-    NS_TEST_EXPECT_MSG_EQ(virtualTop.figures.isDeclared, true, "the ratio is an input");
-    NS_TEST_EXPECT_MSG_EQ_TOL(virtualTop.figures.GetRatio(), 8, 1e-3, "as declared");
+    const CodedResult virtualTop =
+        Measure(MakeOptions(4, "tcp", "threshold:ratio=8"), BYTES, false);
+    NS_TEST_EXPECT_MSG_EQ(virtualTop.codec.isDeclared, true, "the ratio is an input");
+    NS_TEST_EXPECT_MSG_EQ_TOL(virtualTop.codec.GetRatio(), 8, 1e-3, "as declared");
 }
 
 /**
@@ -288,9 +247,9 @@ struct CodedTrainingTest
 
     void Run()
     {
-        path = CreateTempDirFilename("workload.csv");
-        std::ofstream(path) << "layer,parameters,forward_us,backward_us\n"
-                               "a,40,1,1\nb,900,1,1\nc,1500,2,3\nd,7,1,1\n";
+        path = WriteFile("workload.csv",
+                         "layer,parameters,forward_us,backward_us\n"
+                         "a,40,1,1\nb,900,1,1\nc,1500,2,3\nd,7,1,1\n");
         for (const std::string codec : {"top-k", "powersgd", "thc", "1-bit", "ef-sign", "random-k"})
         {
             for (const std::string algorithm : {"ring", "switchml"})
@@ -499,4 +458,4 @@ const Suite g_suite("coded-gradients",
                      {"numbers that cannot be coded end the run", RunTest<UncodableTest>}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace coded_gradients_test
+} // namespace ns3::training::tests::coded_gradients_test

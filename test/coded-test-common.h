@@ -7,17 +7,15 @@
 #ifndef DISTRIBUTED_TRAINING_CODED_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_CODED_TEST_COMMON_H
 
-#include "refusal-test-common.h"
+#include "test-case.h"
 
+#include "ns3/codec-figures.h"
 #include "ns3/collective-measurement.h"
 #include "ns3/guarded-run.h"
-#include "ns3/rng-seed-manager.h"
+#include "ns3/nic-figures.h"
+#include "ns3/run-figures.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
-
-#include <cstdint>
-#include <string>
 
 namespace ns3::training::tests
 {
@@ -26,9 +24,6 @@ namespace ns3::training::tests
 inline ClusterOptions
 MakeSlowCluster(uint32_t ranks, const std::string& transport)
 {
-    UsePicoseconds();
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     ClusterOptions options;
     options.ranks = ranks;
     options.transport = transport;
@@ -36,32 +31,35 @@ MakeSlowCluster(uint32_t ranks, const std::string& transport)
     return options;
 }
 
-/**
- * Measures a collective.
- * @param options of the cluster
- * @param operation the collective
- * @param bytes of the whole vector
- * @param isReal whether messages carry numbers
- * @param observe called with the cluster and the measurement before the cluster ends
- * @return the measurement
- */
-template <class Observe>
-CollectiveMeasurement
-MeasureCoded(const ClusterOptions& options,
-             CollectiveOperation operation,
-             uint64_t bytes,
-             bool isReal,
-             Observe observe)
+/** A measurement, and what engines in NICs and hosts coded. */
+struct CodedResult
 {
     CollectiveMeasurement row;
+    NicFigures engines;
+    CodecFigures codec;
+};
+
+/** @return measurement of a collective; `isReal`: messages carry numbers */
+inline CodedResult
+Measure(const ClusterOptions& options,
+        uint64_t bytes,
+        bool isReal,
+        CollectiveOperation operation = CollectiveOperation::ALL_REDUCE)
+{
+    CodedResult result;
     {
         const Cluster cluster(options);
         GuardedRun run(cluster);
-        row = MeasureCollective(cluster, run, operation, bytes, isReal, 1);
-        observe(cluster, row);
+        result.row = MeasureCollective(cluster, run, operation, bytes, isReal, 1);
+        RunFigures all;
+        all.AddAll({cluster, isReal, result.row.codingErrors});
+        const auto* engines = all.Find<NicFigures>();
+        const auto* codec = all.Find<CodecFigures>();
+        result.engines = engines ? *engines : NicFigures();
+        result.codec = codec ? *codec : CodecFigures();
     }
     Simulator::Destroy();
-    return row;
+    return result;
 }
 
 /** Expects the refusal of a cluster before the simulation. */

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/chunk-layout.h"
@@ -15,17 +14,11 @@
 
 #include <algorithm>
 #include <bitset>
-#include <functional>
 #include <map>
-#include <optional>
 #include <set>
 
-namespace collective_algorithm_test
+namespace ns3::training::tests::collective_algorithm_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 NS_LOG_COMPONENT_DEFINE("TrainingCollectiveAlgorithmTest");
 
@@ -66,9 +59,6 @@ struct Cost
 };
 
 /**
- * @param name of an algorithm
- * @param keys given keys
- * @param operation collective operation
  * @param n number of ranks, at least 2
  * @param size of the vector, a multiple of all its divisors in the algorithm
  * @return steps and bytes as published; nothing if unsupported or unknown
@@ -403,9 +393,7 @@ struct AlgorithmPropertiesTest
             catch (const ConfigurationError& error)
             {
                 NS_TEST_EXPECT_MSG_EQ(cost.has_value() && n > 1, false, error.what());
-                NS_TEST_EXPECT_MSG_NE(std::string(error.what()).find("(allowed: "),
-                                      std::string::npos,
-                                      error.what());
+                ExpectPart(std::string(error.what()), "(allowed: ", error.what());
                 cases++;
                 return;
             }
@@ -487,9 +475,7 @@ struct AlgorithmPropertiesTest
     uint64_t cases{0};
 };
 
-/**
- * @param copies concurrent messages of a rank, each along one dimension; 0: turns are allowed
- */
+/** @param copies concurrent messages of a rank, each along one dimension; 0: turns are allowed */
 void
 Check(const std::string& name,
       Operation operation,
@@ -735,4 +721,4 @@ const Suite g_suite("collective-algorithm",
                      {"window of a direct exchange", TestWindow},
                      {"plans of 4096 ranks", TestLargePlans}});
 
-} // namespace collective_algorithm_test
+} // namespace ns3::training::tests::collective_algorithm_test

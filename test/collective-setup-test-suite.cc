@@ -21,22 +21,12 @@
 #include "ns3/schedule-verifier.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
-#include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
-#include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
-#include <string>
-#include <vector>
 
-namespace collective_setup_test
+namespace ns3::training::tests::collective_setup_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
@@ -393,15 +383,7 @@ TestPairwise()
 
     std::string text = WriteScheduleJson(Build("pairwise:form=xor", Operation::ALL_TO_ALL, 4));
     text.replace(text.find("\"ranks\": 4"), 10, "\"ranks\": 3");
-    std::string error;
-    try
-    {
-        ReadScheduleJson(text, "odd.json");
-    }
-    catch (const ConfigurationError& e)
-    {
-        error = e.what();
-    }
+    const std::string error = GetRefusal([&] { ReadScheduleJson(text, "odd.json"); });
     NS_TEST_EXPECT_MSG_EQ(error,
                           "odd.json: rotation 'exclusive-or' of 3 ranks and 16 chunks "
                           "(allowed: a power of two, and a multiple of it or, in an "
@@ -485,7 +467,6 @@ TestGrowth()
 void
 TestFewRanks()
 {
-    UsePicoseconds();
     for (uint32_t n : {1, 2, 3, 7})
     {
         // Each host receives one chunk at a time over its only link.
@@ -512,4 +493,4 @@ const Suite g_suite("collective-setup",
                      {"memory and work per action", TestGrowth},
                      {"syntheses for few ranks", TestFewRanks}});
 
-} // namespace collective_setup_test
+} // namespace ns3::training::tests::collective_setup_test

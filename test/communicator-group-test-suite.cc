@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/config.h"
@@ -16,21 +15,15 @@
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <numeric>
-#include <tuple>
 
-namespace communicator_group_test
+namespace ns3::training::tests::communicator_group_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 using Group = std::vector<uint32_t>;
@@ -175,7 +168,6 @@ MakeRingPlanner(uint32_t ranks)
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& transport = "rdma")
 {
-    UsePicoseconds();
     ClusterOptions options;
     options.ranks = ranks;
     options.transport = transport;
@@ -468,7 +460,6 @@ struct HostModelTest
 {
     void Run()
     {
-        UsePicoseconds();
         // Two servers of two GPUs; delays of 2 * 25 ns within and at least 2 * 500 ns between them.
         const auto topology = BuildTopology("rail-optimized:servers=2,gpus=2",
                                             4,
@@ -719,7 +710,6 @@ struct NcclSocketTest
 
     void Run()
     {
-        UsePicoseconds();
         const uint64_t bytes = 4 << 20;
         const double hop = 18.8e-6 - 1e-6;
         const double slot = 12e-6;
@@ -786,4 +776,4 @@ const Suite g_suite("communicator-group",
                      {"NCCL's tuning", TestNcclTuning},
                      {"NCCL over sockets", RunTest<NcclSocketTest>}});
 
-} // namespace communicator_group_test
+} // namespace ns3::training::tests::communicator_group_test

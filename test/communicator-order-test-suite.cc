@@ -13,20 +13,13 @@
 #include "ns3/guarded-run.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <bitset>
-#include <cmath>
-#include <string>
 
-namespace communicator_order_test
+namespace ns3::training::tests::communicator_order_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 
@@ -69,7 +62,6 @@ struct MessageTime
 void
 TestBinomialOrder()
 {
-    UsePicoseconds();
     const MessageTime message;
     for (uint32_t n = 3; n <= 33; n++)
     {
@@ -110,7 +102,6 @@ TestBinomialOrder()
 void
 TestFoldOrder()
 {
-    UsePicoseconds();
     const MessageTime message;
     for (uint32_t n = 3; n <= 33; n++)
     {
@@ -172,7 +163,6 @@ CountGranted(const CollectiveSchedule& schedule)
 void
 TestGrant()
 {
-    UsePicoseconds();
     for (const std::string algorithm : {"recursive-doubling", "rabenseifner"})
     {
         NS_TEST_EXPECT_MSG_EQ(CountGranted(Build(algorithm, Operation::ALL_REDUCE, 8)),
@@ -208,4 +198,4 @@ const Suite g_suite("communicator-order",
                      {"folds are not disturbed", TestFoldOrder},
                      {"which messages are granted, and which sends are concurrent", TestGrant}});
 
-} // namespace communicator_order_test
+} // namespace ns3::training::tests::communicator_order_test

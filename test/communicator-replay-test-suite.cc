@@ -8,17 +8,9 @@
 
 #include "ns3/collective-replay.h"
 #include "ns3/simulator.h"
-#include "ns3/training-time-resolution.h"
 
-#include <string>
-#include <vector>
-
-namespace communicator_replay_test
+namespace ns3::training::tests::communicator_replay_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * Collectives of two ranks whose simulation takes a given time: which are simulated, and when all
@@ -86,7 +78,6 @@ struct CollectiveReplayTest
     /** @return what happens, in order */
     std::string Run(const std::vector<Planned>& plan)
     {
-        UsePicoseconds();
         CollectiveReplay replay(2);
         running = &replay;
         planned = plan;
@@ -149,4 +140,4 @@ const Suite g_suite("communicator-replay",
                     {{"collectives are derived after two that took the same time",
                       RunTest<CollectiveReplayTest>}});
 
-} // namespace communicator_replay_test
+} // namespace ns3::training::tests::communicator_replay_test

@@ -15,21 +15,12 @@
 #include "ns3/scheduled-communicator.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/training-time-resolution.h"
 
-#include <cstdint>
 #include <map>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace communicator_split_test
+namespace ns3::training::tests::communicator_split_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Hosts that take 5 us to start, and send twice the bytes. */
 class SlowHosts : public HostModel
@@ -70,7 +61,6 @@ struct Fixture
 {
     Fixture()
     {
-        UsePicoseconds();
         all->Setup(1, 3, transport, Exchange);
     }
 
@@ -207,7 +197,7 @@ TestMisuse()
         const std::string text = GetAbort([&fixture, &ranks = ranks, number = number]() {
             fixture.all->Split(ranks, Exchange, number);
         });
-        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, part << ": " << text);
+        ExpectPart(text, part);
     }
 }
 
@@ -218,4 +208,4 @@ const Suite g_suite("communicator-split",
                      {"failures, and messages after the end", TestFailures},
                      {"wrong groups end the program", TestMisuse}});
 
-} // namespace communicator_split_test
+} // namespace ns3::training::tests::communicator_split_test

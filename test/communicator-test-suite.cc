@@ -4,33 +4,22 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "fabric-test-common.h"
 #include "test-case.h"
 
 #include "ns3/collective-planner.h"
-#include "ns3/data-rate.h"
 #include "ns3/message-tag.h"
 #include "ns3/schedule-interpreter.h"
 #include "ns3/scheduled-communicator.h"
-#include "ns3/simulator.h"
-#include "ns3/training-time-resolution.h"
-#include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <random>
-#include <vector>
 
-namespace communicator_test
+namespace ns3::training::tests::communicator_test
 {
 
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
-
-/**
- * A fake transport with a random delay per message, in order per pair of ranks.
- */
+/** A fake transport with a random delay per message, in order per pair of ranks. */
 class RandomTransport : public MessageTransport
 {
   public:
@@ -49,18 +38,13 @@ class RandomTransport : public MessageTransport
         SetRank(rank);
     }
 
-    static void Call(std::function<void()> function)
-    {
-        function();
-    }
-
     void Send(uint32_t peer, Message message) override
     {
         if (message.sent)
         {
             const Time time = NanoSeconds(1 + m_group.random() % 1000);
             m_group.sent = Simulator::Now() + time;
-            Simulator::Schedule(time, &Call, message.sent);
+            Simulator::Schedule(time, &Invoke, message.sent);
         }
         m_group.bytes += message.bytes;
         Time& free = m_free[peer];
@@ -89,7 +73,6 @@ class GroupFixture
     GroupFixture(const std::string& algorithm, uint32_t ranks, uint32_t segments = 0)
         : done(ranks)
     {
-        UsePicoseconds();
         CollectiveRequest request;
         request.ranks = ranks;
         request.segments = segments;
@@ -530,4 +513,4 @@ const Suite g_suite("communicator",
                      {"tags of messages", TestMessageTag},
                      {"additions take their time", TestAdditionsTakeTime}});
 
-} // namespace communicator_test
+} // namespace ns3::training::tests::communicator_test

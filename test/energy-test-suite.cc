@@ -8,23 +8,14 @@
 
 #include "ns3/energy-figures.h"
 #include "ns3/fabric-frame.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/rdma-queue-pair.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/training-run.h"
 
-#include <cstdint>
 #include <fstream>
-#include <string>
 #include <unistd.h>
 
-namespace energy_test
+namespace ns3::training::tests::energy_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Payload of a packet. A rank sends two messages of a packet in each iteration.
 constexpr uint32_t MTU = 1024;
@@ -58,7 +49,6 @@ GetCounters(const Cluster& cluster)
 TrainingRunOptions
 MakeOptions()
 {
-    RngSeedManager::SetRun(1);
     TrainingRunOptions options;
     options.workload = CreateTempDirFilename(std::to_string(getpid()) + "-workload.csv");
     std::ofstream(options.workload) << "layer,parameters,forward_us,backward_us\n"
@@ -188,4 +178,4 @@ const Suite g_suite("energy",
                       TestRunEnergy}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace energy_test
+} // namespace ns3::training::tests::energy_test

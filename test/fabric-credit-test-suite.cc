@@ -5,30 +5,17 @@
  */
 
 #include "fabric-test-common.h"
-#include "refusal-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
-#include "ns3/fabric-helper.h"
 #include "ns3/link-credits.h"
-#include "ns3/pfc-deadlock.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <memory>
-#include <string>
-#include <vector>
 
-namespace fabric_credit_test
+namespace ns3::training::tests::fabric_credit_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint64_t RATE = 100 * GIGA;
 
@@ -91,7 +78,6 @@ Check(uint64_t buffer)
     constexpr int64_t DELAY = 5000000;
     constexpr int64_t LAST = 10000;
     constexpr uint64_t FRAMES = 1000;
-    UsePicoseconds();
     Fabric fabric = MakeHelper(buffer).Install(MakeChain({{RATE, DELAY}, {RATE, LAST}}));
     const auto before = GetBalances(fabric);
     Arrivals arrivals;
@@ -145,7 +131,6 @@ struct CreditIncastTestCase
         const std::string what = "buffer " + std::to_string(buffer) + ", receive rate " +
                                  std::to_string(receiveRate.GetBitRate()) + ", loss " +
                                  std::to_string(loss) + ", restart " + std::to_string(restart);
-        UsePicoseconds();
         Fabric fabric = MakeHelper(buffer).Install(BuildTopology("leaf-spine:leaves=3,spines=2",
                                                                  SENDERS + 1,
                                                                  DataRate(RATE),
@@ -217,7 +202,6 @@ TestCreditClasses()
 {
     constexpr uint32_t BYTES = 1000;
     constexpr uint8_t OTHER = 2;
-    UsePicoseconds();
     FabricHelper helper = MakeHelper(50 * BYTES);
     helper.SetSwitchAttribute("LosslessClasses", UintegerValue(1 << LOSSLESS | 1 << OTHER));
     Fabric fabric =
@@ -260,7 +244,6 @@ TestCreditClasses()
 void
 TestFlowControlChoice()
 {
-    UsePicoseconds();
     FabricHelper helper;
     Fabric rails = helper.Install(
         BuildTopology("rail-optimized:gpus=2,servers=2", 4, DataRate(RATE), NanoSeconds(500)));
@@ -276,7 +259,6 @@ TestFlowControlChoice()
                           "NVLink port");
     Simulator::Destroy();
 
-    UsePicoseconds();
     TopologyGraph graph = MakeChain({{RATE, 1000}, {RATE, 1000}, {RATE, 1000}});
     graph.scaleUpSwitches = {0};
     NS_TEST_EXPECT_MSG_EQ(GetRefusal([&]() { helper.Install(graph); }),
@@ -284,7 +266,6 @@ TestFlowControlChoice()
                           "pfc (allowed: the same at both ends of a link)",
                           "neighbors");
     Simulator::Destroy();
-    UsePicoseconds();
     NS_TEST_EXPECT_MSG_EQ(GetRefusal([&]() {
                               FabricHelper unknown;
                               unknown.SetSwitchAttribute("FlowControl", StringValue("cbfc"));
@@ -295,7 +276,6 @@ TestFlowControlChoice()
                           "name");
     Simulator::Destroy();
 
-    UsePicoseconds();
     helper.SetSwitchAttribute("FlowControl", StringValue("none"));
     helper.SetSwitchAttribute("BufferSize", UintegerValue(100000));
     Fabric fabric =
@@ -322,4 +302,4 @@ const Suite g_suite("fabric-credit",
                      {"classes are independent", TestCreditClasses},
                      {"choice of the flow control", TestFlowControlChoice}});
 
-} // namespace fabric_credit_test
+} // namespace ns3::training::tests::fabric_credit_test

@@ -7,32 +7,18 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/drop-reason.h"
 #include "ns3/endpoint-address.h"
-#include "ns3/fabric-helper.h"
-#include "ns3/fault-plan.h"
 #include "ns3/ipv4-header.h"
-#include "ns3/nstime.h"
 #include "ns3/packet.h"
-#include "ns3/simulator.h"
-#include "ns3/string.h"
-#include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <map>
 #include <set>
-#include <string>
-#include <vector>
 
-namespace fabric_drop_test
+namespace ns3::training::tests::fabric_drop_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return a packet of the IP stack without payload */
 Ptr<Packet>
@@ -79,7 +65,6 @@ struct DropReasonTestCase
     /** Creates the fabric, with links of 100 and 10 Gbit/s, and connects its trace sources. */
     Fabric& Make(FabricHelper helper = FabricHelper())
     {
-        UsePicoseconds();
         network = helper.Install(MakeChain({{100 * GIGA, 1000000}, {10 * GIGA, 1000000}}));
         traced.clear();
         bytes = 0;
@@ -105,12 +90,7 @@ struct DropReasonTestCase
         }
     }
 
-    /**
-     * Runs the simulation to its end.
-     * @param reason of all drops
-     * @param frames number of sent frames
-     * @param drops expected drops; 0: some, but not all
-     */
+    /** Runs the simulation to its end. @param drops expected drops; 0: some, but not all */
     void Check(DropReason reason, uint64_t frames, uint64_t drops)
     {
         Simulator::Run();
@@ -312,7 +292,6 @@ DropReasonTestCase::Run()
 void
 TestFlushedPause()
 {
-    UsePicoseconds();
     Recorder a;
     Recorder b;
     a.port.Connect(b.port, 100 * GIGA, NanoSeconds(10));
@@ -336,4 +315,4 @@ const Suite g_suite("fabric-drop",
                       RunTest<DropReasonTestCase>},
                      {"a pause frame that is flushed was not sent", TestFlushedPause}});
 
-} // namespace fabric_drop_test
+} // namespace ns3::training::tests::fabric_drop_test

@@ -7,46 +7,28 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
-#include "ns3/event-id.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/fabric-helper.h"
-#include "ns3/fabric-port.h"
-#include "ns3/nstime.h"
 #include "ns3/random-variable-stream.h"
-#include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
-#include "ns3/topology-graph.h"
 #include "ns3/training-byte-buffer.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cstring>
 #include <iterator>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace fabric_frame_test
+namespace ns3::training::tests::fabric_frame_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * Frames over h store-and-forward hops arrive at the exact picosecond of an independent recursion,
  * and cost one event per hop while the line is idle.
  * @param name suffix of the test name
- * @param hops the links
  * @param sizes of the frames, sent back to back, bytes
  */
 void
 TestFabricHopTime(const std::vector<Hop>& hops, const std::vector<uint32_t>& sizes)
 {
     constexpr int64_t START = 1000003;
-    UsePicoseconds();
     Fabric fabric = FabricHelper().Install(MakeChain(hops));
     Arrivals arrivals;
     NoteArrivals(fabric.devices[1], arrivals);
@@ -100,16 +82,13 @@ TestFabricHopTime(const std::vector<Hop>& hops, const std::vector<uint32_t>& siz
 /**
  * A burst of n equal frames takes (n - 1) transmission times longer than one frame. Every port
  * after the first is idle on arrival: n * h events for the hops and n - 1 for the first line.
- * @param hops number of links
  * @param rate of them, bit/s; a byte must be a whole number of picoseconds
- * @param frames in the burst
  */
 void
 TestFabricBurst(uint32_t hops, uint64_t rate, uint32_t frames)
 {
     constexpr uint32_t BYTES = 4158;
     constexpr int64_t DELAY = 500000;
-    UsePicoseconds();
     Fabric fabric = FabricHelper().Install(MakeChain(std::vector<Hop>(hops, Hop{rate, DELAY})));
     Arrivals arrivals;
     NoteArrivals(fabric.devices[1], arrivals);
@@ -142,7 +121,6 @@ TestFabricConservation()
 {
     constexpr uint32_t HOSTS = 16;
     constexpr uint32_t FRAMES = 400;
-    UsePicoseconds();
     FabricHelper helper;
     helper.SetSwitchAttribute("BufferSize", UintegerValue(800000));
     const TopologyGraph graph =
@@ -232,7 +210,6 @@ TestFabricConservation()
 void
 TestFabricPool()
 {
-    UsePicoseconds();
     for (uint32_t cycle = 0; cycle < 5; cycle++)
     {
         NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "a simulation starts with none");
@@ -425,4 +402,4 @@ MakeCases()
 
 const Suite g_suite("fabric-frame", Duration::QUICK, MakeCases());
 
-} // namespace fabric_frame_test
+} // namespace ns3::training::tests::fabric_frame_test

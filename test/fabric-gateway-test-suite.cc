@@ -5,22 +5,12 @@
  */
 
 #include "neighbors-test-common.h"
-#include "test-case.h"
 
 #include "ns3/simple-net-device-helper.h"
 #include "ns3/tcp-socket-factory.h"
 
-#include <algorithm>
-#include <map>
-#include <string>
-#include <vector>
-
-namespace fabric_gateway_test
+namespace ns3::training::tests::fabric_gateway_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * Host 1 of a fabric is the gateway to a node on another link of ns-3.
@@ -243,4 +233,4 @@ const Suite g_suite(
      {"a host on two fabrics", RunTest<NeighborTwoFabricsTestCase>},
      {"a router between two subnets of one fabric", RunTest<NeighborRouterTestCase>}});
 
-} // namespace fabric_gateway_test
+} // namespace ns3::training::tests::fabric_gateway_test

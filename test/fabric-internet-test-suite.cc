@@ -9,37 +9,23 @@
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
-#include "ns3/data-rate.h"
 #include "ns3/double.h"
-#include "ns3/event-id.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/fabric-helper.h"
 #include "ns3/global-value.h"
-#include "ns3/host-device.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-l3-protocol.h"
 #include "ns3/ipv4-static-routing-helper.h"
-#include "ns3/nstime.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <map>
-#include <string>
-#include <vector>
 
-namespace fabric_internet_test
+namespace ns3::training::tests::fabric_internet_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** ns-3's own UDP and TCP over the fabric. */
 struct FabricInternetTestCase
@@ -48,29 +34,16 @@ struct FabricInternetTestCase
     void RunUdp(Fabric& fabric);
     void RunTcp(Fabric& fabric);
 
-    /**
-     * Counts the ECN fields of packets that reach the IP layer of host 0.
-     * @param packet with its IP header
-     * @param ipv4 the layer
-     * @param interface ingress interface
-     */
+    /** Counts the ECN fields of packets that reach the IP layer of host 0. */
     void OnIp(Ptr<const Packet> packet, Ptr<Ipv4> ipv4, uint32_t interface);
 
-    /**
-     * @param socket a TCP socket of the receiver
-     * @param from the sender
-     */
+    /** @param socket a TCP socket of the receiver @param from the sender */
     void OnAccept(Ptr<Socket> socket, const Address& from);
 
-    /**
-     * @param socket a receiver that has data
-     */
+    /** @param socket a receiver that has data */
     void OnData(Ptr<Socket> socket);
 
-    /**
-     * @param socket a TCP sender
-     * @param space free bytes in its buffer
-     */
+    /** @param socket a TCP sender @param space free bytes in its buffer */
     void OnSpace(Ptr<Socket> socket, uint32_t space);
 
     bool tcp;                                    ///< TCP, otherwise UDP
@@ -140,7 +113,6 @@ FabricInternetTestCase::OnSpace(Ptr<Socket> socket, uint32_t)
 void
 FabricInternetTestCase::Run()
 {
-    UsePicoseconds();
     GlobalValue::Bind("ChecksumEnabled", BooleanValue(checksums));
     FabricHelper helper;
     helper.SetSwitchAttribute("EcnKminPerGbps", DoubleValue(0));
@@ -282,4 +254,4 @@ MakeCases()
 
 const Suite g_suite("fabric-internet", Duration::QUICK, MakeCases());
 
-} // namespace fabric_internet_test
+} // namespace ns3::training::tests::fabric_internet_test

@@ -8,32 +8,15 @@
 #include "memory-test-common.h"
 #include "test-case.h"
 
-#include "ns3/fabric-helper.h"
-#include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 
-#include <string>
-#include <vector>
-
-namespace fabric_memory_test
+namespace ns3::training::tests::fabric_memory_test
 {
 
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
-
-/**
- * Memory of idle networks with all their routes.
- * @param topology with all its hosts
- * @param hosts number of hosts
- * @param networks number of simultaneous networks
- * @param mebibytes limit per network
- */
+/** Memory of idle networks with all their routes. @param mebibytes limit per network */
 void
 TestFabricMemory(const std::string& topology, uint32_t hosts, uint32_t networks, double mebibytes)
 {
-    UsePicoseconds();
     const TopologyGraph graph =
         BuildTopology(topology, hosts, DataRate("100Gbps"), MicroSeconds(1));
     const auto first = FabricHelper().Install(graph); // excludes one-time allocations
@@ -54,7 +37,6 @@ TestFabricMemory(const std::string& topology, uint32_t hosts, uint32_t networks,
 void
 TestPortMemory()
 {
-    UsePicoseconds();
     const Fabric fabric = FabricHelper().Install(
         BuildTopology("single-switch", 2, DataRate("100Gbps"), MicroSeconds(1)));
     std::vector<Ptr<FabricPort>> ports;
@@ -83,4 +65,4 @@ const Suite g_suite(
      {"fat-tree:k=16 takes less than " + std::to_string(12 * MEMORY_FACTOR) + " MiB",
       [] { TestFabricMemory("fat-tree:k=16", 1024, 1, 12 * MEMORY_FACTOR); }}});
 
-} // namespace fabric_memory_test
+} // namespace ns3::training::tests::fabric_memory_test

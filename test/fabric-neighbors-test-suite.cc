@@ -5,19 +5,11 @@
  */
 
 #include "neighbors-test-common.h"
-#include "test-case.h"
 
 #include "ns3/endpoint-address.h"
 
-#include <string>
-#include <vector>
-
-namespace fabric_neighbors_test
+namespace ns3::training::tests::fabric_neighbors_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Addresses in any order and subnet; the usual ones swapped; two on an interface; none. */
 struct NeighborAddressesTestCase : NeighborsTestCase
@@ -32,16 +24,8 @@ struct NeighborAddressesTestCase : NeighborsTestCase
     void OwnSubnet()
     {
         constexpr uint32_t HOSTS = 4;
-        const char* const addresses[HOSTS] = {"192.168.7.9",
-                                              "192.168.7.200",
-                                              "192.168.7.1",
-                                              "192.168.7.30"};
-        Fabric fabric = MakeFabric(HOSTS);
-        for (uint32_t host = 0; host < HOSTS; host++)
-        {
-            AddStack(fabric.hosts.Get(host));
-            AddAddress(fabric.devices[host], addresses[host]);
-        }
+        const auto addresses = Split("192.168.7.9|192.168.7.200|192.168.7.1|192.168.7.30");
+        Fabric fabric = MakeHosts(addresses);
         std::vector<Packets> expected;
         for (uint32_t from = 0; from < HOSTS; from++)
         {
@@ -55,10 +39,10 @@ struct NeighborAddressesTestCase : NeighborsTestCase
                 const int64_t start = static_cast<int64_t>(expected.size()) * 100000000;
                 const uint32_t bytes = 100 + 10 * from + to;
                 const Ptr<Node> sender = fabric.hosts.Get(from);
-                const char* const address = addresses[to];
+                const char* const address = addresses[to].c_str();
                 In(start, [this, sender, address, bytes]() { SendUdp(sender, address, bytes); });
                 expected.push_back({GetId(fabric, to),
-                                    addresses[from],
+                                    addresses[from].c_str(),
                                     bytes,
                                     start + GetFabricTime(bytes + 28),
                                     64});
@@ -132,14 +116,7 @@ struct NeighborMoveTestCase : NeighborsTestCase
 
     void Run()
     {
-        Fabric fabric = MakeFabric(3);
-        for (uint32_t host = 0; host < 3; host++)
-        {
-            AddStack(fabric.hosts.Get(host));
-        }
-        AddAddress(fabric.devices[0], "10.1.0.1");
-        AddAddress(fabric.devices[1], "10.1.0.2");
-        AddAddress(fabric.devices[2], "10.1.0.3");
+        Fabric fabric = MakeHosts({"10.1.0.1", "10.1.0.2", "10.1.0.3"});
         for (uint32_t i = 0; i < 4; i++)
         {
             In(i * 100000000, [&, i]() {
@@ -180,12 +157,8 @@ struct NeighborUnknownTestCase : NeighborsTestCase
 
     void Run()
     {
-        Fabric fabric = MakeFabric(2);
+        Fabric fabric = MakeHosts({"10.1.0.1", "10.1.0.2"});
         const Ptr<HostDevice> device = fabric.devices[0];
-        AddStack(fabric.hosts.Get(0));
-        AddStack(fabric.hosts.Get(1));
-        AddAddress(device, "10.1.0.1");
-        AddAddress(fabric.devices[1], "10.1.0.2");
         AddRoute(device, "10.5.0.0", "10.1.0.77"); // a gateway that is nowhere
         AddRoute(device, "10.6.0.0");              // on the link, but with no host
         AddRoute(device, "239.1.1.0");
@@ -210,11 +183,9 @@ struct NeighborUnknownTestCase : NeighborsTestCase
         NS_TEST_EXPECT_MSG_EQ(device->GetPort().GetCounters().droppedFrames,
                               unknown.size(),
                               "counted by the port");
-        NS_TEST_ASSERT_MSG_EQ(m_lost.size(), unknown.size(), "traced by the device");
-        for (std::size_t i = 0; i < unknown.size(); i++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(m_lost[i], Ipv4Address(unknown[i]), "this one");
-        }
+        NS_TEST_EXPECT_MSG_EQ(m_lost,
+                              std::vector<Ipv4Address>(unknown.begin(), unknown.end()),
+                              "traced by the device");
         Finish();
     }
 
@@ -276,14 +247,7 @@ struct NeighborMacTestCase : NeighborsTestCase
 {
     void Run()
     {
-        Fabric fabric = MakeFabric(3);
-        for (uint32_t host = 0; host < 3; host++)
-        {
-            AddStack(fabric.hosts.Get(host));
-        }
-        AddAddress(fabric.devices[0], "10.1.0.1");
-        AddAddress(fabric.devices[1], "10.1.0.2");
-        AddAddress(fabric.devices[2], "10.1.0.3");
+        Fabric fabric = MakeHosts({"10.1.0.1", "10.1.0.2", "10.1.0.3"});
         const auto send = [&](const Mac48Address& to) {
             Ipv4Header header;
             header.SetSource("10.1.0.1");
@@ -320,4 +284,4 @@ const Suite g_suite("fabric-neighbors",
                      {"hosts with two rails", RunTest<NeighborRailsTestCase>},
                      {"MAC addresses of hosts", RunTest<NeighborMacTestCase>}});
 
-} // namespace fabric_neighbors_test
+} // namespace ns3::training::tests::fabric_neighbors_test

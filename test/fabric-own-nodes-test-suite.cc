@@ -5,27 +5,15 @@
  */
 
 #include "fabric-test-common.h"
-#include "refusal-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
-#include "ns3/fabric-helper.h"
-#include "ns3/host-device.h"
 #include "ns3/node-container.h"
 #include "ns3/node-list.h"
 #include "ns3/simple-net-device.h"
-#include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 
-#include <string>
-#include <vector>
-
-namespace fabric_own_nodes_test
+namespace ns3::training::tests::fabric_own_nodes_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 TopologyGraph
 MakeTopology(const std::string& topology, uint32_t hosts)
@@ -207,4 +195,4 @@ const Suite g_suite("fabric-own-nodes",
                      {"a host alone, two hosts without a switch", TestOwnSmallNetwork},
                      {"nodes that do not fit are refused", TestOwnNodesRefusal}});
 
-} // namespace fabric_own_nodes_test
+} // namespace ns3::training::tests::fabric_own_nodes_test

@@ -5,46 +5,23 @@
  */
 
 #include "fabric-test-common.h"
-#include "refusal-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
 #include "ns3/double.h"
-#include "ns3/event-id.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/fabric-helper.h"
-#include "ns3/fabric-port.h"
-#include "ns3/nstime.h"
 #include "ns3/pfc-deadlock.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
-#include <cmath>
 #include <map>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace fabric_pause_test
+namespace ns3::training::tests::fabric_pause_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * Priority flow control: with headroom, an incast at full rate loses nothing and keeps the
  * receiver's line busy; with a buffer too small for the headroom it drops frames.
- * @param count number of senders
- * @param rate of each link, bit/s
- * @param delay of each link
- * @param bytes frame size
  * @param buffer memory of the switch, bytes
- * @param lossless whether no frame may be dropped
  */
 void
 TestFabricIncast(uint32_t count,
@@ -54,7 +31,6 @@ TestFabricIncast(uint32_t count,
                  uint64_t buffer,
                  bool lossless)
 {
-    UsePicoseconds();
     FabricHelper helper;
     helper.SetSwitchAttribute("BufferSize", UintegerValue(buffer));
     helper.SetSwitchAttribute("HeadroomScale", DoubleValue(lossless ? 1 : 0));
@@ -115,7 +91,6 @@ TestFabricIncast(uint32_t count,
 void
 TestFabricReflection()
 {
-    UsePicoseconds();
     constexpr uint64_t RATE = 100 * GIGA;
     constexpr uint32_t BYTES = 4178;
     FabricHelper helper;
@@ -154,7 +129,6 @@ TestFabricReflection()
 void
 TestFabricHeadroom(uint32_t bytes)
 {
-    UsePicoseconds();
     constexpr uint32_t PHASES = 24;
     const int64_t lineTime = LineTime(bytes + 20, 100000000000);
     uint64_t dropped = 0;
@@ -191,7 +165,6 @@ TestFabricHeadroom(uint32_t bytes)
 void
 TestFabricLongPause()
 {
-    UsePicoseconds();
     FabricHelper helper;
     helper.SetSwitchAttribute("BufferSize", UintegerValue(1000000));
     Fabric fabric =
@@ -222,12 +195,10 @@ TestFabricLongPause()
 /**
  * A pause stops exactly its priorities, for quanta * 512 bit times or until a resume.
  * @param rate of the link, bit/s
- * @param quanta length of the pause
  */
 void
 TestFabricPause(uint64_t rate, uint16_t quanta)
 {
-    UsePicoseconds();
     constexpr uint32_t BYTES = 1000;
     constexpr int64_t DELAY = 1000000;
     const int64_t frameTime = LineTime(BYTES + 20, rate);
@@ -326,7 +297,6 @@ TestFabricPauseResponse()
                                                            {200 * GIGA, 1159680},
                                                            {400 * GIGA, 1158400},
                                                            {800 * GIGA, 1158400}};
-    UsePicoseconds();
     for (const auto& [rate, limit] : limits)
     {
         NS_TEST_EXPECT_MSG_EQ(GetPauseResponseLimit(rate).GetTimeStep(), limit, rate);
@@ -385,7 +355,6 @@ TestFabricExactHeadroom()
     NS_TEST_EXPECT_MSG_GT(usual, static_cast<double>(frames * BYTES), "the usual headroom");
     for (const double missing : {0.5, -0.5})
     {
-        UsePicoseconds();
         FabricHelper helper;
         helper.SetSwitchAttribute("Guaranteed", UintegerValue(0));
         helper.SetSwitchAttribute("LosslessAlpha", DoubleValue(0));
@@ -432,7 +401,6 @@ MakeHelper(const std::string& action)
 void
 Storm(const std::string& action)
 {
-    UsePicoseconds();
     Fabric fabric = MakeHelper(action).Install(
         BuildTopology("single-switch", 2, DataRate(RATE), TimeStep(DELAY)));
     Arrivals arrivals;
@@ -487,7 +455,6 @@ Storm(const std::string& action)
 void
 DeadReceiver(bool watched)
 {
-    UsePicoseconds();
     Fabric fabric =
         MakeHelper(watched ? "drop" : "none")
             .Install(BuildTopology("single-switch", 3, DataRate(RATE), TimeStep(DELAY)));
@@ -530,14 +497,12 @@ TestFabricWatchdog()
 /**
  * A ring of three switches with flows in the same direction over two links each: a deadlock, whose
  * cycle is reported. On shortest paths the same traffic passes.
- * @param flowControl of the switches
  */
 void
 TestFabricDeadlock(const std::string& flowControl)
 {
     for (const bool cyclic : {true, false})
     {
-        UsePicoseconds();
         TopologyGraph graph;
         graph.name = "triangle";
         graph.hosts = 3;
@@ -595,13 +560,11 @@ constexpr uint32_t FRAMES = 2000;
 /**
  * Lossless traffic in a ring, torus, or BiGraph completes: after the dateline it uses a separate
  * class. Without datelines the same traffic deadlocks.
- * @param spec of the topology
  * @param distances host h sends to host h + d for each distance d
  */
 void
 TestFabricDateline(const std::string& spec, const std::vector<uint32_t>& distances)
 {
-    UsePicoseconds();
     for (const bool datelines : {false, true})
     {
         TopologyGraph graph = BuildTopology(spec, 1, DataRate(100 * GIGA), TimeStep(300000));
@@ -661,7 +624,6 @@ TestFabricDateline(const std::string& spec, const std::vector<uint32_t>& distanc
 void
 TestFabricSecondClass()
 {
-    UsePicoseconds();
     // Along the row from column 4 over the dateline to 1, then along the column from row 4
     // to 1.
     const TopologyGraph graph =
@@ -757,4 +719,4 @@ MakeCases()
 
 const Suite g_suite("fabric-pause", Duration::QUICK, MakeCases());
 
-} // namespace fabric_pause_test
+} // namespace ns3::training::tests::fabric_pause_test

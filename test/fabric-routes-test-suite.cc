@@ -7,38 +7,23 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/fabric-helper.h"
 #include "ns3/link-outage.h"
-#include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace fabric_routes_test
+namespace ns3::training::tests::fabric_routes_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Egress ports of all switches, by switch and endpoint.
 using Routes = std::vector<std::vector<ForwardingTable::Group>>;
 
 constexpr uint32_t FAR = std::numeric_limits<uint32_t>::max() / 2;
 
-/**
- * @param fabric a fabric
- * @param target a switch
- * @return cost of the way of each switch to it, by relaxing all links until nothing changes
- */
+/** @return cost of the way of each switch to it, by relaxing all links until nothing changes */
 std::vector<uint32_t>
 FindCosts(const Fabric& fabric, uint32_t target)
 {
@@ -69,8 +54,6 @@ FindCosts(const Fabric& fabric, uint32_t target)
 }
 
 /**
- * @param fabric a fabric
- * @param node node of a switch
  * @param costs of all nodes, see FindCosts()
  * @return ports of the switch that lead to a cheaper node, of the highest dimension, up before down
  */
@@ -99,10 +82,7 @@ FindPorts(const Fabric& fabric, uint32_t node, const std::vector<uint32_t>& cost
                                                   ports.rbegin()->second.end());
 }
 
-/**
- * @param fabric a fabric
- * @return its routes to all endpoints of hosts, computed without its tables
- */
+/** @return its routes to all endpoints of hosts, computed without its tables */
 Routes
 FindRoutes(const Fabric& fabric)
 {
@@ -272,7 +252,6 @@ Count()
 void
 TestFabricRoutes()
 {
-    UsePicoseconds();
     const std::set<std::string> files{"file", "infragraph", "astra-network", "nccl"};
     const std::map<std::string, std::string> specs{
         {"fat-tree", "fat-tree:k=4"},
@@ -356,7 +335,6 @@ Expect(const Fabric& fabric, const std::set<uint32_t>& reached)
 void
 TestRoutedHosts()
 {
-    UsePicoseconds();
     FabricHelper helper;
     helper.SetRoutedHosts(3); // those of the first two of eight edge switches
     Fabric fabric =
@@ -382,4 +360,4 @@ const Suite g_suite("fabric-routes",
                     {{"routes of every topology, also without failed links", TestFabricRoutes},
                      {"routes to some hosts", TestRoutedHosts}});
 
-} // namespace fabric_routes_test
+} // namespace ns3::training::tests::fabric_routes_test

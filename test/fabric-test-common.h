@@ -34,20 +34,14 @@ inline constexpr uint8_t LOSSLESS = 3;
 /// A lossy traffic class.
 inline constexpr uint8_t LOSSY = 0;
 
-/**
- * @param action to run
- */
+/** @param action to run */
 inline void
 Invoke(std::function<void()> action)
 {
     action();
 }
 
-/**
- * Schedules an action; ns-3.35 takes no lambdas.
- * @param picoseconds from now
- * @param action to run
- */
+/** Schedules an action; ns-3.35 takes no lambdas. */
 inline void
 In(int64_t picoseconds, std::function<void()> action)
 {
@@ -61,24 +55,14 @@ PicosecondsNow()
     return Simulator::Now().GetTimeStep();
 }
 
-/**
- * @param bytes number of bytes on the line
- * @param rate bit/s
- * @return their transmission time, rounded to the nearest picosecond, ps
- */
+/** @param rate bit/s @return their transmission time, rounded to the nearest picosecond, ps */
 inline int64_t
 LineTime(uint64_t bytes, uint64_t rate)
 {
     return std::llround(static_cast<long double>(bytes) * 8e12L / static_cast<long double>(rate));
 }
 
-/**
- * @param bytes frame size
- * @param priority traffic class
- * @param source endpoint
- * @param destination endpoint
- * @return a frame
- */
+/** @return a frame */
 inline Frame*
 MakeFrame(uint32_t bytes, uint8_t priority, uint32_t source = 0, uint32_t destination = 1)
 {
@@ -117,10 +101,7 @@ struct Arrival
     uint8_t priority; ///< traffic class
     Ecn ecn;          ///< ECN field
 
-    /**
-     * @param other another arrival
-     * @return whether all fields are equal
-     */
+    /** @param other another arrival @return whether all fields are equal */
     bool operator==(const Arrival& other) const
     {
         return time == other.time && source == other.source && psn == other.psn &&
@@ -131,11 +112,7 @@ struct Arrival
 /** Arrivals in order. */
 using Arrivals = std::vector<Arrival>;
 
-/**
- * Records a frame and frees it.
- * @param arrivals receives the record
- * @param frame the frame
- */
+/** Records a frame and frees it. */
 inline void
 Note(Arrivals& arrivals, Frame* frame)
 {
@@ -144,11 +121,7 @@ Note(Arrivals& arrivals, Frame* frame)
     Frame::Free(frame);
 }
 
-/**
- * Makes a host record received frames.
- * @param device of the host
- * @param arrivals receives the records
- */
+/** Makes a host record received frames. */
 inline void
 NoteArrivals(Ptr<HostDevice> device, Arrivals& arrivals)
 {
@@ -190,13 +163,6 @@ class Recorder : public FabricPortOwner
 class Blaster : public FrameSource
 {
   public:
-    /**
-     * @param device of the host
-     * @param destination endpoint
-     * @param bytes frame size
-     * @param priority traffic class
-     * @param count number of frames to send
-     */
     Blaster(Ptr<HostDevice> device,
             uint32_t destination,
             uint32_t bytes,
@@ -211,9 +177,7 @@ class Blaster : public FrameSource
         m_device->GetPort().SetSource(this);
     }
 
-    /**
-     * @param start start time, ps
-     */
+    /** @param start start time, ps */
     void Start(int64_t start)
     {
         In(start, [this]() {
@@ -252,10 +216,7 @@ struct Hop
     int64_t delay; ///< ps
 };
 
-/**
- * @param hops the links from host 0 to host 1
- * @return the topology
- */
+/** @param hops the links from host 0 to host 1 @return the topology */
 inline TopologyGraph
 MakeChain(const std::vector<Hop>& hops)
 {
@@ -273,11 +234,7 @@ MakeChain(const std::vector<Hop>& hops)
     return graph;
 }
 
-/**
- * Drops frames at random on every link from now on.
- * @param fabric its links
- * @param rate drop probability of each frame
- */
+/** Drops frames at random on every link from now on. @param rate drop probability of each frame */
 inline void
 LoseFrames(const Fabric& fabric, double rate)
 {

@@ -5,25 +5,14 @@
  */
 
 #include "fabric-test-common.h"
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/double.h"
-#include "ns3/fabric-helper.h"
 #include "ns3/fabric-wire-format.h"
-#include "ns3/simulator.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
-#include <string>
-#include <vector>
-
-namespace fabric_trim_test
+namespace ns3::training::tests::fabric_trim_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint16_t TRIMMABLE = 301; ///< protocol number
 constexpr uint16_t WHOLE = 302;     ///< protocol number of frames that cannot be cut
@@ -69,13 +58,9 @@ CountTrim(uint64_t* count, const Frame&, uint16_t)
 class TrimNetwork
 {
   public:
-    /**
-     * @param classes to trim
-     * @param slowHop link that is slow, 1 or 2, of three
-     */
+    /** @param classes to trim @param slowHop link that is slow, 1 or 2, of three */
     explicit TrimNetwork(uint32_t classes, uint32_t slowHop = 1)
     {
-        UsePicoseconds();
         FabricHelper helper;
         helper.SetSwitchAttribute("TrimClasses", UintegerValue(classes));
         helper.SetSwitchAttribute("TrimPerGbps", DoubleValue(QUEUE / 10.0));
@@ -208,4 +193,4 @@ const Suite g_suite("fabric-trim",
                      {"frames that stay whole", TestUntrimmed},
                      {"refused classes", TestTrimRefusal}});
 
-} // namespace fabric_trim_test
+} // namespace ns3::training::tests::fabric_trim_test

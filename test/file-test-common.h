@@ -11,7 +11,6 @@
 
 #include <fstream>
 #include <iterator>
-#include <string>
 #include <unistd.h>
 
 namespace ns3::training::tests
@@ -20,7 +19,6 @@ namespace ns3::training::tests
 /**
  * ns-3 names the temporary directory after the current second, unless it is given a name, so runs
  * in quick succession would share files.
- * @param name of a file
  * @return a path that no other process uses
  */
 inline std::string

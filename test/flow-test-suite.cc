@@ -4,8 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
-#include "test-case.h"
+#include "file-test-common.h"
 
 #include "ns3/config.h"
 #include "ns3/flow-file.h"
@@ -13,20 +12,12 @@
 #include "ns3/packet-size.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <fstream>
-#include <string>
-#include <vector>
 
-namespace flow_test
+namespace ns3::training::tests::flow_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return settings of listed flows */
 FlowSettings
@@ -81,7 +72,6 @@ struct FlowFileTestCase
 {
     void Run()
     {
-        UsePicoseconds();
         NS_TEST_EXPECT_MSG_EQ(Read("3 # flows\n0 1 3 100 1000 2.5\n\n2 0 3 100 1 0.5\n1 2 0 100 7 "
                                    "2.5\n"),
                               "",
@@ -100,18 +90,11 @@ struct FlowFileTestCase
         ExpectPart(Read("x\n"), "flows.txt:1: 'x'");
         ExpectPart(Read("\n2\n0 1 3 100 1 0\n"), "flows.txt:2: '2' before 1 flows (allowed: ");
         ExpectPart(Read("1\n0 1 3 100 1 0\n0 1 3 100 1 0\n"), "'1' before 2 flows");
-        for (const std::string flow : {"0 3 3 100 1 0",
-                                       "1 1 3 100 1 0",
-                                       "0 1 8 100 1 0",
-                                       "0 1 3 65536 1 0",
-                                       "0 1 3 100 0 0",
-                                       "0 1 3 100 1.5 0",
-                                       "0 1 3 100 1099511627777 0",
-                                       "0 1 3 100 1 -1",
-                                       "0 1 3 100 1 nan",
-                                       "0 1 3 100 1 1e7",
-                                       "0 1 3 100 1",
-                                       "0 1 3 100 1 0 0"})
+        for (const std::string& flow : Split("0 3 3 100 1 0|1 1 3 100 1 0|0 1 8 100 1 0|"
+                                             "0 1 3 65536 1 0|0 1 3 100 0 0|0 1 3 100 1.5 0|"
+                                             "0 1 3 100 1099511627777 0|0 1 3 100 1 -1|"
+                                             "0 1 3 100 1 nan|0 1 3 100 1 1e7|0 1 3 100 1|"
+                                             "0 1 3 100 1 0 0"))
         {
             ExpectPart(Read("1\n" + flow + "\n"), "flows.txt:2: '" + flow + "' (allowed: source ");
         }
@@ -121,8 +104,7 @@ struct FlowFileTestCase
     /** @return the refusal of a file, for three hosts */
     std::string Read(const std::string& content)
     {
-        const std::string path = CreateTempDirFilename("flows.txt");
-        std::ofstream(path) << content;
+        const std::string path = WriteFile("flows.txt", content);
         flows.clear();
         return GetRefusal([&] { flows = ReadFlowFile(path, 3); });
     }
@@ -159,15 +141,9 @@ Test(const std::string& topology, const std::string& transport, uint64_t bytes, 
 void
 TestLoneFlowSlowdown()
 {
-    UsePicoseconds();
-    for (const std::string topology : {"single-switch",
-                                       "fat-tree:k=4",
-                                       "leaf-spine",
-                                       "torus:4x4",
-                                       "torus:3x3x2",
-                                       "mesh:4x4",
-                                       "ring:16",
-                                       "rail-optimized:servers=4,gpus=4"})
+    for (const std::string& topology : Split("single-switch|fat-tree:k=4|leaf-spine|torus:4x4|"
+                                             "torus:3x3x2|mesh:4x4|ring:16|"
+                                             "rail-optimized:servers=4,gpus=4"))
     {
         for (const uint64_t bytes :
              {1ULL, 3ULL, 4096ULL, 4097ULL, 5000ULL, 7000ULL, 9000ULL, 100000ULL, 10000000ULL})
@@ -219,7 +195,6 @@ Check(const Found& found, const std::string& name)
 void
 TestFlowConservation()
 {
-    UsePicoseconds();
     std::vector<uint64_t> measured;
     for (const std::string transport : {"rdma", "tcp", "uec"})
     {
@@ -254,7 +229,6 @@ TestFlowConservation()
 void
 TestSharedLink()
 {
-    UsePicoseconds();
     constexpr uint64_t BYTES = 20000000;
     const PacketSize packet = PacketSize::OfRdma(4096);
     const double line = 8.0 * BYTES / packet.GetGoodput() / 100e9; // of one flow
@@ -285,7 +259,6 @@ TestSharedLink()
 void
 TestFlowPriority()
 {
-    UsePicoseconds();
     constexpr uint64_t BYTES = 20000000;
     ClusterOptions options;
     options.ranks = 3;
@@ -344,4 +317,4 @@ const Suite g_suite(
      {"the priority of a listed flow is the class of its packets and answers", TestFlowPriority}},
     TestSuite::Type::SYSTEM);
 
-} // namespace flow_test
+} // namespace ns3::training::tests::flow_test

@@ -6,21 +6,12 @@
 
 #include "chakra-test-common.h"
 #include "formats-test-common.h"
-#include "test-case.h"
 
 #include "ns3/graph-timing.h"
 #include "ns3/nstime.h"
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-namespace formats_chakra_test
+namespace ns3::training::tests::formats_chakra_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 std::string
 Text(const std::string& name, const std::string& value)
@@ -362,4 +353,4 @@ const Suite g_suite(
      {"damaged Chakra traces are refused or run under a stated rule", TestChakraDamage},
      {"a trace of a million nodes is read and one of many cycles ends", TestChakraSize}});
 
-} // namespace formats_chakra_test
+} // namespace ns3::training::tests::formats_chakra_test

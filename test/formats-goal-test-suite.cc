@@ -5,22 +5,12 @@
  */
 
 #include "formats-test-common.h"
-#include "test-case.h"
 
 #include "ns3/graph-timing.h"
 #include "ns3/nstime.h"
 
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
-
-namespace formats_goal_test
+namespace ns3::training::tests::formats_goal_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// A ping and its answer; the second computation of rank 0 starts with the first one's start.
 constexpr const char* PING = R"(/* a comment
@@ -60,11 +50,8 @@ MakeNode(uint8_t type,
 }
 
 /**
- * @param types of the two operations of rank 0
  * @param next operation that waits for the first one
  * @param from sender that the receive of rank 1 names
- * @param tag that it names
- * @param sendTag tag of the message
  * @return a job of two ranks in the binary form
  */
 std::string
@@ -300,4 +287,4 @@ const Suite g_suite("formats-goal",
                       TestGoalWildcard},
                      {"a chain of a million operations is read", TestGoalSize}});
 
-} // namespace formats_goal_test
+} // namespace ns3::training::tests::formats_goal_test

@@ -5,23 +5,15 @@
  */
 
 #include "formats-test-common.h"
-#include "test-case.h"
 
 #include "ns3/graph-timing.h"
 #include "ns3/nstime.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
-#include <string>
-#include <vector>
 
-namespace formats_kineto_test
+namespace ns3::training::tests::formats_kineto_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return an event of a GPU */
 std::string
@@ -285,4 +277,4 @@ const Suite g_suite(
      {"kernels wait for the events of a Kineto trace, not for all that had ended", TestKinetoWait},
      {"damaged Kineto traces are refused or run under a stated rule", TestKinetoDamage}});
 
-} // namespace formats_kineto_test
+} // namespace ns3::training::tests::formats_kineto_test

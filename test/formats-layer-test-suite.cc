@@ -5,23 +5,12 @@
  */
 
 #include "formats-test-common.h"
-#include "test-case.h"
 
 #include "ns3/graph-timing.h"
 #include "ns3/nstime.h"
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <tuple>
-#include <vector>
-
-namespace formats_layer_test
+namespace ns3::training::tests::formats_layer_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * @param forward collective of the forward pass, with its bytes; likewise the others
@@ -254,4 +243,4 @@ const Suite g_suite("formats-layer",
                       RunTest<LayerGroupTestCase>},
                      {"damaged layer files are refused with the line", TestLayerDamage}});
 
-} // namespace formats_layer_test
+} // namespace ns3::training::tests::formats_layer_test

@@ -8,17 +8,10 @@
 #define DISTRIBUTED_TRAINING_FORMATS_TEST_COMMON_H
 
 #include "file-test-common.h"
-#include "refusal-test-common.h"
-#include "test-case.h"
 
 #include "ns3/workload-format.h"
 
 #include <boost/crc.hpp>
-#include <cstdint>
-#include <fstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests
 {

@@ -5,7 +5,6 @@
  */
 
 #include "formats-test-common.h"
-#include "test-case.h"
 
 #include "ns3/goal-writer.h"
 #include "ns3/graph-timing.h"
@@ -13,16 +12,8 @@
 #include "ns3/pipeline-choice.h"
 #include "ns3/pipeline-timing.h"
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-namespace formats_write_test
+namespace ns3::training::tests::formats_write_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return times of a job in which bytes take 1 ns each */
 GraphTiming
@@ -116,4 +107,4 @@ const Suite g_suite("formats-write",
                     {{"jobs written as GOAL in both forms have the same times and bytes",
                       TestGoalWrite}});
 
-} // namespace formats_write_test
+} // namespace ns3::training::tests::formats_write_test

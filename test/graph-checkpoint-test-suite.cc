@@ -10,21 +10,11 @@
 #include "ns3/checkpoint-graph.h"
 #include "ns3/graph-summary.h"
 #include "ns3/graph-timing.h"
-#include "ns3/task-writer.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
 
-namespace graph_checkpoint_test
+namespace ns3::training::tests::graph_checkpoint_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Length of an iteration without checkpoint, ms.
 constexpr int64_t ITERATION = 10;
@@ -53,7 +43,6 @@ MakeJob(uint32_t ranks)
 GraphTiming
 TimeJob(uint32_t ranks, const CheckpointPlan& plan, uint32_t iterations)
 {
-    UsePicoseconds();
     const CheckpointGraph graph(MakeJob(ranks), plan);
     CommunicationTimes times;
     times.message = [](const GraphTask& task) {
@@ -187,4 +176,4 @@ const Suite g_suite("graph-checkpoint",
                      {"all bytes are sent once, and the job keeps its tasks",
                       TestCheckpointTasks}});
 
-} // namespace graph_checkpoint_test
+} // namespace ns3::training::tests::graph_checkpoint_test

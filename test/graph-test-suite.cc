@@ -12,21 +12,11 @@
 #include "ns3/task-meetings.h"
 #include "ns3/task-runner.h"
 #include "ns3/task-trace.h"
-#include "ns3/task-writer.h"
-#include "ns3/training-time-resolution.h"
 
 #include <map>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace graph_test
+namespace ns3::training::tests::graph_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return a collective of the first groups */
 GraphTask
@@ -124,7 +114,6 @@ constexpr auto PIPELINE = static_cast<uint32_t>(Parallelism::PIPELINE);
 void
 TestIdleTimes()
 {
-    UsePicoseconds();
     CommunicationTimes times;
     times.collective = [](const GraphTask& task, uint32_t) { return NanoSeconds(task.bytes); };
     times.message = [](const GraphTask&) { return NanoSeconds(5); };
@@ -339,7 +328,6 @@ CheckPath()
 void
 TestDividedMeetings()
 {
-    UsePicoseconds();
     // Of two that are last the one with the higher number, whatever the order of the events.
     const GraphTask sum = Collective(Parallelism::DATA, 4);
     Check({{2, 3, false, 0},
@@ -402,4 +390,4 @@ const Suite g_suite("graph",
                      {"meetings of two processes equal those of one", TestDividedMeetings},
                      {"a chain of a million tasks is released without recursion", TestLongTrace}});
 
-} // namespace graph_test
+} // namespace ns3::training::tests::graph_test

@@ -8,14 +8,8 @@
 
 #include "ns3/host-channels.h"
 
-#include <cstdint>
-
-namespace host_channels_test
+namespace ns3::training::tests::host_channels_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr bool LOCAL = true;
 constexpr bool REMOTE = false;
@@ -143,4 +137,4 @@ const Suite g_suite("host-channels",
                      {"a channel of all messages", TestCommonChannel},
                      {"bytes of flags", TestBytes}});
 
-} // namespace host_channels_test
+} // namespace ns3::training::tests::host_channels_test

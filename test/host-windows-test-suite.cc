@@ -4,36 +4,21 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "chosen-event-loop.h"
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/boolean.h"
 #include "ns3/bucket-scheduler.h"
-#include "ns3/data-rate.h"
-#include "ns3/fabric-channel.h"
-#include "ns3/global-value.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/rng-seed-manager.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-mix-bits.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
-#include "ns3/window-simulator-impl.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace host_windows_test
+namespace ns3::training::tests::host_windows_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Number of messages that handlers post, at most. */
 constexpr uint64_t MOST_POSTS = 400;
@@ -224,15 +209,8 @@ struct HostWindowsTest
 
     Seen Run(bool usesWindows)
     {
-        UsePicoseconds();
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
-        TypeIdValue before;
-        GlobalValue::GetValueByName("SchedulerType", before);
-        GlobalValue::Bind("SchedulerType", TypeIdValue(BucketScheduler::GetTypeId()));
-        const auto loop = CreateObject<WindowSimulatorImpl>();
-        loop->SetAttribute("Windows", BooleanValue(usesWindows));
-        Simulator::SetImplementation(loop);
+        const auto loop = MakeLoop(usesWindows);
+        const ChosenEventLoop chosen(loop, BucketScheduler::GetTypeId());
         Stage stage;
         {
             stage.random = CreateObject<UniformRandomVariable>();
@@ -285,7 +263,6 @@ struct HostWindowsTest
             nodes = loop->GetNNodes();
             all = topology.hosts + topology.switches;
         }
-        GlobalValue::Bind("SchedulerType", before);
         return stage.seen;
     }
 
@@ -327,4 +304,4 @@ MakeCases()
 
 const Suite g_suite("host-windows", Duration::EXTENSIVE, MakeCases());
 
-} // namespace host_windows_test
+} // namespace ns3::training::tests::host_windows_test

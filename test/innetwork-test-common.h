@@ -7,31 +7,21 @@
 #ifndef DISTRIBUTED_TRAINING_INNETWORK_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_INNETWORK_TEST_COMMON_H
 
-#include "refusal-test-common.h"
 #include "run-test-common.h"
 #include "test-case.h"
 
 #include "ns3/config.h"
-#include "ns3/guarded-run.h"
 #include "ns3/in-network-figures.h"
 #include "ns3/run-warnings.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-cluster.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <functional>
 #include <limits>
 #include <map>
-#include <memory>
 #include <random>
 #include <sstream>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests
 {
@@ -120,10 +110,7 @@ template <typename Program, typename... Parts>
 class Contributions
 {
   public:
-    /**
-     * @param cluster its switches are observed
-     * @param source trace source of their programs, with arguments Parts
-     */
+    /** @param source trace source of their programs, with arguments Parts */
     explicit Contributions(const Cluster& cluster, const std::string& source = "Add")
     {
         const auto& devices = cluster.GetFabric().devicesOfSwitches;
@@ -174,7 +161,6 @@ class Job
   public:
     /**
      * @param helper of an in-network system
-     * @param fabric of the job
      * @param endpoints of the ranks
      * @param more further arguments of the helper's AddJob()
      */
@@ -191,7 +177,6 @@ class Job
 
     /**
      * Starts an all-reduce at each rank; all numbers of a rank are equal.
-     * @param count numbers per tensor
      * @param first number of rank 0
      * @param step difference between successive ranks
      */
@@ -244,7 +229,6 @@ class Trial
   public:
     /**
      * @param options of the cluster, with an in-network system
-     * @param count numbers per tensor
      * @param integers whether the numbers are whole
      * @param real whether the payload is real
      */
@@ -557,9 +541,6 @@ CheckResent(const Trial& trial, const ClusterOptions& options, const std::string
 
 /**
  * Checks sums at several rates of loss, also with duplicates and reordering.
- * @param options of the cluster
- * @param count of numbers per tensor
- * @param name of the cluster
  * @param check called with the options, the count and a description
  */
 inline void

@@ -13,24 +13,13 @@
 
 #include "chakra-test-common.h"
 #include "file-test-common.h"
-#include "test-case.h"
 
 #include "ns3/config.h"
 #include "ns3/pipeline-choice.h"
-#include "ns3/simulator.h"
 #include "ns3/training-run.h"
 
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <vector>
-
-namespace iteration_parts_test
+namespace ns3::training::tests::iteration_parts_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** A job, and what it must show. */
 struct PartsCase
@@ -143,9 +132,9 @@ Read(const std::string& name, const std::string& file, const std::string& conten
 {
     PartsCase job;
     job.name = name;
-    job.make = [=](TrainingRunOptions& options) {
-        options.workload = name + ":" + WriteFile(file, content);
-        options.cluster.ranks = ranks;
+    job.make = [=](TrainingRunOptions& o) {
+        o.workload = name + ":" + WriteFile(file, content);
+        o.cluster.ranks = ranks;
     };
     return job;
 }
@@ -195,29 +184,24 @@ TestTransports()
     const auto all = [](O o) { o.tensor = 2, o.pipeline = 2, o.data = 2, o.globalBatch = 4; };
     for (const std::string transport : {"rdma", "tcp", "uec"})
     {
-        test.Check(Divide(transport, all, [transport](TrainingRunOptions& options) {
-            options.cluster.transport = transport;
+        test.Check(Divide(transport, all, [transport](TrainingRunOptions& o) {
+            o.cluster.transport = transport;
         }));
-        test.Check(Divide(transport + ", losses", all, [transport](TrainingRunOptions& options) {
-            options.cluster.transport = transport;
-            options.cluster.loss = 0.001;
+        test.Check(Divide(transport + ", losses", all, [transport](TrainingRunOptions& o) {
+            o.cluster.transport = transport, o.cluster.loss = 0.001;
         }));
     }
-    test.Check(Divide("a straggler", all, [](TrainingRunOptions& options) {
-        options.stragglers = {"3:1.5"};
-        options.computeJitter = "normal:cv=0.1";
+    test.Check(Divide("a straggler", all, [](TrainingRunOptions& o) {
+        o.stragglers = {"3:1.5"}, o.computeJitter = "normal:cv=0.1";
     }));
     for (const std::string workload :
          {"mlp-model-parallel", "mlp-hybrid-parallel:group=2", "dlrm-hybrid-parallel", "alexnet"})
     {
-        test.Check({workload, [workload](TrainingRunOptions& options) {
-                        options.workload = workload;
-                        options.batch = 32;
-                    }});
+        test.Check(
+            {workload, [workload](TrainingRunOptions& o) { o.workload = workload, o.batch = 32; }});
     }
-    test.Check({"by layer", [](TrainingRunOptions& options) {
-                    options.workload = "alexnet";
-                    options.gradientPriority = "layer";
+    test.Check({"by layer", [](TrainingRunOptions& o) {
+                    o.workload = "alexnet", o.gradientPriority = "layer";
                 }});
 }
 
@@ -275,4 +259,4 @@ const Suite g_suite("iteration-parts",
                      {"all transports and workloads, losses, stragglers", TestTransports},
                      {"traces of all formats", TestFormats}});
 
-} // namespace iteration_parts_test
+} // namespace ns3::training::tests::iteration_parts_test

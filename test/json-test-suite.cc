@@ -4,25 +4,16 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/training-json-scanner.h"
 #include "ns3/training-json-tree.h"
 #include "ns3/training-json-writer.h"
 
-#include <cstdint>
 #include <limits>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace json_test
+namespace ns3::training::tests::json_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return a value of a file of JSON, which has nothing behind it */
 std::string
@@ -245,11 +236,7 @@ TestWriter()
                                                 "18446744073709551615",
                                                 "none",
                                                 "null"};
-        NS_TEST_ASSERT_MSG_EQ(read.size(), expected.size(), text);
-        for (std::size_t i = 0; i < read.size(); i++)
-        {
-            NS_TEST_EXPECT_MSG_EQ(read[i], expected[i], "value " << i << " of " << text);
-        }
+        NS_TEST_EXPECT_MSG_EQ(read, expected, text);
     }
 }
 
@@ -284,4 +271,4 @@ const Suite g_suite("json",
                      {"what the writer writes is read back", TestWriter},
                      {"objects and arrays", TestStructure}});
 
-} // namespace json_test
+} // namespace ns3::training::tests::json_test

@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/layer-workload.h"
@@ -12,24 +11,15 @@
 #include "ns3/simulator.h"
 #include "ns3/training-application.h"
 #include "ns3/training-communicator.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/training-workload.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace layer_workload_test
+namespace ns3::training::tests::layer_workload_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 
@@ -99,9 +89,7 @@ Work(int64_t compute, uint64_t bytes = 0, Operation operation = Operation::ALL_R
 struct LayerOrdersTestCase
 {
     /**
-     * @param name of the model
      * @param loop model to train by four ranks
-     * @param iterations number of iterations
      * @param expected collectives, with sizes and times
      * @param end time at which all results are in place, ns
      */
@@ -111,7 +99,6 @@ struct LayerOrdersTestCase
                const std::string& expected,
                int64_t end)
     {
-        UsePicoseconds();
         auto communicator = CreateObject<ClockCommunicator>();
         auto application = CreateObject<TrainingApplication>();
         application->SetAttribute("Iterations", UintegerValue(iterations));
@@ -294,7 +281,6 @@ struct AstraSimLoopsTestCase
 
     void Run()
     {
-        UsePicoseconds();
         Check("dlrm-hybrid-parallel",
               {{"forward", 19020}, {"input gradient", 18714}, {"weight gradient", 13644}},
               {{{Operation::ALL_TO_ALL, 1}, 2 * 98304}, {{Operation::ALL_REDUCE, 0}, 3191808}},
@@ -337,7 +323,7 @@ struct AstraSimLoopsTestCase
                  {GetRefusal("mlp-model-parallel:exchange=8"), "exchange"},
                  {GetRefusal("dlrm-hybrid-parallel", false), "gpu (allowed: "}})
         {
-            NS_TEST_EXPECT_MSG_NE(refusal.find(part), std::string::npos, refusal << ": " << part);
+            ExpectPart(refusal, part);
         }
     }
 };
@@ -349,4 +335,4 @@ const Suite g_suite("layer-workload",
                      {"sums of the layer files of ASTRA-sim, and the groups of ranks",
                       RunTest<AstraSimLoopsTestCase>}});
 
-} // namespace layer_workload_test
+} // namespace ns3::training::tests::layer_workload_test

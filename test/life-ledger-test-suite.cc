@@ -8,14 +8,9 @@
 
 #include "ns3/life-ledger.h"
 #include "ns3/spare-nodes.h"
-#include "ns3/training-time-resolution.h"
 
-namespace life_ledger_test
+namespace ns3::training::tests::life_ledger_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Compares the time of a use. */
 void
@@ -28,7 +23,6 @@ Expect(const LifeLedger& ledger, LifeUse use, int64_t picoseconds)
 void
 TestLifeLedger()
 {
-    UsePicoseconds();
     LifeLedger ledger;
     NS_TEST_EXPECT_MSG_EQ(ledger.GetEffectiveRatio(), 1, "no time, nothing lost");
     ledger.Add(PicoSeconds(10), LifeUse::PRODUCTIVE, 0);
@@ -82,4 +76,4 @@ const Suite g_suite("life-ledger",
                     Duration::QUICK,
                     {{"uses of time", TestLifeLedger}, {"spare nodes", TestSpareNodes}});
 
-} // namespace life_ledger_test
+} // namespace ns3::training::tests::life_ledger_test

@@ -8,17 +8,12 @@
 #define DISTRIBUTED_TRAINING_LIVING_JOB_TEST_COMMON_H
 
 #include "file-test-common.h"
-#include "test-case.h"
 
 #include "ns3/bucket-scheduler.h"
 #include "ns3/life-figures.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/training-run.h"
 
 #include <array>
-#include <cstdint>
-#include <fstream>
-#include <string>
 
 namespace ns3::training::tests
 {
@@ -42,8 +37,6 @@ struct Account
 inline TrainingRunOptions
 MakeComputation(uint32_t ranks, uint64_t iterations)
 {
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     BucketScheduler::UseByDefault(); // newer ns-3 resets global values after a test case
     TrainingRunOptions options;
     options.workload = MakePath("life.goal");
@@ -61,7 +54,6 @@ MakeComputation(uint32_t ranks, uint64_t iterations)
 
 /**
  * Adds checkpoints on a disk of each rank.
- * @param options of the run
  * @param every iterations from checkpoint to checkpoint
  * @param share of a rank, bytes; its disk stores 100 bytes in a microsecond, its memory 2400
  * @param isAsynchronous whether only the copy in memory holds the training up

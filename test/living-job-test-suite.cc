@@ -5,7 +5,6 @@
  */
 
 #include "living-job-test-common.h"
-#include "test-case.h"
 
 #include "ns3/failure-sequence.h"
 #include "ns3/job-life.h"
@@ -14,14 +13,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <vector>
 
-namespace living_job_test
+namespace ns3::training::tests::living_job_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Checkpoints without failures, by closed forms. */
 void
@@ -73,6 +67,14 @@ MakeBlocking()
     return options;
 }
 
+/** @return the life of a job with these failures */
+LifeFigures
+RunWith(TrainingRunOptions& options, const std::vector<std::string>& fail)
+{
+    options.life.fail = fail;
+    return Run(options);
+}
+
 void
 Blocking()
 {
@@ -81,8 +83,7 @@ Blocking()
     // In the checkpoint: the node of the first failure is a spare since 55 ms. Restart from 63.5
     // ms. In that restart: no spare until 61.5 + 20 ms. Restart to 85.5 ms, then 42 ms without
     // failure.
-    options.life.fail = {"node1:35ms,node3:65ms", "rank2:61500us"};
-    const LifeFigures life = Run(options);
+    const LifeFigures life = RunWith(options, {"node1:35ms,node3:65ms", "rank2:61500us"});
     Expect(life, {60000, 3000, 14000 + 20500, 6000, 14500, 4000 + 1500 + 4000});
     NS_TEST_EXPECT_MSG_EQ(life.failures, 3, "failures");
     NS_TEST_EXPECT_MSG_EQ(life.restarts, 2, "restarts that succeeded");
@@ -111,23 +112,19 @@ Asynchronous()
     auto options = MakeComputation(2, 4);
     AddDisks(options, 1, 1200000, true);
     // The second checkpoint is on its way from 23 to 35 ms, so that the first one is loaded.
-    options.life.fail = {"node0:30ms"};
-    LifeFigures life = Run(options);
+    LifeFigures life = RunWith(options, {"node0:30ms"});
     Expect(life, {40000, 500 + 500 + 2500 + 2500 + 12000, 10000 + 2500 + 7000, 0, 0, 12000});
     NS_TEST_EXPECT_MSG_EQ(life.checkpoints, 4, "the one on its way does not count");
     // The first checkpoint is stored at 22.5 ms: that is before the failure.
-    options.life.fail = {"node0:22500us"};
-    life = Run(options);
+    life = RunWith(options, {"node0:22500us"});
     Expect(life, {40000, 500 + 500 + 2500 + 2500 + 12000, 10000 + 2000, 0, 0, 12000});
     // A picosecond before, it is not: all is lost, and there is nothing to load.
-    options.life.fail = {"node0:22499999999ps"};
-    life = Run(options);
+    life = RunWith(options, {"node0:22499999999ps"});
     NS_TEST_EXPECT_MSG_EQ(life.ledger.GetTime(LifeUse::LOST), PicoSeconds(22499999999), "all");
     NS_TEST_EXPECT_MSG_EQ(life.ledger.GetTime(LifeUse::RESTART), Time(0), "nothing to load");
     // In the write after the last iteration, at 48 to 60 ms: back to the checkpoint of 35 ms, the
     // iterations 2 and 3 again.
-    options.life.fail = {"node1:50ms"};
-    life = Run(options);
+    life = RunWith(options, {"node1:50ms"});
     Expect(life, {40000, 500 + 2500 + 2500 + 500 + 12000, 10000 + 2500 + 2000, 0, 0, 12000});
 }
 
@@ -137,28 +134,23 @@ OddTimes()
     auto options = MakeBlocking();
     options.life.fail = {"rank0:0s"};
     Expect(Run(options), {60000, 3000, 0, 2000, 0, 3000});
-    options.life.fail = {"rank0:63ms"}; // the job has ended before
-    LifeFigures life = Run(options);
+    LifeFigures life = RunWith(options, {"rank0:63ms"}); // the job has ended before
     Expect(life, {60000, 3000, 0, 0, 0, 0});
     NS_TEST_EXPECT_MSG_EQ(life.failures, 0, "none stops the job");
-    options.life.fail = {"rank0:62999999ns"}; // in the last nanosecond, since 42 ms
-    life = Run(options);
+    life = RunWith(options, {"rank0:62999999ns"}); // in the last nanosecond, since 42 ms
     NS_TEST_EXPECT_MSG_EQ(life.ledger.GetTime(LifeUse::LOST), NanoSeconds(20999999), "lost");
     NS_TEST_EXPECT_MSG_EQ(life.ledger.GetEnd(), NanoSeconds(62999999 + 6000000 + 21000000), "end");
     // Two at a time, one spare: the other node is back after its repair.
-    options.life.fail = {"node0:15ms", "node1:15ms"};
-    life = Run(options);
+    life = RunWith(options, {"node0:15ms", "node1:15ms"});
     Expect(life, {60000, 3000, 15000, 2000, 18000, 3000});
     NS_TEST_EXPECT_MSG_EQ(life.failures, 2, "both count");
     // The same node, also while it is down: that is one failure.
-    options.life.fail = {"node0:15ms", "rank0:15ms", "host0-switch0:16ms"};
-    life = Run(options);
+    life = RunWith(options, {"node0:15ms", "rank0:15ms", "host0-switch0:16ms"});
     Expect(life, {60000, 3000, 15000, 2000, 0, 3000});
     NS_TEST_EXPECT_MSG_EQ(life.failures, 1, "a node that is down does not fail");
     // During the detection, which begins again; and while the job waits.
     options.life.spares = 0;
-    options.life.fail = {"node0:15ms", "node1:16ms", "node2:30ms"};
-    life = Run(options);
+    life = RunWith(options, {"node0:15ms", "node1:16ms", "node2:30ms"});
     // 15 to 18 ms, waiting to 30 ms, detection to 32 ms, waiting to 50 ms.
     Expect(life, {60000, 3000, 15000, 5000, 12000 + 18000, 3000});
     NS_TEST_EXPECT_MSG_EQ(life.failures, 3, "failures");
@@ -263,4 +255,4 @@ const Suite g_suite("living-job",
                      {"lives with failures, by hand", TestWorkedLife},
                      {"the accounts of LiveJob", TestSameLife}});
 
-} // namespace living_job_test
+} // namespace ns3::training::tests::living_job_test

@@ -48,11 +48,7 @@ GetHeapBytes()
 #endif
 }
 
-/**
- * @param count number of objects
- * @param make makes and keeps an object
- * @return bytes of the heap per object; 0: unknown
- */
+/** @return bytes of the heap per object; 0: unknown */
 template <class F>
 double
 GetBytesPerObject(unsigned count, F make)

@@ -10,18 +10,11 @@
 #include "ns3/message-tag.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <random>
-#include <utility>
-#include <vector>
 
-namespace message_grants_test
+namespace ns3::training::tests::message_grants_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return what waits for a grant that arrives; -1: nothing */
 int64_t
@@ -143,4 +136,4 @@ const Suite g_suite("message-grants",
                      {"each message is sent once", TestConservation},
                      {"forgotten grants", TestClear}});
 
-} // namespace message_grants_test
+} // namespace ns3::training::tests::message_grants_test

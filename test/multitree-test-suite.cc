@@ -11,34 +11,19 @@
 #include "ns3/nstime.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
-#include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/tree-network.h"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace multitree_test
+namespace ns3::training::tests::multitree_test
 {
 
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
-
-/**
- * @param spec as typed by a user
- * @param ranks number of ranks
- * @return the network of the topology, with one rank per host
- */
+/** @return the network of the topology, with one rank per host */
 TreeNetwork
 MakeNetwork(const std::string& spec, uint32_t ranks = 1)
 {
-    UsePicoseconds();
     const auto topology = BuildTopology(spec, ranks, DataRate("128Gbps"), NanoSeconds(150));
     std::vector<uint32_t> hosts(topology.hosts);
     std::iota(hosts.begin(), hosts.end(), 0);
@@ -208,25 +193,18 @@ Check(const std::string& name, const TreeNetwork& network, const SpanningTrees& 
 void
 TestMultitreeProperties()
 {
-    for (const auto* spec : {"torus:16x16",
-                             "torus:3x5",
-                             "torus:4x2",
-                             "torus:4x4x4",
-                             "mesh:5x2",
-                             "ring:9",
-                             "single-switch",
-                             "leaf-spine:leaves=4,spines=2,hosts-per-leaf=4",
-                             "leaf-spine:leaves=3,spines=2,hosts-per-leaf=3,uplink=256Gbps",
-                             "fat-tree:k=4",
-                             "m-ary-n-tree:m=8,n=2",
-                             "m-ary-n-tree:m=2,n=4",
-                             "two-switch:hosts-per-switch=8,links=2",
-                             "bigraph:m=4,n=16",
-                             "dragonfly:a=4,p=2,h=2",
-                             "full-mesh:hosts=9",
-                             "rail-optimized:gpus=4,servers=4",
-                             "hierarchical-torus:2x2,nodes=4",
-                             "local-switch-torus:2x2,nodes=4,switches=3"})
+    for (const std::string& spec :
+         Split("torus:16x16|torus:3x5|torus:4x2|torus:4x4x4|mesh:5x2|"
+               "ring:9|single-switch|"
+               "leaf-spine:leaves=4,spines=2,hosts-per-leaf=4|"
+               "leaf-spine:leaves=3,spines=2,hosts-per-leaf=3,uplink=256Gbps|"
+               "fat-tree:k=4|m-ary-n-tree:m=8,n=2|"
+               "m-ary-n-tree:m=2,n=4|"
+               "two-switch:hosts-per-switch=8,links=2|"
+               "bigraph:m=4,n=16|dragonfly:a=4,p=2,h=2|"
+               "full-mesh:hosts=9|rail-optimized:gpus=4,servers=4|"
+               "hierarchical-torus:2x2,nodes=4|"
+               "local-switch-torus:2x2,nodes=4,switches=3"))
     {
         const auto network = MakeNetwork(spec, 8);
         for (RootOrder order : {RootOrder::ID, RootOrder::SORTED})
@@ -293,7 +271,6 @@ TestMultitreePaths()
     NS_TEST_EXPECT_MSG_EQ(edges, (std::vector<uint32_t>{64, 64, 48, 48, 16}), "edges of each step");
 
     // A different order of ranks on fewer hosts: host 5 has rank 0, and so on.
-    UsePicoseconds();
     const auto torus = BuildTopology("torus:4x4", 16, DataRate("128Gbps"), NanoSeconds(150));
     const auto network = MakeTreeNetwork(torus, {5, 6, 13, 1});
     const auto few = build(network);
@@ -319,15 +296,9 @@ TestMultitreeLimits()
     {
         torn.links.push_back({host, 4 + host / 2, DataRate("1Gbps"), NanoSeconds(1)});
     }
-    std::string error;
-    try
-    {
+    const std::string error = GetRefusal([&] {
         BuildSpanningTrees(MakeTreeNetwork(torn, {0, 1, 2, 3}), RootOrder::SORTED, StopRule::LAST);
-    }
-    catch (const ConfigurationError& e)
-    {
-        error = e.what();
-    }
+    });
     NS_TEST_EXPECT_MSG_EQ(error,
                           "multitree: no way from rank 0 to rank 2 (allowed: topologies that "
                           "join all ranks)",
@@ -344,4 +315,4 @@ const Suite g_suite("multitree",
                       TestMultitreePaths},
                      {"MULTITREE: one node, and nodes out of reach", TestMultitreeLimits}});
 
-} // namespace multitree_test
+} // namespace ns3::training::tests::multitree_test

@@ -4,25 +4,15 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
-#include "test-case.h"
+#include "file-test-common.h"
 
 #include "ns3/collective-algorithm.h"
 #include "ns3/schedule-verifier.h"
 
-#include <cstdint>
-#include <fstream>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace nccl_graph_test
+namespace ns3::training::tests::nccl_graph_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Operation = CollectiveOperation;
 using Pairs = std::set<std::pair<uint32_t, uint32_t>>;
@@ -49,8 +39,7 @@ constexpr const char* GRAPHS = R"(<graphs version="1">
 std::string
 Write(const std::string& text)
 {
-    const std::string path = CreateTempDirFilename("graph.xml");
-    std::ofstream(path, std::ios::binary) << text;
+    const std::string path = WriteFile("graph.xml", text);
     return "nccl-graph:file=" + path;
 }
 
@@ -218,4 +207,4 @@ const Suite g_suite("nccl-graph",
                     Duration::QUICK,
                     {{"graphs of NCCL become the rings and trees that they show", TestNcclGraph}});
 
-} // namespace nccl_graph_test
+} // namespace ns3::training::tests::nccl_graph_test

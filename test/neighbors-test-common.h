@@ -10,24 +10,19 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
 #include "ns3/drop-reason.h"
-#include "ns3/fabric-helper.h"
-#include "ns3/host-device.h"
 #include "ns3/icmpv4.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-raw-socket-factory.h"
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv4.h"
-#include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <map>
-#include <vector>
 
 namespace ns3::training::tests
 {
@@ -111,6 +106,18 @@ struct NeighborsTestCase
         const uint32_t interface = old < 0 ? ipv4->AddInterface(device) : old;
         ipv4->AddAddress(interface, Ipv4InterfaceAddress(address, "255.255.255.0"));
         ipv4->SetUp(interface);
+    }
+
+    /** @return a fabric of one switch, and of a host with a stack for each address */
+    Fabric MakeHosts(const std::vector<std::string>& addresses)
+    {
+        Fabric fabric = MakeFabric(static_cast<uint32_t>(addresses.size()));
+        for (uint32_t host = 0; host < addresses.size(); host++)
+        {
+            AddStack(fabric.hosts.Get(host));
+            AddAddress(fabric.devices[host], addresses[host].c_str());
+        }
+        return fabric;
     }
 
     /** Routes a subnet through a gateway, or, without one, through the device itself. */

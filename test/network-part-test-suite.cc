@@ -11,28 +11,16 @@
 #include "ns3/bucket-scheduler.h"
 #include "ns3/object-factory.h"
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/simulator.h"
 #include "ns3/switch-device.h"
 #include "ns3/training-event-loop.h"
-#include "ns3/training-network-part.h"
 #include "ns3/uinteger.h"
-#include "ns3/window-simulator-impl.h"
 
-#include <cstdint>
-#include <functional>
 #include <map>
 #include <random>
 #include <set>
-#include <string>
-#include <tuple>
-#include <vector>
 
-namespace network_part_test
+namespace ns3::training::tests::network_part_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Time, node, and two values: what a sink or a reader has seen.
 using Sights = std::vector<std::tuple<int64_t, uint64_t, uint64_t, uint64_t>>;
@@ -312,4 +300,4 @@ const Suite g_suite("network-part",
                      {"all attributes and trace sources", TestAllClasses}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace network_part_test
+} // namespace ns3::training::tests::network_part_test

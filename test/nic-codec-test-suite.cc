@@ -18,20 +18,13 @@
 #include "ns3/message-coding.h"
 #include "ns3/string.h"
 #include "ns3/tcp-header.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <cmath>
 #include <cstring>
-#include <string>
-#include <vector>
 
-namespace nic_codec_test
+namespace ns3::training::tests::nic_codec_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Bytes = std::vector<uint8_t>;
 
@@ -64,7 +57,6 @@ ToBytes(const std::vector<float>& values)
 Ptr<CodecEngine>
 MakeEngine(const std::string& codec)
 {
-    UsePicoseconds();
     auto engine = CreateObject<CodecEngine>();
     engine->SetAttribute("Codec", StringValue(codec));
     return engine;
@@ -417,4 +409,4 @@ const Suite g_suite("nic-codec",
                      {"an engine codes TCP segments of numbers and leaves headers alone",
                       TestCodedSegment}});
 
-} // namespace nic_codec_test
+} // namespace ns3::training::tests::nic_codec_test

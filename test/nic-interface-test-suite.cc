@@ -10,21 +10,13 @@
 #include "ns3/schedule-table.h"
 #include "ns3/simulator.h"
 #include "ns3/sub-messages.h"
-#include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <memory>
 #include <random>
-#include <string>
-#include <vector>
 
-namespace nic_interface_test
+namespace ns3::training::tests::nic_interface_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** The order of a schedule table. */
 struct TableTest
@@ -51,7 +43,6 @@ struct TableTest
 
     void Run()
     {
-        UsePicoseconds();
         // Each message leaves 100 ns after its begin; all are asked for at once, the last first.
         const int64_t later = 3000; // two empty steps: 2 us after messages, then 1 us
         Check({0, 0, false, MicroSeconds(1)}, {0, 0, 100, 100});
@@ -67,26 +58,14 @@ struct TableTest
         // With an oracle a step begins when the messages of the one before have left.
         Check({0, 0, false, MicroSeconds(1)}, {0, 0, 100, 100}, true);
         Check({0, 1, false, MicroSeconds(1)}, {100, 0, 300, 200}, true);
-        std::string refusal;
-        try
-        {
-            Check({4, 0, false, Time(0)}, {});
-        }
-        catch (const ConfigurationError& error)
-        {
-            refusal = error.what();
-        }
+        const std::string refusal = GetRefusal([&] { Check({4, 0, false, Time(0)}, {}); });
         NS_TEST_EXPECT_MSG_EQ(refusal,
                               "table-entries=4: the schedule of rank 0 has 5 entries (allowed: 5 "
                               "and more; 0: unlimited)",
                               "two messages, two empty steps, one chunk for two children");
     }
 
-    /**
-     * @param settings of the table
-     * @param begins expected time of each message's begin, ns
-     * @param oracle whether there is one
-     */
+    /** @param begins expected time of each message's begin, ns */
     void Check(const ScheduleTable::Settings& settings,
                const std::vector<int64_t>& begins,
                bool oracle = false)
@@ -150,7 +129,6 @@ Begin(Node* node, uint32_t index)
 void
 TestOracle()
 {
-    UsePicoseconds();
     // Two nodes send in steps 0, 2 and 3; nobody does in step 1.
     CollectiveSchedule schedule;
     schedule.chunks = 3;
@@ -297,15 +275,8 @@ TestSubMessages()
     NS_TEST_EXPECT_MSG_EQ(none.Unframe(0, numbers), numbers, "no copy");
     for (uint64_t bytes : {0, 8, 100})
     {
-        std::string refusal;
-        try
-        {
-            const SubMessages refused(FlowControl::PACKET, bytes);
-        }
-        catch (const ConfigurationError& error)
-        {
-            refusal = error.what();
-        }
+        const std::string refusal =
+            GetRefusal([&] { const SubMessages refused(FlowControl::PACKET, bytes); });
         NS_TEST_EXPECT_MSG_EQ(refusal,
                               "sub-message=" + std::to_string(bytes) +
                                   " (allowed: multiples of 16, the bytes of a flit)",
@@ -321,4 +292,4 @@ const Suite g_suite(
      {"an oracle begins a step at all nodes when all messages before have left", TestOracle},
      {"sub-messages: sizes on the line, head flits, and the end of a flow", TestSubMessages}});
 
-} // namespace nic_interface_test
+} // namespace ns3::training::tests::nic_interface_test

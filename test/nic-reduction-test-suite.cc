@@ -4,32 +4,22 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "fabric-test-common.h"
 #include "test-case.h"
 
 #include "ns3/collective-planner.h"
 #include "ns3/nic-communicator.h"
 #include "ns3/packet-planner.h"
 #include "ns3/schedule-interpreter.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-float-bits.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <memory>
 #include <random>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace nic_reduction_test
+namespace ns3::training::tests::nic_reduction_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Payload of a packet in the closed forms, bytes.
 constexpr uint64_t PACKET = 1024;
@@ -68,7 +58,7 @@ class LineTransport : public MessageTransport
         const Time left = free - Simulator::Now();
         if (message.sent)
         {
-            Simulator::Schedule(left, &LineTransport::Call, message.sent);
+            Simulator::Schedule(left, &Invoke, message.sent);
         }
         const Time more =
             m_lines.jitter > 0 ? NanoSeconds(m_lines.random() % m_lines.jitter) : Time(0);
@@ -80,11 +70,6 @@ class LineTransport : public MessageTransport
     }
 
   private:
-    static void Call(SentHandler sent)
-    {
-        sent();
-    }
-
     void Arrive(uint32_t peer, Message message)
     {
         Deliver(peer, message);
@@ -107,7 +92,6 @@ class NicGroup
              uint64_t packetBytes = PACKET)
         : done(ranks)
     {
-        UsePicoseconds();
         CollectiveRequest request;
         request.ranks = ranks;
         m_planner = std::make_shared<CollectivePlanner>(algorithm, request);
@@ -731,4 +715,4 @@ const Suite g_suite(
      {"messages with head flits take the time of all their bytes", TestHeadFlits},
      {"what a rank waits for has rank, step and message", TestMissingRank}});
 
-} // namespace nic_reduction_test
+} // namespace ns3::training::tests::nic_reduction_test

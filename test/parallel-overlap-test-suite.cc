@@ -12,25 +12,15 @@
 #include "ns3/parallel-plan.h"
 #include "ns3/pipeline-choice.h"
 #include "ns3/pipeline-timing.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/transformer-graph.h"
 #include "ns3/transformer-model.h"
 
 #include <algorithm>
-#include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace parallel_overlap_test
+namespace ns3::training::tests::parallel_overlap_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Memory takes no time.
 constexpr TransformerRates RATES{1e12, 1e30};
@@ -62,14 +52,10 @@ MakeModel(uint32_t layers, uint32_t experts = 0)
 TransformerGraph
 MakeGraph(const TransformerModel& model, const ParallelOptions& options)
 {
-    UsePicoseconds();
     return TransformerGraph(std::make_shared<ParallelPlan>(model, options), RATES);
 }
 
-/**
- * @param length by a task, s
- * @return times of collectives
- */
+/** @param length by a task, s @return times of collectives */
 CommunicationTimes
 MakeTimes(const std::function<double(const GraphTask&)>& length)
 {
@@ -423,7 +409,6 @@ using KernelBytes = std::map<std::pair<TaskKind, LayerTask>, double>;
 KernelBytes
 GetKernelBytes(const TransformerModel& model, const ParallelOptions& options)
 {
-    UsePicoseconds();
     constexpr double MEMORY = 1e9;
     const TransformerGraph graph(std::make_shared<ParallelPlan>(model, options), {1e30, MEMORY});
     KernelBytes bytes;
@@ -737,4 +722,4 @@ const Suite g_suite("parallel-overlap",
                       TestQuantizationKernels},
                      {"volumes of HSDP, ZeRO++ and experts equal closed forms", TestVolumes}});
 
-} // namespace parallel_overlap_test
+} // namespace ns3::training::tests::parallel_overlap_test

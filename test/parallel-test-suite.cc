@@ -4,32 +4,20 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "file-test-common.h"
 #include "memory-test-common.h"
-#include "test-case.h"
 
 #include "ns3/graph-summary.h"
 #include "ns3/graph-timing.h"
 #include "ns3/parallel-plan.h"
-#include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/transformer-graph.h"
 #include "ns3/transformer-model.h"
 
-#include <cstdint>
-#include <fstream>
-#include <functional>
 #include <map>
 #include <memory>
-#include <string>
-#include <tuple>
-#include <vector>
 
-namespace parallel_test
+namespace ns3::training::tests::parallel_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Rates of computations in these tests.
 constexpr TransformerRates RATES{1e14, 1e12};
@@ -38,7 +26,6 @@ constexpr TransformerRates RATES{1e14, 1e12};
 TransformerGraph
 MakeGraph(const std::string& model, const ParallelOptions& options)
 {
-    UsePicoseconds();
     return TransformerGraph(std::make_shared<ParallelPlan>(FindTransformer(model), options), RATES);
 }
 
@@ -86,9 +73,8 @@ TestTransformerParameters()
         }
     }
     // A file of Hugging Face: GPT-2.
-    const std::string path = CreateTempDirFilename("gpt2.json");
-    std::ofstream(path) << R"({"n_layer": 12, "n_embd": 768, "n_head": 12,
-                                   "vocab_size": 50257, "n_positions": 1024})";
+    const std::string path = WriteFile("gpt2.json", R"({"n_layer": 12, "n_embd": 768, "n_head": 12,
+                                   "vocab_size": 50257, "n_positions": 1024})");
     NS_TEST_EXPECT_MSG_EQ(FindTransformer(path).GetParameters(), 124439808, "GPT-2");
 }
 
@@ -106,16 +92,8 @@ Write(const std::string& layers, const std::string& others = "")
 void
 ExpectRefusal(const std::string& layers, const std::string& part)
 {
-    std::string message;
-    try
-    {
-        FindTransformer(Write(layers));
-    }
-    catch (const ConfigurationError& error)
-    {
-        message = error.what();
-    }
-    NS_TEST_EXPECT_MSG_NE(message.find("layers.json: " + part), std::string::npos, message);
+    const std::string message = GetRefusal([&] { FindTransformer(Write(layers)); });
+    ExpectPart(message, "layers.json: " + part);
 }
 
 void
@@ -127,7 +105,6 @@ CheckJob(const TransformerModel& model)
     options.data = 2;
     options.globalBatch = 2;
     const auto plan = std::make_shared<ParallelPlan>(model, options);
-    UsePicoseconds();
     const TransformerGraph graph(plan, RATES);
     for (uint32_t rank = 2; rank < 6; rank++) // without embedding and output layer
     {
@@ -137,19 +114,10 @@ CheckJob(const TransformerModel& model)
                               "gradients of rank " << rank);
     }
     options.tensor = 8;
-    std::string message;
-    try
-    {
-        ParallelPlan refused(model, options);
-    }
-    catch (const ConfigurationError& error)
-    {
-        message = error.what();
-    }
-    NS_TEST_EXPECT_MSG_NE(message.find("tensor 8 (allowed: divisors of 4, the heads of "
-                                       "attention of layer 1)"),
-                          std::string::npos,
-                          message);
+    const std::string message = GetRefusal([&] { ParallelPlan refused(model, options); });
+    ExpectPart(message,
+               "tensor 8 (allowed: divisors of 4, the heads of "
+               "attention of layer 1)");
 }
 
 void
@@ -215,7 +183,6 @@ TestListedLayers()
 void
 TestTransformerOperations()
 {
-    UsePicoseconds();
     for (const auto& [name, model] : Registry<TransformerModel>::All())
     {
         if (name.compare(0, 9, "megatron-") != 0)
@@ -340,10 +307,9 @@ TestParallelBytes()
 void
 TestParallelTiming()
 {
-    const std::string path = CreateTempDirFilename("small.json");
-    std::ofstream(path) << R"({"num_hidden_layers": 8, "hidden_size": 256,
+    const std::string path = WriteFile("small.json", R"({"num_hidden_layers": 8, "hidden_size": 256,
             "num_attention_heads": 8, "intermediate_size": 1024, "vocab_size": 1024,
-            "max_position_embeddings": 128, "num_experts": 4, "num_experts_per_tok": 2})";
+            "max_position_embeddings": 128, "num_experts": 4, "num_experts_per_tok": 2})");
     for (const std::string schedule :
          {"gpipe", "1f1b", "interleaved:v=2", "zb1p", "zb1p:v=2", "zbv", "dualpipev"})
     {
@@ -428,129 +394,72 @@ TestManyRanks()
     NS_TEST_EXPECT_MSG_LT(GetResident() - before - taken, 10, "memory of a whole iteration");
 }
 
-/**
- * @param change makes options wrong
- * @param part of the message
- */
+/** @param change makes options wrong @param part of the message */
 void
 Expect(const std::function<void(ParallelOptions&)>& change, const std::string& part)
 {
     ParallelOptions options;
     change(options);
-    std::string message;
-    try
-    {
-        ParallelPlan plan(FindTransformer("mixtral-8x7b"), options);
-    }
-    catch (const ConfigurationError& error)
-    {
-        message = error.what();
-    }
-    NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message);
+    const std::string message =
+        GetRefusal([&] { ParallelPlan plan(FindTransformer("mixtral-8x7b"), options); });
+    ExpectPart(message, part);
 }
 
 void
 TestParallelRefusal()
 {
-    Expect([](auto& options) { options.tensor = 5; }, "tensor 5 (allowed: divisors of 32");
-    Expect([](auto& options) { options.context = 3; }, "context 3 (allowed: divisors of 4096");
-    Expect([](auto& options) { options.expert = 3; }, "expert 3 (allowed: divisors of 8");
-    Expect([](auto& options) { options.expert = 2; }, "expert 2 (allowed: divisors of 1");
-    Expect([](auto& options) { options.data = 2; }, "global batch 1 (allowed: multiples of 2,");
-    Expect([](auto& options) { options.data = 0; }, "data 0");
-    Expect([](auto& options) { options.pipeline = 33; }, "pipeline 33 (allowed: at most 32,");
-    Expect([](auto& options) { options.pipeline = 3; },
+    Expect([](auto& o) { o.tensor = 5; }, "tensor 5 (allowed: divisors of 32");
+    Expect([](auto& o) { o.context = 3; }, "context 3 (allowed: divisors of 4096");
+    Expect([](auto& o) { o.expert = 3; }, "expert 3 (allowed: divisors of 8");
+    Expect([](auto& o) { o.expert = 2; }, "expert 2 (allowed: divisors of 1");
+    Expect([](auto& o) { o.data = 2; }, "global batch 1 (allowed: multiples of 2,");
+    Expect([](auto& o) { o.data = 0; }, "data 0");
+    Expect([](auto& o) { o.pipeline = 33; }, "pipeline 33 (allowed: at most 32,");
+    Expect([](auto& o) { o.pipeline = 3; },
            "pipeline 3: 32 layers do not divide by 3 stages (allowed: divisors");
-    Expect(
-        [](auto& options) {
-            options.pipeline = 3;
-            options.firstLayers = 31;
-        },
-        "do not divide");
-    Expect([](auto& options) { options.schedule = "interleaved:v=3"; }, "3 stages");
-    Expect(
-        [](auto& options) {
-            options.pipeline = 32;
-            options.globalBatch = 32;
-            options.schedule = "interleaved:v=2";
-        },
-        "64 stages (allowed: at most 32");
-    Expect([](auto& options) { options.shard = 1; }, "shard 1 with zero 0 (allowed: with zero 1");
-    Expect(
-        [](auto& options) {
-            options.shard = 2;
-            options.zero = 3;
-        },
-        "shard 2 (allowed: divisors of 1");
-    Expect([](auto& options) { options.quantizedWeights = true; }, "(allowed: with zero 3)");
-    Expect([](auto& options) { options.quantizedGradients = true; }, "(allowed: with zero 3)");
-    Expect([](auto& options) { options.hpzPartition = 2; }, "(allowed: with zero 3)");
-    Expect([](auto& options) { options.gradientBytes = 3; }, "gradient bytes 3");
-    Expect([](auto& options) { options.tpCommOverlap = 2; }, "without sequence parallelism");
-    Expect([](auto& options) { options.cpCommType = "ring"; }, "cp comm type ring (allowed: p2p");
-    Expect([](auto& options) { options.recompute = "some"; }, "recompute some (allowed: none");
-    Expect(
-        [](auto& options) {
-            options.context = 16;
-            options.cpCommType = "a2a";
-        },
-        "context 16 (allowed: divisors of 8, the heads of keys");
-    Expect([](auto& options) { options.expertNode = 2; }, "expert node 2 (allowed: divisors of 1");
-    Expect([](auto& options) { options.nodesPerToken = 2; },
-           "moe router group topk 2 (allowed: not given)");
-    Expect([](auto& options) { options.expertSkew = -1; }, "expert skew -1");
-    Expect([](auto& options) { options.data = 1 << 18; }, "data 262144");
-    Expect(
-        [](auto& options) {
-            options.data = 1 << 10;
-            options.tensor = 32;
-            options.context = 64;
-        },
-        "ranks altogether");
-    Expect([](auto& options) { options.zero = 4; }, "zero 4 (allowed: 0 to 3)");
-    Expect([](auto& options) { options.order = "tp-dp"; }, "order tp-dp (allowed:");
-    Expect([](auto& options) { options.schedule = "none"; }, "unknown pipeline schedule");
-    Expect([](auto& options) { options.overlapP2p = "maybe"; },
+    Expect([](auto& o) { o.pipeline = 3, o.firstLayers = 31; }, "do not divide");
+    Expect([](auto& o) { o.schedule = "interleaved:v=3"; }, "3 stages");
+    Expect([](auto& o) { o.pipeline = 32, o.globalBatch = 32, o.schedule = "interleaved:v=2"; },
+           "64 stages (allowed: at most 32");
+    Expect([](auto& o) { o.shard = 1; }, "shard 1 with zero 0 (allowed: with zero 1");
+    Expect([](auto& o) { o.shard = 2, o.zero = 3; }, "shard 2 (allowed: divisors of 1");
+    Expect([](auto& o) { o.quantizedWeights = true; }, "(allowed: with zero 3)");
+    Expect([](auto& o) { o.quantizedGradients = true; }, "(allowed: with zero 3)");
+    Expect([](auto& o) { o.hpzPartition = 2; }, "(allowed: with zero 3)");
+    Expect([](auto& o) { o.gradientBytes = 3; }, "gradient bytes 3");
+    Expect([](auto& o) { o.tpCommOverlap = 2; }, "without sequence parallelism");
+    Expect([](auto& o) { o.cpCommType = "ring"; }, "cp comm type ring (allowed: p2p");
+    Expect([](auto& o) { o.recompute = "some"; }, "recompute some (allowed: none");
+    Expect([](auto& o) { o.context = 16, o.cpCommType = "a2a"; },
+           "context 16 (allowed: divisors of 8, the heads of keys");
+    Expect([](auto& o) { o.expertNode = 2; }, "expert node 2 (allowed: divisors of 1");
+    Expect([](auto& o) { o.nodesPerToken = 2; }, "moe router group topk 2 (allowed: not given)");
+    Expect([](auto& o) { o.expertSkew = -1; }, "expert skew -1");
+    Expect([](auto& o) { o.data = 1 << 18; }, "data 262144");
+    Expect([](auto& o) { o.data = 1 << 10, o.tensor = 32, o.context = 64; }, "ranks altogether");
+    Expect([](auto& o) { o.zero = 4; }, "zero 4 (allowed: 0 to 3)");
+    Expect([](auto& o) { o.order = "tp-dp"; }, "order tp-dp (allowed:");
+    Expect([](auto& o) { o.schedule = "none"; }, "unknown pipeline schedule");
+    Expect([](auto& o) { o.overlapP2p = "maybe"; },
            "overlap p2p communication maybe (allowed: auto, true, false)");
-    Expect([](auto& options) { options.overlapP2p = "true"; },
+    Expect([](auto& o) { o.overlapP2p = "true"; },
            "overlap p2p communication true with schedule 1f1b (allowed: auto, false)");
-    Expect(
-        [](auto& options) {
-            options.overlapP2p = "true";
-            options.schedule = "1f1b:messages=batched";
-        },
-        "true with schedule 1f1b:messages=batched (allowed: auto, false)");
-    Expect(
-        [](auto& options) {
-            options.overlapP2p = "false";
-            options.schedule = "1f1b:messages=asynchronous";
-        },
-        "false with schedule 1f1b:messages=asynchronous (allowed: auto, true)");
-    Expect([](auto& options) { options.schedule = "1f1b:messages=0"; },
+    Expect([](auto& o) { o.overlapP2p = "true", o.schedule = "1f1b:messages=batched"; },
+           "true with schedule 1f1b:messages=batched (allowed: auto, false)");
+    Expect([](auto& o) { o.overlapP2p = "false", o.schedule = "1f1b:messages=asynchronous"; },
+           "false with schedule 1f1b:messages=asynchronous (allowed: auto, true)");
+    Expect([](auto& o) { o.schedule = "1f1b:messages=0"; },
            "(allowed: messages=asynchronous|batched");
+    Expect([](auto& o) { o.overlapP2p = "false", o.schedule = "gpipe"; },
+           "overlap p2p communication false with schedule gpipe (allowed: auto, true)");
     Expect(
-        [](auto& options) {
-            options.overlapP2p = "false";
-            options.schedule = "gpipe";
-        },
-        "overlap p2p communication false with schedule gpipe (allowed: auto, true)");
-    Expect(
-        [](auto& options) {
-            options.overlapP2p = "false";
-            options.schedule = "interleaved:v=2";
-            options.pipeline = 2;
-            options.globalBatch = 4;
+        [](auto& o) {
+            o.overlapP2p = "false", o.schedule = "interleaved:v=2", o.pipeline = 2;
+            o.globalBatch = 4;
         },
         "false with schedule interleaved:v=2 of 2 ranks (allowed: with pipeline 3 or more)");
-    Expect(
-        [](auto& options) {
-            options.data = 8;
-            options.globalBatch = 8;
-            options.expert = 4;
-            options.zero = 3;
-            options.shard = 2;
-        },
-        "shard 2 (allowed: multiples of 4, the ranks of experts)");
+    Expect([](auto& o) { o.data = 8, o.globalBatch = 8, o.expert = 4, o.zero = 3, o.shard = 2; },
+           "shard 2 (allowed: multiples of 4, the ranks of experts)");
 }
 
 const Suite g_suite("parallel",
@@ -565,4 +474,4 @@ const Suite g_suite("parallel",
                      {"model files list layers of different sizes", TestListedLayers},
                      {"parallel plans whose sizes do not fit are refused", TestParallelRefusal}});
 
-} // namespace parallel_test
+} // namespace ns3::training::tests::parallel_test

@@ -16,23 +16,15 @@
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-job-helper.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/transformer-graph.h"
 #include "ns3/transformer-model.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <memory>
 #include <set>
-#include <string>
-#include <vector>
 
-namespace pipeline_packets_test
+namespace ns3::training::tests::pipeline_packets_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Memory takes no time.
 constexpr TransformerRates RATES{1e15, 1e30};
@@ -219,7 +211,6 @@ struct PipelinePacketsTestCase
 
     void Run()
     {
-        UsePicoseconds();
         unit = TimeGraph(*MakeGraph("gpipe", 1, 1), 1).end.GetSeconds() / 3;
         const double bytes = FRAME * FRAMES;
         for (const auto& [p, m] : {std::make_pair(2U, 4U), {4U, 8U}, {8U, 8U}})
@@ -250,4 +241,4 @@ const Suite g_suite("pipeline-packets",
                       RunTest<PipelinePacketsTestCase>}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace pipeline_packets_test
+} // namespace ns3::training::tests::pipeline_packets_test

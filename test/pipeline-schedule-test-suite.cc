@@ -4,26 +4,14 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "test-case.h"
+#include "file-test-common.h"
 
-#include "ns3/nstime.h"
 #include "ns3/pipeline-choice.h"
 #include "ns3/pipeline-schedule.h"
 #include "ns3/pipeline-timing.h"
-#include "ns3/training-configuration-error.h"
 
-#include <cstdint>
-#include <fstream>
-#include <string>
-#include <utility>
-#include <vector>
-
-namespace pipeline_schedule_test
+namespace ns3::training::tests::pipeline_schedule_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return end of an iteration in which messages take no time */
 double
@@ -46,15 +34,7 @@ Divide(uint32_t chunks, double message = 0)
 std::string
 GetRefusal(const std::string& name, uint32_t ranks, uint32_t microBatches)
 {
-    try
-    {
-        MakePipelineSchedule(name, ranks, microBatches);
-    }
-    catch (const ConfigurationError& error)
-    {
-        return error.what();
-    }
-    return "";
+    return tests::GetRefusal([&] { MakePipelineSchedule(name, ranks, microBatches); });
 }
 
 /**
@@ -124,8 +104,6 @@ TestPipelineMemory()
 }
 
 /**
- * @param name of the file
- * @param schedule to write
  * @param letters of FORWARD, BACKWARD, INPUT_GRADIENT and WEIGHT_GRADIENT
  * @param withMessages whether sends and receives are written
  * @return its path
@@ -195,15 +173,11 @@ TestPipelineFile()
     }
 }
 
-/**
- * @param text of a schedule file
- * @param part of the message
- */
+/** @param text of a schedule file @param part of the message */
 void
 Expect(const std::string& text, const std::string& part)
 {
-    const std::string path = CreateTempDirFilename("wrong.csv");
-    std::ofstream(path) << text;
+    const std::string path = WriteFile("wrong.csv", text);
     const std::string message = GetRefusal(path, 2, 2);
     NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, text << ": " << message);
 }
@@ -227,25 +201,14 @@ TestPipelineRefusal()
     Expect("0F0,0SEND_B0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n", "one message for each");
     Expect("0F0,0B0,0F1,0B1\n1F1,1B1,1F0,1B0\n",
            "deadlock: rank 0 waits with 0B0 for 1B0 of rank 1; rank 1 waits with 1F1 for 0F1");
-    NS_TEST_EXPECT_MSG_NE(GetRefusal("nope", 2, 2).find("allowed: 1f1b"),
-                          std::string::npos,
-                          "unknown");
-    NS_TEST_EXPECT_MSG_NE(
-        GetRefusal("1f1b:messages=single", 4, 8).find("(allowed: messages=asynchronous|batched"),
-        std::string::npos,
-        GetRefusal("1f1b:messages=single", 4, 8));
+    ExpectPart(GetRefusal("nope", 2, 2), "allowed: 1f1b", "unknown");
+    ExpectPart(GetRefusal("1f1b:messages=single", 4, 8), "(allowed: messages=asynchronous|batched");
     NS_TEST_EXPECT_MSG_NE(GetRefusal("gpipe:messages=batched", 4, 8),
                           "",
                           "messages of another schedule");
-    NS_TEST_EXPECT_MSG_NE(GetRefusal("interleaved:v=2", 4, 9).find("allowed: multiples of 2"),
-                          std::string::npos,
-                          "rounds");
-    NS_TEST_EXPECT_MSG_NE(GetRefusal("dualpipev", 4, 7).find("allowed: at least 8"),
-                          std::string::npos,
-                          "too few");
-    NS_TEST_EXPECT_MSG_NE(GetRefusal("/nowhere.csv", 2, 2).find("cannot be read"),
-                          std::string::npos,
-                          "no file");
+    ExpectPart(GetRefusal("interleaved:v=2", 4, 9), "allowed: multiples of 2", "rounds");
+    ExpectPart(GetRefusal("dualpipev", 4, 7), "allowed: at least 8", "too few");
+    ExpectPart(GetRefusal("/nowhere.csv", 2, 2), "cannot be read", "no file");
 }
 
 const Suite g_suite("pipeline-schedule",
@@ -255,4 +218,4 @@ const Suite g_suite("pipeline-schedule",
                      {"pipeline schedules from files", TestPipelineFile},
                      {"wrong pipeline schedules are refused", TestPipelineRefusal}});
 
-} // namespace pipeline_schedule_test
+} // namespace ns3::training::tests::pipeline_schedule_test

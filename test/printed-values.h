@@ -145,7 +145,7 @@ PrintValue(std::ostream& os, const T& value)
 
 /**
  * NS_TEST_* write the values that differ. For those that nobody else writes this finds a form: the
- * namespace of a test sees it by its using-directive.
+ * namespace of a test sees it, as it is inside this one.
  */
 template <typename T,
           std::enable_if_t<!IsPrinted<T>::value &&

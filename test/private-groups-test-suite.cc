@@ -9,21 +9,12 @@
 
 #include "ns3/cluster-options.h"
 #include "ns3/private-groups.h"
-#include "ns3/task-graph.h"
 #include "ns3/topology-graph.h"
 
-#include <cstdint>
 #include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace private_groups_test
+namespace ns3::training::tests::private_groups_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t NO_SERVER = TopologyGraph::NO_SERVER;
 
@@ -231,4 +222,4 @@ const Suite g_suite("private-groups",
                      {"a group that is alone in the network", TestAlone},
                      {"nothing is private with what does not repeat itself", TestOptions}});
 
-} // namespace private_groups_test
+} // namespace ns3::training::tests::private_groups_test

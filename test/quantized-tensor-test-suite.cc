@@ -9,19 +9,10 @@
 
 #include "ns3/quantized-tensor.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
-namespace quantized_tensor_test
+namespace ns3::training::tests::quantized_tensor_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return numbers of both signs, with zeros, whose magnitudes differ from block to block */
 Numbers
@@ -126,4 +117,4 @@ const Suite g_suite("quantized-tensor",
                     Duration::QUICK,
                     {{"words of numbers in code, and numbers of words", TestQuantizedTensor}});
 
-} // namespace quantized_tensor_test
+} // namespace ns3::training::tests::quantized_tensor_test

@@ -8,15 +8,10 @@
 
 #include "ns3/training-random-streams.h"
 
-#include <cstdint>
 #include <set>
 
-namespace random_streams_test
+namespace ns3::training::tests::random_streams_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** No stream has two users, beyond the end of a range neither. */
 void
@@ -41,4 +36,4 @@ TestStreams()
 
 const Suite g_suite("random-streams", Duration::QUICK, {{"one user a stream", TestStreams}});
 
-} // namespace random_streams_test
+} // namespace ns3::training::tests::random_streams_test

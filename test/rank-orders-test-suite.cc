@@ -11,39 +11,24 @@
 #include "ns3/gather-synthesizer.h"
 #include "ns3/nstime.h"
 #include "ns3/rank-orders.h"
-#include "ns3/shortest-paths.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
-#include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace rank_orders_test
+namespace ns3::training::tests::rank_orders_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Order of hosts.
 using Order = std::vector<uint32_t>;
 
-/**
- * @param spec as typed by a user
- * @param ranks number of ranks
- * @return the topology, with links of 100 Gbit/s and 300 ns
- */
+/** @return the topology, with links of 100 Gbit/s and 300 ns */
 TopologyGraph
 Build(const std::string& spec, uint32_t ranks = 1)
 {
-    UsePicoseconds();
     return BuildTopology(spec, ranks, DataRate("100Gbps"), NanoSeconds(300));
 }
 
@@ -398,19 +383,14 @@ struct GatherSynthesisTestCase
 
     void Run()
     {
-        for (const std::string spec : {"single-switch",
-                                       "leaf-spine:leaves=4,spines=2,uplink=50Gbps",
-                                       "fat-tree:k=4",
-                                       "bigraph:m=2,n=4",
-                                       "dragonfly:a=2,p=2,h=1",
-                                       "full-mesh",
-                                       "ring",
-                                       "torus:3x4",
-                                       "mesh:3x3",
-                                       "torus:2x2x3",
-                                       "hierarchical-torus:2x1,nodes=4",
-                                       "local-switch-torus:2x1,nodes=4,switches=2",
-                                       "rail-optimized:gpus=4,servers=2"})
+        for (const std::string& spec : Split("single-switch|"
+                                             "leaf-spine:leaves=4,spines=2,uplink=50Gbps|"
+                                             "fat-tree:k=4|bigraph:m=2,n=4|"
+                                             "dragonfly:a=2,p=2,h=1|full-mesh|ring|torus:3x4|"
+                                             "mesh:3x3|torus:2x2x3|"
+                                             "hierarchical-torus:2x1,nodes=4|"
+                                             "local-switch-torus:2x1,nodes=4,switches=2|"
+                                             "rail-optimized:gpus=4,servers=2"))
         {
             const TopologyGraph topology = Build(spec, 8);
             Order hosts(topology.hosts);
@@ -466,16 +446,8 @@ struct GatherSynthesisTestCase
 
         TopologyGraph torn;
         torn.hosts = 2;
-        std::string error;
-        try
-        {
-            Synthesize(torn, {0, 1}, 1, 1, 1);
-        }
-        catch (const ConfigurationError& e)
-        {
-            error = e.what();
-        }
-        NS_TEST_EXPECT_MSG_NE(error.find("not all ranks can be reached"), std::string::npos, error);
+        const std::string error = GetRefusal([&] { Synthesize(torn, {0, 1}, 1, 1, 1); });
+        ExpectPart(error, "not all ranks can be reached");
     }
 };
 
@@ -488,4 +460,4 @@ const Suite g_suite("rank-orders",
                      {"the ring of a BiGraph", TestBiGraphRing},
                      {"synthesized all-gathers", RunTest<GatherSynthesisTestCase>}});
 
-} // namespace rank_orders_test
+} // namespace ns3::training::tests::rank_orders_test

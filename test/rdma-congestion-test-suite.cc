@@ -10,13 +10,9 @@
  */
 
 #include "rdma-test-common.h"
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/boolean.h"
-#include "ns3/double.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/nstime.h"
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-dcqcn.h"
 #include "ns3/rdma-dctcp.h"
@@ -28,22 +24,12 @@
 #include "ns3/rdma-theta-power-tcp.h"
 #include "ns3/rdma-timely.h"
 #include "ns3/string.h"
-#include "ns3/training-time-resolution.h"
-#include "ns3/type-id.h"
 #include "ns3/uinteger.h"
 
-#include <cmath>
-#include <limits>
 #include <map>
-#include <string>
-#include <vector>
 
-namespace rdma_congestion_test
+namespace ns3::training::tests::rdma_congestion_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr double LINE = 100e9;                   // bit/s
 constexpr int64_t ROUND_TRIP = 13 * MICROSECOND; // MakePath()'s
@@ -109,7 +95,6 @@ class Telemetry
 
     /**
      * Advances the time at one link.
-     * @param hop index of the link
      * @param interval elapsed time, ps
      * @param load used fraction of its rate
      * @param queue queue length at the end, bytes
@@ -277,7 +262,6 @@ CheckLimits()
 void
 TestHpcc()
 {
-    UsePicoseconds();
     CheckLoads();
     CheckStages();
     CheckLimits();
@@ -325,7 +309,6 @@ TestTelemetryHistory()
 void
 TestTimely()
 {
-    UsePicoseconds();
     uint64_t psn = 1;
     auto timely = CreateObject<RdmaTimely>();
     const auto tell = [&](int64_t microseconds) {
@@ -399,7 +382,6 @@ TestTimely()
 void
 TestDctcp()
 {
-    UsePicoseconds();
     const auto tell = [](RdmaDctcp& dctcp, uint64_t psn, bool marked, uint64_t bytes = 1000) {
         auto ack = MakeAck(psn);
         ack.ecnEcho = marked;
@@ -468,7 +450,6 @@ TestDctcp()
 void
 TestSwift()
 {
-    UsePicoseconds();
     constexpr int64_t PATH_TARGET = 20 * MICROSECOND + 5 * 3053000;
     auto swift = Make<RdmaSwift>();
     int64_t now = 0;
@@ -548,8 +529,6 @@ TestSwift()
 void
 TestPowerTcp()
 {
-    UsePicoseconds();
-
     /** Telemetry of one link in a round trip, and the resulting rate. */
     struct Row
     {
@@ -654,7 +633,6 @@ TestPowerTcp()
 void
 TestWindow()
 {
-    UsePicoseconds();
     auto fixed = Make<RdmaFixedWindow>();
     NS_TEST_EXPECT_MSG_EQ(fixed->GetWindow(), 162500, "one product");
     NS_TEST_EXPECT_MSG_EQ(fixed->GetRate(0), LINE, "line rate");
@@ -684,4 +662,4 @@ const Suite g_suite("rdma-congestion",
                      {"PowerTCP", TestPowerTcp},
                      {"windows of rates", TestWindow}});
 
-} // namespace rdma_congestion_test
+} // namespace ns3::training::tests::rdma_congestion_test

@@ -7,27 +7,14 @@
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/nstime.h"
 #include "ns3/rdma-datagram-queue-pair.h"
-#include "ns3/rdma-line-rate.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/rdma-queue-pair.h"
-#include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
-namespace rdma_datagram_test
+namespace ns3::training::tests::rdma_datagram_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr int64_t DELAY = MICROSECOND;
 
@@ -39,13 +26,7 @@ struct Received
     RdmaDatagram datagram; ///< the datagram
 };
 
-/**
- * @param network has the host
- * @param host of the new queue pair
- * @param number of the new queue pair
- * @param received records arrivals
- * @return the queue pair
- */
+/** @param network has the host @return the queue pair */
 RdmaDatagramQueuePair&
 Open(RdmaNetwork& network, uint32_t host, uint32_t number, std::vector<Received>& received)
 {
@@ -56,12 +37,7 @@ Open(RdmaNetwork& network, uint32_t host, uint32_t number, std::vector<Received>
     return *queuePair;
 }
 
-/**
- * @param queuePair sends a datagram of virtual payload
- * @param endpoint destination
- * @param number of the destination queue pair
- * @param bytes size
- */
+/** @param queuePair sends a datagram of virtual payload */
 void
 SendTo(RdmaDatagramQueuePair& queuePair, uint32_t endpoint, uint32_t number, uint32_t bytes)
 {
@@ -263,4 +239,4 @@ const Suite g_suite("rdma-datagram",
                     {{"datagrams", TestRdmaDatagram},
                      {"traffic classes of datagrams", TestRdmaDatagramClass}});
 
-} // namespace rdma_datagram_test
+} // namespace ns3::training::tests::rdma_datagram_test

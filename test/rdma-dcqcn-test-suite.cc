@@ -8,35 +8,20 @@
 #include "test-case.h"
 
 #include "ns3/boolean.h"
-#include "ns3/data-rate.h"
-#include "ns3/double.h"
-#include "ns3/event-id.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/nstime.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/simulator.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <map>
-#include <string>
 
-namespace rdma_dcqcn_test
+namespace ns3::training::tests::rdma_dcqcn_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** DCQCN after one isolated CNP, and the closed form of alpha (computed by hand). */
 void
 TestRdmaDcqcnOracle()
 {
-    UsePicoseconds();
     constexpr double LINE = 100e9;
     constexpr int64_t T0 = 123456789;
     constexpr int64_t CUT = T0 + 4 * MICROSECOND + 1000; // decrease timer, 1 ns behind alpha's
@@ -148,12 +133,10 @@ struct Parameters
 /**
  * The lazy DCQCN against a direct simulation of its three timers, tick by tick, for random CNPs.
  * @param name suffix of the test name
- * @param parameters of DCQCN
  */
 void
 TestRdmaDcqcnReference(const Parameters& parameters)
 {
-    UsePicoseconds();
     const Parameters& p = parameters;
     constexpr double LINE = 400e9;
     constexpr int64_t NEVER = std::numeric_limits<int64_t>::max();
@@ -365,4 +348,4 @@ MakeCases()
 
 const Suite g_suite("rdma-dcqcn", Duration::QUICK, MakeCases());
 
-} // namespace rdma_dcqcn_test
+} // namespace ns3::training::tests::rdma_dcqcn_test

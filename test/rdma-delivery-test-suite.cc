@@ -7,27 +7,15 @@
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/fabric-frame.h"
-#include "ns3/nstime.h"
-#include "ns3/rdma-line-rate.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/rdma-queue-pair.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <deque>
 #include <random>
-#include <string>
-#include <vector>
 
-namespace rdma_delivery_test
+namespace ns3::training::tests::rdma_delivery_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t MTU = 256;
 
@@ -284,4 +272,4 @@ MakeCases()
 
 const Suite g_suite("rdma-delivery", Duration::QUICK, MakeCases());
 
-} // namespace rdma_delivery_test
+} // namespace ns3::training::tests::rdma_delivery_test

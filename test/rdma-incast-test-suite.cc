@@ -14,32 +14,18 @@
 #include "test-case.h"
 
 #include "ns3/config.h"
-#include "ns3/double.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/nstime.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-hpcc.h"
-#include "ns3/rdma-nic.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-registry.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cmath>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace rdma_incast_test
+namespace ns3::training::tests::rdma_incast_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t MTU = 1000;
 
@@ -53,7 +39,6 @@ constexpr uint32_t LINE_BYTES = Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
 void
 TestTelemetryPath()
 {
-    UsePicoseconds();
     constexpr uint64_t PACKETS = 50;
     const std::vector<Hop> hops{{25 * GIGA, MICROSECOND},
                                 {100 * GIGA, 2 * MICROSECOND},
@@ -123,7 +108,6 @@ struct Promise
 void
 TestCongestedIncast(const Promise& promise)
 {
-    UsePicoseconds();
     constexpr int64_t BEGIN = 3 * MILLISECOND;
     constexpr int64_t END = 6 * MILLISECOND;
     const uint32_t senders = promise.senders;
@@ -198,14 +182,10 @@ TestCongestedIncast(const Promise& promise)
                           "only what knows no limit has to be paused");
 }
 
-/**
- * With frame losses messages still arrive, and a window that was cut grows again.
- * @param name of the algorithm
- */
+/** With frame losses messages still arrive, and a window that was cut grows again. */
 void
 TestCongestionLoss(const std::string& name)
 {
-    UsePicoseconds();
     constexpr uint64_t MESSAGES = 20;
     constexpr uint64_t BYTES = 200 * MTU;
     const auto& entry = Registry<CongestionControlEntry>::Find(name);
@@ -337,4 +317,4 @@ MakeCases()
 
 const Suite g_suite("rdma-incast", Duration::EXTENSIVE, MakeCases());
 
-} // namespace rdma_incast_test
+} // namespace ns3::training::tests::rdma_incast_test

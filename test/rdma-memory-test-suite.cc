@@ -11,20 +11,13 @@
 #include "ns3/rdma-dcqcn.h"
 #include "ns3/topology-builder.h"
 
-#include <vector>
-
-namespace rdma_memory_test
+namespace ns3::training::tests::rdma_memory_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Memory of NICs and queue pairs that do nothing. */
 void
 TestRdmaMemory()
 {
-    UsePicoseconds();
     constexpr uint32_t COUNT = 1000;
     const TopologyGraph graph =
         BuildTopology("single-switch", COUNT + 1, DataRate("100Gbps"), MicroSeconds(1));
@@ -58,4 +51,4 @@ const Suite g_suite("rdma-memory",
                     {{"an idle NIC takes less than 1200 bytes, an idle queue pair less than 1350",
                       TestRdmaMemory}});
 
-} // namespace rdma_memory_test
+} // namespace ns3::training::tests::rdma_memory_test

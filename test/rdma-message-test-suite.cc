@@ -7,28 +7,14 @@
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/event-id.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/nstime.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/rdma-line-rate.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/simulator.h"
 #include "ns3/training-byte-buffer.h"
 #include "ns3/uinteger.h"
 
-#include <string>
-#include <vector>
-
-namespace rdma_message_test
+namespace ns3::training::tests::rdma_message_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Acknowledgements are requested every n packets and at the end of each message. */
 void
@@ -158,10 +144,7 @@ TestRdmaMessages()
     NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().sentPackets, packets, "packets");
 }
 
-/**
- * Real payload arrives byte by byte, in both directions, with losses.
- * @param loss probability on each link
- */
+/** Real payload arrives byte by byte, in both directions, with losses. */
 void
 TestRdmaPayload(double loss)
 {
@@ -263,4 +246,4 @@ const Suite g_suite("rdma-message",
                      {"real payload, loss 0.010000", [] { TestRdmaPayload(0.01); }},
                      {"queue pairs made on demand, or refused", TestRdmaListener}});
 
-} // namespace rdma_message_test
+} // namespace ns3::training::tests::rdma_message_test

@@ -8,33 +8,16 @@
 #include "test-case.h"
 
 #include "ns3/callback.h"
-#include "ns3/data-rate.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/fabric-port.h"
-#include "ns3/nstime.h"
 #include "ns3/rdma-datagram-queue-pair.h"
-#include "ns3/rdma-line-rate.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/rdma-send-scheduler.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <deque>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
 
-namespace rdma_nic_test
+namespace ns3::training::tests::rdma_nic_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t MTU = 4096;
 constexpr int64_t DELAY = MICROSECOND;
@@ -227,7 +210,6 @@ TestRdmaRisingRate()
 /**
  * After a pause a paced queue pair makes up for some of the lost time, as a token bucket: packet n
  * leaves n line times after the end of the pause, or when n - PacingBurst packets are paid for.
- * @param burst attribute PacingBurst
  */
 void
 TestRdmaPacingBurst(uint32_t burst)
@@ -401,11 +383,7 @@ TestRdmaRetransmissionTrace()
 class CountingQueue : public RdmaSendQueue
 {
   public:
-    /**
-     * @param number queue pair number
-     * @param packets packets to send
-     * @param gap time between packets, ps
-     */
+    /** @param gap time between packets, ps */
     CountingQueue(uint32_t number, uint32_t packets, int64_t gap)
         : RdmaSendQueue(number, LOSSLESS),
           m_left(packets),
@@ -449,7 +427,6 @@ TestRdmaSchedulerCost()
     {
         for (const uint32_t count : {1u, 16u, 4096u})
         {
-            UsePicoseconds();
             Recorder from;
             Recorder to;
             from.port.Connect(to.port, 100 * GIGA, TimeStep(DELAY));
@@ -494,7 +471,6 @@ struct RdmaUnknownQueuePairTestCase
 {
     void Run()
     {
-        UsePicoseconds(); // before the topology's times are created
         RdmaNetwork network(MakeChain(1, 100 * GIGA, DELAY));
         network.fabric.devices[1]->TraceConnectWithoutContext(
             "Drop",
@@ -533,4 +509,4 @@ const Suite g_suite("rdma-nic",
                      {"trace of retransmissions", TestRdmaRetransmissionTrace},
                      {"scheduler of 1 to 4096 queues", TestRdmaSchedulerCost}});
 
-} // namespace rdma_nic_test
+} // namespace ns3::training::tests::rdma_nic_test

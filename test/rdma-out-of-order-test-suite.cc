@@ -7,31 +7,15 @@
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/fabric-frame.h"
-#include "ns3/nstime.h"
-#include "ns3/rdma-line-rate.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <map>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace rdma_out_of_order_test
+namespace ns3::training::tests::rdma_out_of_order_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t MTU = 4096;
 constexpr uint64_t PACKETS = 200;
@@ -51,7 +35,6 @@ constexpr int64_t WINDOW = 20 * MICROSECOND;
 void
 TestRdmaReordering(const std::string& recovery, uint32_t late, bool isTaken)
 {
-    UsePicoseconds();
     RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND),
                         RdmaLineRate::GetTypeId(),
                         [&](RdmaNic& nic) {
@@ -95,7 +78,6 @@ TestRdmaReordering(const std::string& recovery, uint32_t late, bool isTaken)
 void
 TestRdmaReportedGap(const std::set<uint32_t>& lost)
 {
-    UsePicoseconds();
     RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND),
                         RdmaLineRate::GetTypeId(),
                         [](RdmaNic& nic) {
@@ -146,7 +128,6 @@ TestRdmaReportedGap(const std::set<uint32_t>& lost)
 void
 TestRdmaLostTail()
 {
-    UsePicoseconds();
     RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND),
                         RdmaLineRate::GetTypeId(),
                         [](RdmaNic& nic) {
@@ -205,4 +186,4 @@ MakeCases()
 
 const Suite g_suite("rdma-out-of-order", Duration::QUICK, MakeCases());
 
-} // namespace rdma_out_of_order_test
+} // namespace ns3::training::tests::rdma_out_of_order_test

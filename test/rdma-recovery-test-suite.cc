@@ -7,34 +7,18 @@
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/event-id.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/nstime.h"
-#include "ns3/rdma-line-rate.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/topology-graph.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace rdma_recovery_test
+namespace ns3::training::tests::rdma_recovery_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * Go-back-N with isolated losses: one NAK each, and at most a window of retransmissions.
- * @param packets number of packets of the message
  * @param delay of the link, ps
  * @param lost the packets to drop, once each
  */
@@ -297,9 +281,7 @@ TestRdmaSlowSender()
     }
 }
 
-/**
- * @param recovery loss recovery
- */
+/** @param recovery loss recovery */
 void
 TestRdmaPsnWrap(const std::string& recovery)
 {
@@ -406,4 +388,4 @@ MakeCases()
 
 const Suite g_suite("rdma-recovery", Duration::EXTENSIVE, MakeCases());
 
-} // namespace rdma_recovery_test
+} // namespace ns3::training::tests::rdma_recovery_test

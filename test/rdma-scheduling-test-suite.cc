@@ -7,39 +7,18 @@
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/data-rate.h"
-#include "ns3/event-id.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/fabric-port.h"
 #include "ns3/nic-program.h"
-#include "ns3/nstime.h"
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/rdma-line-rate.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"
-#include "ns3/type-id.h"
 
-#include <cmath>
-#include <functional>
 #include <map>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace rdma_scheduling_test
+namespace ns3::training::tests::rdma_scheduling_test
 {
 
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
-
-/**
- * @param values non-negative
- * @return Jain's fairness index: 1 if all are equal
- */
+/** @param values non-negative @return Jain's fairness index: 1 if all are equal */
 double
 GetJain(const std::vector<double>& values)
 {
@@ -294,8 +273,6 @@ TestRdmaFairness()
 
 /**
  * Many senders to one receiver: no drops, no deadlock, and the line is nearly full.
- * @param senders number of senders
- * @param congestionControl class
  * @param leastGoodput minimum goodput, as a fraction of the maximum
  * @param leastJain minimum fairness when half has arrived
  */
@@ -394,11 +371,7 @@ struct RdmaCostTestCase
 {
     void Run();
 
-    /**
-     * @param pairs number of queue pairs
-     * @param rate total rate, bit/s
-     * @return events of the run
-     */
+    /** @param rate total rate, bit/s @return events of the run */
     uint64_t CountEvents(uint32_t pairs, double rate);
 
     static constexpr uint64_t PACKETS = 16384; ///< total
@@ -465,4 +438,4 @@ MakeCases()
 
 const Suite g_suite("rdma-scheduling", Duration::QUICK, MakeCases());
 
-} // namespace rdma_scheduling_test
+} // namespace ns3::training::tests::rdma_scheduling_test

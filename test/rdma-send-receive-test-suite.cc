@@ -7,26 +7,12 @@
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/fabric-frame.h"
-#include "ns3/nstime.h"
-#include "ns3/rdma-line-rate.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
-#include <string>
-#include <utility>
-#include <vector>
-
-namespace rdma_send_receive_test
+namespace ns3::training::tests::rdma_send_receive_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t MTU = 4096;
 constexpr int64_t DELAY = MICROSECOND;
@@ -42,7 +28,6 @@ OneWay(uint32_t frame)
 }
 
 /**
- * @param recovery loss recovery
  * @param rnrRetryLimit refusals before an error
  * @return a function that sets attributes of a NIC
  */
@@ -199,10 +184,7 @@ TestRdmaCompletion()
     }
 }
 
-/**
- * A receiver without posted receives refuses packets: times of the retries, and of the failure.
- * @param recovery loss recovery
- */
+/** A receiver without posted receives refuses packets: times of the retries, and of the failure. */
 void
 TestRdmaReceiverNotReady(const std::string& recovery)
 {
@@ -424,4 +406,4 @@ const Suite g_suite(
      {"receiver not ready, selective-repeat", [] { TestRdmaReceiverNotReady("selective-repeat"); }},
      {"codes of the RNR timer", TestRdmaRnrTimer}});
 
-} // namespace rdma_send_receive_test
+} // namespace ns3::training::tests::rdma_send_receive_test

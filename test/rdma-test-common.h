@@ -10,20 +10,13 @@
 #include "fabric-test-common.h"
 
 #include "ns3/double.h"
-#include "ns3/fabric-frame.h"
-#include "ns3/fabric-helper.h"
 #include "ns3/rdma-line-rate.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
-#include "ns3/simulator.h"
-#include "ns3/topology-graph.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/type-id.h"
 
-#include <functional>
 #include <limits>
 #include <optional>
-#include <vector>
 
 /** control */
 
@@ -106,7 +99,6 @@ class RdmaNetwork
     using Tap = std::function<bool(Frame&)>;
 
     /**
-     * @param topology the fabric
      * @param congestionControl class of every queue pair's congestion control
      * @param configure sets attributes of each NIC before it is attached
      * @param loss drop probability on each link
@@ -118,7 +110,6 @@ class RdmaNetwork
                          double loss = 0,
                          double ecnStepPerGbps = 0)
     {
-        UsePicoseconds();
         FabricHelper helper;
         if (ecnStepPerGbps > 0)
         {
@@ -152,8 +143,6 @@ class RdmaNetwork
     }
 
     /**
-     * @param a host
-     * @param b host
      * @param number of the queue pair on both
      * @return the queue pair on `a`; the one on `b` records messages in `deliveries`
      */
@@ -167,30 +156,19 @@ class RdmaNetwork
         return *sender;
     }
 
-    /**
-     * @param host of the queue pair
-     * @param number of the queue pair
-     * @return the queue pair
-     */
+    /** @param host of the queue pair @param number of the queue pair @return the queue pair */
     RdmaQueuePair& Get(uint32_t host, uint32_t number)
     {
         return *nics[host]->GetQueuePairs().at(number);
     }
 
-    /**
-     * @param host of the queue pair
-     * @param number of the queue pair
-     * @return its congestion control, which must be a FixedRate
-     */
+    /** @return its congestion control, which must be a FixedRate */
     FixedRate& GetFixedRate(uint32_t host, uint32_t number)
     {
         return *DynamicCast<FixedRate>(Get(host, number).GetCongestionControl());
     }
 
-    /**
-     * @param host host of the tap
-     * @param tap called for every RoCE frame that arrives there
-     */
+    /** @param host host of the tap @param tap called for every RoCE frame that arrives there */
     void SetTap(uint32_t host, Tap tap)
     {
         fabric.devices[host]->SetRdmaReceiver([this, host, tap](Frame* frame) {
@@ -209,11 +187,7 @@ class RdmaNetwork
     uint64_t initialEvents{0};        ///< events before the first message
 };
 
-/**
- * @param bytes size
- * @param immediate data, if any
- * @return a request to send a message with virtual payload
- */
+/** @param immediate data, if any @return a request to send a message with virtual payload */
 inline Message
 MakeRequest(uint64_t bytes, std::optional<uint32_t> immediate = std::nullopt)
 {
@@ -223,11 +197,7 @@ MakeRequest(uint64_t bytes, std::optional<uint32_t> immediate = std::nullopt)
     return request;
 }
 
-/**
- * Posts a WRITE with virtual payload and without immediate data.
- * @param queuePair the sender
- * @param bytes size
- */
+/** Posts a WRITE with virtual payload and without immediate data. */
 inline void
 Write(RdmaQueuePair& queuePair, uint64_t bytes)
 {

@@ -7,30 +7,17 @@
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/fabric-frame.h"
-#include "ns3/fabric-port.h"
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/rdma-line-rate.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
-namespace rdma_wire_test
+namespace ns3::training::tests::rdma_wire_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * The packets of a WRITE (IB specification, chapter 9), computed independently of the queue pair.
- * @param bytes size of the message
  * @param mtu payload of a full packet
  * @param immediate whether it carries immediate data
  * @return size of each packet's frame, without preamble and gap
@@ -172,7 +159,6 @@ TestRdmaGoodput()
 /**
  * One WRITE over h store-and-forward hops without contention completes at the receiver at the exact
  * picosecond of an independent recursion.
- * @param hops number of links
  * @param rate of each, bit/s
  * @param mtu payload of a full packet
  */
@@ -251,4 +237,4 @@ MakeCases()
 
 const Suite g_suite("rdma-wire", Duration::QUICK, MakeCases());
 
-} // namespace rdma_wire_test
+} // namespace ns3::training::tests::rdma_wire_test

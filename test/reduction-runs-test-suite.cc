@@ -5,18 +5,12 @@
  */
 
 #include "innetwork-test-common.h"
-#include "test-case.h"
 
 #include "ns3/reference-sums.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/schedule-table.h"
 
-namespace reduction_runs_test
+namespace ns3::training::tests::reduction_runs_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return a cluster whose NICs execute an algorithm */
 ClusterOptions
@@ -185,4 +179,4 @@ const Suite g_suite(
      {"options of hosts, wrong keys and tables that are too small are refused", TestNicRefusal}},
     TestSuite::Type::SYSTEM);
 
-} // namespace reduction_runs_test
+} // namespace ns3::training::tests::reduction_runs_test

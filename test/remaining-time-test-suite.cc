@@ -10,14 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
-namespace remaining_time_test
+namespace ns3::training::tests::remaining_time_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Time between two updates, s, as on a progress line.
 constexpr double PERIOD = 0.5;
@@ -111,4 +106,4 @@ const Suite g_suite("remaining-time",
                     {{"the time left falls in a steady run, and follows a new speed",
                       TestRemainingTime}});
 
-} // namespace remaining_time_test
+} // namespace ns3::training::tests::remaining_time_test

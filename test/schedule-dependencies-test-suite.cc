@@ -10,15 +10,9 @@
 #include "ns3/chunk-dependencies.h"
 
 #include <random>
-#include <set>
-#include <vector>
 
-namespace schedule_dependencies_test
+namespace ns3::training::tests::schedule_dependencies_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Kind = ScheduleAction::Kind;
 
@@ -137,4 +131,4 @@ const Suite g_suite("schedule-dependencies",
                     {{"dependencies of random actions", TestDependencies},
                      {"an order in which nested lists are ranges", TestChunkOrder}});
 
-} // namespace schedule_dependencies_test
+} // namespace ns3::training::tests::schedule_dependencies_test

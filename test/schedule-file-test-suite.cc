@@ -4,9 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
+#include "file-test-common.h"
 #include "schedule-test-common.h"
-#include "test-case.h"
 
 #include "ns3/collective-algorithm.h"
 #include "ns3/collective-measurement.h"
@@ -15,19 +14,11 @@
 #include "ns3/schedule-interpreter.h"
 #include "ns3/schedule-verifier.h"
 #include "ns3/simulator.h"
-#include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
-#include <fstream>
-#include <functional>
 #include <numeric>
 
-namespace schedule_file_test
+namespace ns3::training::tests::schedule_file_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Calls a function for schedules of every algorithm and operation, some with several segments. */
 void
@@ -190,11 +181,8 @@ Measure(const ClusterOptions& options,
 void
 TestFileRuns()
 {
-    UsePicoseconds();
-    const std::string ring = CreateTempDirFilename("ring.xml");
-    std::ofstream(ring) << MSCCL_RING;
-    const std::string swap = CreateTempDirFilename("swap.xml");
-    std::ofstream(swap) << MakeSwap();
+    const std::string ring = WriteFile("ring.xml", MSCCL_RING);
+    const std::string swap = WriteFile("swap.xml", MakeSwap());
     const std::string json = CreateTempDirFilename("ring.json");
     SaveSchedule(LoadSchedule(ring), json);
     for (const std::string transport : {"rdma", "tcp"})
@@ -234,4 +222,4 @@ const Suite g_suite("schedule-file",
                      {"schedules to MSCCL XML and back", TestMscclRoundTrip},
                      {"schedules from files over RDMA and TCP", TestFileRuns}});
 
-} // namespace schedule_file_test
+} // namespace ns3::training::tests::schedule_file_test

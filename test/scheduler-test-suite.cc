@@ -16,14 +16,9 @@
 
 #include <deque>
 #include <map>
-#include <tuple>
 
-namespace scheduler_test
+namespace ns3::training::tests::scheduler_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 void
 DoNothing()
@@ -382,4 +377,4 @@ const Suite g_suite("scheduler",
                      {"a frame can cancel a timer of the same time", TestSchedulerTimer},
                      {"frames in flight at the end are left alone", TestSchedulerDestroy}});
 
-} // namespace scheduler_test
+} // namespace ns3::training::tests::scheduler_test

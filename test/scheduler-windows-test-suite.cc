@@ -8,32 +8,20 @@
 #include "fabric-test-common.h"
 #include "test-case.h"
 
-#include "ns3/boolean.h"
 #include "ns3/bucket-scheduler.h"
 #include "ns3/default-simulator-impl.h"
-#include "ns3/global-value.h"
 #include "ns3/map-scheduler.h"
-#include "ns3/simulator.h"
 #include "ns3/switch-device.h"
 #include "ns3/training-mix-bits.h"
-#include "ns3/training-time-resolution.h"
-#include "ns3/type-id.h"
-#include "ns3/window-simulator-impl.h"
 
 #include <algorithm>
 #include <map>
 #include <sstream>
 #include <stdexcept>
-#include <string>
 #include <thread>
-#include <vector>
 
-namespace scheduler_windows_test
+namespace ns3::training::tests::scheduler_windows_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr int64_t DELAY = 500000; // of each link, ps
 
@@ -251,7 +239,6 @@ Observe(const Ptr<SimulatorImpl>& loop, uint32_t stopAt)
 /**
  * @param round length of the rounds, ps
  * @param stopAt number of an event that stops the simulation
- * @param expected what actors see
  */
 void
 CheckRounds(int64_t round, uint32_t stopAt, const std::string& expected)
@@ -425,4 +412,4 @@ const Suite g_suite("scheduler-windows",
                      {"observed switches take no part", TestWindowChoice},
                      {"the functions of Simulator keep their meaning", TestWindowSimulator}});
 
-} // namespace scheduler_windows_test
+} // namespace ns3::training::tests::scheduler_windows_test

@@ -5,31 +5,22 @@
  */
 
 #include "file-test-common.h"
-#include "refusal-test-common.h"
-#include "test-case.h"
 
 #include "ns3/message-tag.h"
 #include "ns3/packet-size.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/serving-helper.h"
 #include "ns3/serving-summary.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
 #include <set>
-#include <tuple>
 
-namespace serving_test
+namespace ns3::training::tests::serving_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return picoseconds */
 Time
@@ -138,7 +129,6 @@ class SmallTimes
 ClusterOptions
 MakeCluster(uint32_t ranks)
 {
-    UsePicoseconds();
     ClusterOptions options;
     options.ranks = ranks;
     return options;
@@ -148,7 +138,6 @@ MakeCluster(uint32_t ranks)
 std::vector<ServingRequest>
 MakeList(const std::vector<std::tuple<double, uint64_t, uint64_t>>& rows)
 {
-    UsePicoseconds();
     std::vector<ServingRequest> requests;
     for (const auto& [when, prompt, output] : rows)
     {
@@ -538,7 +527,6 @@ TestConservation()
     load.prompt = 37;
     load.output = 6;
     load.jitter = "lognormal:cv=0.8";
-    UsePicoseconds();
     const auto requests = MakeRequests(load);
     // GPUs of instances: fewer than heads, as many, more (heads are then copied).
     for (const auto& [from, to] : {std::make_pair(1U, 2U), {2U, 1U}, {4U, 1U}, {1U, 4U}})
@@ -578,7 +566,6 @@ Run(const ServingLoad& load)
 void
 TestQueue()
 {
-    UsePicoseconds();
     ServingLoad load;
     load.count = 30000;
     load.prompt = 16;
@@ -636,7 +623,6 @@ CheckObjectives()
 void
 TestRequest()
 {
-    UsePicoseconds();
     ServingLoad load;
     load.count = 20000;
     load.rate = 50;
@@ -753,7 +739,6 @@ Refuse(const std::string& text, const std::string& part)
 void
 TestTrace()
 {
-    UsePicoseconds();
     const std::string head = "time_s,prompt,output\n";
     const auto rows = Read("# mine\n" + head + "0.5,10,20\r\n\n0.5,1,1\n2,3,4\n");
     NS_TEST_ASSERT_MSG_EQ(rows.size(), 3, "rows");
@@ -800,4 +785,4 @@ const Suite g_suite(
      {"requests wait for memory, or are refused if they never fit", TestMemory},
      {"files of requests are read, or refused with their line", TestTrace}});
 
-} // namespace serving_test
+} // namespace ns3::training::tests::serving_test

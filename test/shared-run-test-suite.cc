@@ -6,28 +6,18 @@
 
 #include "file-test-common.h"
 #include "iteration-test-common.h"
-#include "refusal-test-common.h"
-#include "test-case.h"
 
 #include "ns3/host-allocator.h"
 #include "ns3/job-file.h"
 #include "ns3/shared-run.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-run.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
-#include <string>
-#include <vector>
 
-namespace shared_run_test
+namespace ns3::training::tests::shared_run_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Hosts of ranks.
 using Hosts = std::vector<uint32_t>;
@@ -56,7 +46,6 @@ Expect(const Hosts& actual, const Hosts& expected, const std::string& what)
 void
 TestHostAllocator()
 {
-    UsePicoseconds();
     const TopologyGraph tree =
         BuildTopology("fat-tree:k=4", 16, DataRate("100Gbps"), NanoSeconds(500));
     HostAllocator allocator(tree, 16, 1);
@@ -80,7 +69,6 @@ TestHostAllocator()
 void
 TestDisjointJobs()
 {
-    UsePicoseconds();
     for (const std::string transport : {"rdma", "tcp", "uec"})
     {
         SharedRunOptions options;
@@ -132,7 +120,6 @@ Compare(const std::string& what,
 void
 TestKindsOfJobs()
 {
-    UsePicoseconds();
     const std::string model =
         WriteFile("config.json", R"({"num_hidden_layers": 4, "hidden_size": 64,
             "num_attention_heads": 4, "intermediate_size": 128, "vocab_size": 256,
@@ -165,7 +152,6 @@ TestKindsOfJobs()
 void
 TestJobsOnOneLink()
 {
-    UsePicoseconds();
     SharedRunOptions options;
     options.cluster.ranks = 4;
     options.cluster.topology = "two-switch:links=1";
@@ -219,7 +205,6 @@ TestJobsOnOneLink()
 void
 TestJobQueue()
 {
-    UsePicoseconds();
     SharedRunOptions options;
     options.cluster.ranks = 4;
     options.jobs = {MakeJob("first", {}, 3),
@@ -262,7 +247,6 @@ struct JobFileTestCase
 {
     void Run()
     {
-        UsePicoseconds();
         const auto jobs = Read("[[job]]\nranks = 4\n[[job]]\nname = \"b\"\nworkload = \"vgg16\"\n"
                                "batch = 8\ngpu = \"v100\"\niterations = 7\narrival = \"2ms\"\n"
                                "placement = \"list\"\nhosts = [3, 1]\npriority = 2\n");
@@ -405,4 +389,4 @@ const Suite g_suite(
      {"jobs wait for hosts, in order of arrival or with backfill", TestJobQueue},
      {"files of jobs are read, or refused with their line", RunTest<JobFileTestCase>}});
 
-} // namespace shared_run_test
+} // namespace ns3::training::tests::shared_run_test

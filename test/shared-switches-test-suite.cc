@@ -6,23 +6,12 @@
 
 #include "file-test-common.h"
 #include "iteration-test-common.h"
-#include "refusal-test-common.h"
-#include "test-case.h"
 
 #include "ns3/shared-run.h"
 #include "ns3/training-run.h"
-#include "ns3/training-time-resolution.h"
 
-#include <functional>
-#include <string>
-#include <vector>
-
-namespace shared_switches_test
+namespace ns3::training::tests::shared_switches_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Gradients of a rank in an iteration.
 constexpr uint64_t GRADIENTS = 60500;
@@ -113,7 +102,6 @@ struct DividedSlotsTestCase : SharedSwitchTest
 {
     void Run()
     {
-        UsePicoseconds();
         Compare({{2, 16, 0}, {3, 16, 0}}, {16, 16});
         // Halves, and parts by weight, of 32 slots: not a whole number each.
         Compare({{2, 0, 0}, {3, 0, 0}}, {16, 16});
@@ -167,7 +155,6 @@ struct SlotQueueTestCase : SharedSwitchTest
 {
     void Run()
     {
-        UsePicoseconds();
         for (const std::string topology : {"single-switch", "leaf-spine:leaves=2,spines=1"})
         {
             auto options = MakeCluster(ONE_PASS + ",slots=24", 8);
@@ -202,7 +189,6 @@ struct SharedSlotsTestCase : SharedSwitchTest
 {
     void Run()
     {
-        UsePicoseconds();
         auto options = MakeCluster("atp:window=8", 6);
         options.cluster.topology = "single-switch:hosts=8"; // a host for each server
         AddJob(options, 3);
@@ -246,7 +232,6 @@ struct SharedLossTestCase : SharedSwitchTest
 {
     void Run()
     {
-        UsePicoseconds();
         for (const std::string topology : {"single-switch:hosts=8", "leaf-spine:leaves=2,spines=1"})
         {
             for (const std::string collective :
@@ -271,7 +256,6 @@ struct SharedRefusalsTestCase : SharedSwitchTest
 {
     void Run()
     {
-        UsePicoseconds();
         for (const std::string system : {"sharp", "nvls", "switch-ps"})
         {
             Expect(system, {}, "(allowed: algorithms that run on hosts, atp, switchml)");
@@ -334,4 +318,4 @@ const Suite g_suite("shared-switches",
                      {"what is refused: other systems, too many slots, keys of other systems",
                       RunTest<SharedRefusalsTestCase>}});
 
-} // namespace shared_switches_test
+} // namespace ns3::training::tests::shared_switches_test

@@ -12,22 +12,13 @@
 #include "ns3/nstime.h"
 #include "ns3/shared-transport.h"
 #include "ns3/simulator.h"
-#include "ns3/training-time-resolution.h"
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <random>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace shared_transport_test
+namespace ns3::training::tests::shared_transport_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return tag of a message of a communicator, with a number in place of its collective */
 uint64_t
@@ -170,7 +161,6 @@ TestConservation()
 void
 TestAdder()
 {
-    UsePicoseconds();
     const auto transport = CreateObject<NoteTransport>();
     SharedTransport shared(transport, nullptr);
     NS_TEST_EXPECT_MSG_EQ(shared.ReserveAdder(PicoSeconds(3)), PicoSeconds(3), "free");
@@ -216,7 +206,7 @@ TestMisuse()
     shared.Attach(1, {0, 2}, Note(received));
     const auto expect = [](const std::function<void()>& action, const std::string& part) {
         const std::string text = GetAbort(action);
-        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, part << ": " << text);
+        ExpectPart(text, part);
     };
     expect([&]() { shared.Attach(1, {}, Note(received)); },
            "this rank already has a communicator 1");
@@ -246,4 +236,4 @@ const Suite g_suite("shared-transport",
                      {"failures, and messages after the end", TestErrors},
                      {"wrong groups and messages end the program", TestMisuse}});
 
-} // namespace shared_transport_test
+} // namespace ns3::training::tests::shared_transport_test

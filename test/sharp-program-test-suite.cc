@@ -5,7 +5,6 @@
  */
 
 #include "switch-program-test-common.h"
-#include "test-case.h"
 
 #include "ns3/number-format.h"
 #include "ns3/sharp-connection.h"
@@ -14,22 +13,13 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
-#include <functional>
 #include <limits>
-#include <memory>
 #include <numeric>
 #include <random>
-#include <string>
-#include <vector>
 
-namespace sharp_program_test
+namespace ns3::training::tests::sharp_program_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 constexpr uint32_t LAST_PSN = PSN_MODULUS - 1;
 
@@ -37,12 +27,7 @@ constexpr uint32_t LAST_PSN = PSN_MODULUS - 1;
 class WireEnd : public SharpConnection::Owner
 {
   public:
-    /**
-     * @param endpoint this endpoint
-     * @param other endpoint of the remote end
-     * @param job number of the job
-     * @param settings of the connection
-     */
+    /** @param other endpoint of the remote end */
     WireEnd(uint32_t endpoint,
             const SharpConnection::Peer& other,
             uint8_t job,
@@ -139,7 +124,6 @@ struct Pair
         : a(0, {1, 0}, 0, settings),
           b(1, {0, 0}, 0, settings)
     {
-        UsePicoseconds();
         a.peer = &b;
         b.peer = &a;
     }
@@ -206,10 +190,7 @@ class Bench : public ProgramBench<SharpProgram>
         }
     }
 
-    /**
-     * @param streaming type of the tree
-     * @param locks low latency: number of its streaming tree
-     */
+    /** @param streaming type of the tree @param locks low latency: number of its streaming tree */
     void AddTree(bool streaming, uint32_t locks)
     {
         SharpNode node;
@@ -234,14 +215,7 @@ class Bench : public ProgramBench<SharpProgram>
         tree.number = program->AddTree(node);
     }
 
-    /**
-     * Sends a packet of a child, with or without a value.
-     * @param tree index of the tree
-     * @param child index of the child
-     * @param packet its number
-     * @param value float32, or NaN: none
-     * @param operation bits
-     */
+    /** Sends a packet of a child, with or without a value. @param value float32, or NaN: none */
     void Send(uint32_t tree, uint32_t child, uint32_t packet, float value, uint8_t operation = 0)
     {
         SharpMessage message;
@@ -606,4 +580,4 @@ const Suite g_suite("sharp-program",
                      {"any order of arrival makes the same sum; locks; restarts; strange frames",
                       TestSharpProgram}});
 
-} // namespace sharp_program_test
+} // namespace ns3::training::tests::sharp_program_test

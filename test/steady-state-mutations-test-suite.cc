@@ -5,41 +5,22 @@
  */
 
 #include "steady-state-test-common.h"
-#include "test-case.h"
 
-#include "ns3/bucket-scheduler.h"
-#include "ns3/config.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/simulator.h"
 #include "ns3/state-visitor.h"
 #include "ns3/steady-state.h"
-#include "ns3/switch-device.h"
-#include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <functional>
-#include <iostream>
 #include <map>
 #include <set>
-#include <string>
 #include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <utility>
-#include <vector>
 
-namespace steady_state_mutations_test
+namespace ns3::training::tests::steady_state_mutations_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// A line of source that visits a value.
 using Site = std::pair<std::string, int>;
@@ -73,7 +54,6 @@ struct MutationTestCase
 
     void Run()
     {
-        UsePicoseconds();
         BucketScheduler::UseByDefault();
         const StateVisitor::Probe collect = [this](const char* file, int line) {
             caught[{file, line}];
@@ -297,4 +277,4 @@ const Suite g_suite("steady-state-mutations",
                     {{"each visited value is needed", RunTest<MutationTestCase>}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace steady_state_mutations_test
+} // namespace ns3::training::tests::steady_state_mutations_test

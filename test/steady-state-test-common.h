@@ -13,18 +13,10 @@
 #include "ns3/bucket-scheduler.h"
 #include "ns3/config.h"
 #include "ns3/fabric-channel.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/window-simulator-impl.h"
 
-#include <cstdint>
-#include <functional>
 #include <random>
-#include <string>
-#include <tuple>
-#include <vector>
 
 namespace ns3::training::tests
 {
@@ -32,11 +24,7 @@ namespace ns3::training::tests
 /// Times and counters.
 using Trace = std::vector<std::tuple<int64_t, uint64_t, uint64_t, uint64_t>>;
 
-/**
- * @param trace observed
- * @param expected the same of another run
- * @param what both runs have in common
- */
+/** @param expected the same of another run @param what both runs have in common */
 inline void
 Compare(const Trace& trace, const Trace& expected, const std::string& what)
 {
@@ -67,7 +55,6 @@ struct SteadyStateTestCase
 {
     void Run()
     {
-        UsePicoseconds();
         BucketScheduler::UseByDefault();
         uint64_t skipped = 0;
         for (uint32_t seed = 1; seed <= 4; seed++)

@@ -4,38 +4,16 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rdma-test-common.h"
+#include "chosen-event-loop.h"
 #include "steady-state-test-common.h"
-#include "test-case.h"
 
-#include "ns3/bucket-scheduler.h"
-#include "ns3/config.h"
 #include "ns3/default-simulator-impl.h"
-#include "ns3/fabric-channel.h"
-#include "ns3/global-value.h"
 #include "ns3/map-scheduler.h"
-#include "ns3/rdma-nic.h"
-#include "ns3/simulator.h"
 #include "ns3/state-visitor.h"
 #include "ns3/steady-state.h"
-#include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
-#include "ns3/window-simulator-impl.h"
 
-#include <cstdint>
-#include <optional>
-#include <random>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
-
-namespace steady_state_test
+namespace ns3::training::tests::steady_state_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** A state with one member of each kind. */
 struct State
@@ -170,18 +148,15 @@ struct RandomSteadyTestCase
     {
         random.seed(seed);
         observed.clear();
-        TypeIdValue before;
-        GlobalValue::GetValueByName("SchedulerType", before);
-        GlobalValue::Bind(
-            "SchedulerType",
-            TypeIdValue(isPlain ? MapScheduler::GetTypeId() : BucketScheduler::GetTypeId()));
-        const auto windows = CreateObject<WindowSimulatorImpl>();
+        const auto windows = MakeLoop();
         Ptr<SimulatorImpl> loop = windows;
         if (isPlain)
         {
             loop = CreateObject<DefaultSimulatorImpl>();
         }
-        Simulator::SetImplementation(loop);
+        const ChosenEventLoop chosen(loop,
+                                     isPlain ? MapScheduler::GetTypeId()
+                                             : BucketScheduler::GetTypeId());
         {
             RdmaNetwork network(MakeTopology(), RdmaLineRate::GetTypeId(), [this](RdmaNic& nic) {
                 nic.SetAttribute("Mtu", UintegerValue(seed % 2 ? 1001 : 4096));
@@ -224,7 +199,6 @@ struct RandomSteadyTestCase
             skippedHops = network.fabric.skippedHops;
             switches = windows->GetNNodes();
         }
-        GlobalValue::Bind("SchedulerType", before);
         return observed;
     }
 
@@ -255,7 +229,6 @@ struct RandomSteadyTestCase
 
     void Run()
     {
-        UsePicoseconds();
         uint32_t skipping = 0;
         for (seed = 1; seed <= 12; seed++)
         {
@@ -339,7 +312,6 @@ struct RetransmissionBesideTestCase
 void
 TestLongMessage()
 {
-    UsePicoseconds();
     BucketScheduler::UseByDefault();
     constexpr uint64_t PACKETS = 20000000;
     constexpr uint64_t PAYLOAD = 256;
@@ -385,4 +357,4 @@ MakeCases()
 
 const Suite g_suite("steady-state", Duration::EXTENSIVE, MakeCases(), TestSuite::Type::SYSTEM);
 
-} // namespace steady_state_test
+} // namespace ns3::training::tests::steady_state_test

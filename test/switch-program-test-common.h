@@ -8,17 +8,12 @@
 #define DISTRIBUTED_TRAINING_SWITCH_PROGRAM_TEST_COMMON_H
 
 #include "fabric-test-common.h"
-#include "refusal-test-common.h"
+#include "test-case.h"
 
 #include "ns3/string.h"
 #include "ns3/switch-device.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/wire-bytes.h"
-
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace ns3::training::tests
 {
@@ -66,14 +61,10 @@ template <typename Program>
 class ProgramBench
 {
   public:
-    /**
-     * @param program with its attributes set
-     * @param hosts number of hosts on the switch
-     */
+    /** @param program with its attributes set @param hosts number of hosts on the switch */
     ProgramBench(Ptr<Program> program, uint32_t hosts)
         : program(program)
     {
-        UsePicoseconds();
         m_fabric = FabricHelper().Install(
             BuildTopology("single-switch", hosts, DataRate("100Gbps"), NanoSeconds(500)));
         program->SetEndpoint(m_fabric.AddressSwitch(0));

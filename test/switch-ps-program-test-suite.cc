@@ -6,11 +6,9 @@
 
 #include "switch-program-test-common.h"
 #include "switch-ps-test-common.h"
-#include "test-case.h"
 
 #include "ns3/frame-archive.h"
 #include "ns3/frame-wire-format.h"
-#include "ns3/string.h"
 #include "ns3/switch-ps-program.h"
 #include "ns3/switch-ps-wire-format.h"
 #include "ns3/training-byte-archive.h"
@@ -20,16 +18,9 @@
 #include <cstring>
 #include <numeric>
 #include <random>
-#include <string>
-#include <tuple>
-#include <vector>
 
-namespace switch_ps_program_test
+namespace ns3::training::tests::switch_ps_program_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** An answer to a worker. */
 struct Reply
@@ -554,17 +545,15 @@ struct SwitchPsResourcesTest
             change(job);
             ExpectPart(refuse(bench.program, job), part);
         };
-        check([](SwitchPsJob& job) { job.number = Bench::JOB; }, "another number");
-        check([](SwitchPsJob& job) { job.workers = {}; },
-              "0 workers at a switch (allowed: 1 to 2)");
-        check([](SwitchPsJob& job) { job.workers = {0, 1, 2}; }, "3 workers at a switch");
-        check([](SwitchPsJob& job) { job.firstSlot = 5; },
-              "needs slots of job 7 (allowed: from 6)");
-        check([](SwitchPsJob& job) { job.slots = 3; }, "slots 6 to 8 (allowed: 6 to 7)");
-        check([](SwitchPsJob& job) { job.slots = 0; }, "allowed: 6 to 7");
-        check([](SwitchPsJob& job) { job.ranges = 3; }, "key ranges 8 to 10");
-        check([](SwitchPsJob& job) { job.firstRange = 7; }, "(allowed: 8 to 9)");
-        check([](SwitchPsJob& job) { job.ranges = 0; }, "memory for weights");
+        check([](SwitchPsJob& o) { o.number = Bench::JOB; }, "another number");
+        check([](SwitchPsJob& o) { o.workers = {}; }, "0 workers at a switch (allowed: 1 to 2)");
+        check([](SwitchPsJob& o) { o.workers = {0, 1, 2}; }, "3 workers at a switch");
+        check([](SwitchPsJob& o) { o.firstSlot = 5; }, "needs slots of job 7 (allowed: from 6)");
+        check([](SwitchPsJob& o) { o.slots = 3; }, "slots 6 to 8 (allowed: 6 to 7)");
+        check([](SwitchPsJob& o) { o.slots = 0; }, "allowed: 6 to 7");
+        check([](SwitchPsJob& o) { o.ranges = 3; }, "key ranges 8 to 10");
+        check([](SwitchPsJob& o) { o.firstRange = 7; }, "(allowed: 8 to 9)");
+        check([](SwitchPsJob& o) { o.ranges = 0; }, "memory for weights");
         NS_TEST_EXPECT_MSG_EQ(refuse(bench.program, right), "", "this one fits");
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetFirstFreeSlot(), 8, "and takes the last slots");
         NS_TEST_EXPECT_MSG_EQ(bench.program->GetFirstFreeRange(), 10, "and weights");
@@ -737,7 +726,6 @@ Compare(const Frame& frame, const Frame& copy)
 void
 TestSwitchPsWireFormat()
 {
-    UsePicoseconds();
     for (const bool isPull : {false, true})
     {
         for (uint32_t elements : {0, 1, 64, 2048})
@@ -792,4 +780,4 @@ const Suite g_suite(
      {"resources are refused by name, strange packets dropped", RunTest<SwitchPsResourcesTest>},
      {"packets as bytes and back", TestSwitchPsWireFormat}});
 
-} // namespace switch_ps_program_test
+} // namespace ns3::training::tests::switch_ps_program_test

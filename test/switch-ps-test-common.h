@@ -63,10 +63,7 @@ class HostOptimizer
     {
     }
 
-    /**
-     * @param gradients of a step
-     * @return the updated weights
-     */
+    /** @param gradients of a step @return the updated weights */
     const std::vector<float>& Step(const std::vector<float>& gradients)
     {
         m_weights.resize(gradients.size(), 0);

@@ -6,25 +6,15 @@
 
 #include "innetwork-test-common.h"
 #include "switch-ps-test-common.h"
-#include "test-case.h"
 
 #include "ns3/reference-sums.h"
 #include "ns3/switch-device.h"
 #include "ns3/switch-ps-helper.h"
 #include "ns3/switch-ps-wire-format.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
-#include "ns3/uinteger.h"
 
-#include <map>
-#include <tuple>
-
-namespace switch_ps_test
+namespace ns3::training::tests::switch_ps_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
@@ -53,11 +43,7 @@ using Pushes = Contributions<SwitchPsProgram, uint8_t, uint32_t, uint32_t>;
 class Training
 {
   public:
-    /**
-     * @param options of the cluster
-     * @param sizes size of each tensor, numbers
-     * @param steps of training
-     */
+    /** @param sizes size of each tensor, numbers */
     Training(const ClusterOptions& options, std::vector<uint64_t> sizes, uint32_t steps)
         : cluster(options),
           m_sizes(std::move(sizes)),
@@ -548,7 +534,6 @@ struct SwitchPsJobsTest
         const Default name("SwitchPsProgram::Optimizer", optimizer);
         const Default weights("SwitchPsProgram::Weights", "64000");
         const Default rate("SwitchPsProgram::LearningRate", "0.5");
-        UsePicoseconds();
         Fabric fabric = FabricHelper().Install(
             BuildTopology("single-switch", 6, DataRate("100Gbps"), MicroSeconds(1)));
         SwitchPsHelper helper;
@@ -751,4 +736,4 @@ const Suite g_suite(
      {"a warning names slots that limit the rate", TestSwitchPsLimit}},
     TestSuite::Type::SYSTEM);
 
-} // namespace switch_ps_test
+} // namespace ns3::training::tests::switch_ps_test

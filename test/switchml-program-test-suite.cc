@@ -5,7 +5,6 @@
  */
 
 #include "switch-program-test-common.h"
-#include "test-case.h"
 
 #include "ns3/block-quantizer.h"
 #include "ns3/slot-timers.h"
@@ -16,15 +15,9 @@
 #include <limits>
 #include <numeric>
 #include <random>
-#include <string>
-#include <vector>
 
-namespace switchml_program_test
+namespace ns3::training::tests::switchml_program_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** A sum received by a worker. */
 struct Sum
@@ -72,8 +65,6 @@ class Bench : public ProgramBench<SwitchMlProgram>
 
     /**
      * Sends a packet of a worker, whose element i is value + i.
-     * @param worker index of the worker
-     * @param packet its number
      * @param set version of slot 3
      * @param value first element
      * @param exponent of the next block
@@ -224,7 +215,6 @@ TestSwitchMlLoss()
 }
 
 /**
- * @param roundTag attribute of the program
  * @param phases lead of the worker when its retransmission arrives
  * @return the third sum, of packet 8, which reuses the version of packet 0
  */
@@ -665,7 +655,6 @@ CheckFailure()
 void
 TestSlotTimers()
 {
-    UsePicoseconds();
     CheckPaper();
     CheckPolls();
     CheckDoubling();
@@ -688,4 +677,4 @@ const Suite g_suite(
      {"requests time out, and timeouts double, by the rules of paper and clients",
       TestSlotTimers}});
 
-} // namespace switchml_program_test
+} // namespace ns3::training::tests::switchml_program_test

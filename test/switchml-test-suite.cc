@@ -5,34 +5,14 @@
  */
 
 #include "innetwork-test-common.h"
-#include "test-case.h"
 
-#include "ns3/program-options.h"
-#include "ns3/run-warnings.h"
-#include "ns3/simulator.h"
 #include "ns3/switchml-communicator.h"
 #include "ns3/switchml-helper.h"
 #include "ns3/switchml-program.h"
 #include "ns3/topology-builder.h"
-#include "ns3/training-time-resolution.h"
-#include "ns3/uinteger.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
-#include <memory>
-#include <random>
-#include <string>
-#include <tuple>
-#include <vector>
-
-namespace switchml_test
+namespace ns3::training::tests::switchml_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
@@ -203,7 +183,6 @@ TestSwitchMlFailure()
 void
 TestSwitchMlJobs()
 {
-    UsePicoseconds();
     Fabric fabric = FabricHelper().Install(
         BuildTopology("leaf-spine:leaves=2,spines=2", 12, DataRate("100Gbps"), MicroSeconds(1)));
     SwitchMlHelper helper;
@@ -421,7 +400,6 @@ struct SwitchMlLimitTest
 {
     /**
      * Checks the warnings of a run.
-     * @param options of the cluster
      * @param use expected share of the line
      * @param warning expected start of the only warning; empty: none
      * @return the warning
@@ -495,4 +473,4 @@ const Suite g_suite(
      {"a warning names slots or recirculation that limit the rate", RunTest<SwitchMlLimitTest>}},
     TestSuite::Type::SYSTEM);
 
-} // namespace switchml_test
+} // namespace ns3::training::tests::switchml_test

@@ -4,42 +4,25 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "chosen-event-loop.h"
 #include "rdma-test-common.h"
 #include "test-case.h"
 
-#include "ns3/boolean.h"
 #include "ns3/bucket-scheduler.h"
 #include "ns3/collective-measurement.h"
 #include "ns3/default-simulator-impl.h"
-#include "ns3/fabric-channel.h"
-#include "ns3/global-value.h"
 #include "ns3/map-scheduler.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-dcqcn.h"
-#include "ns3/rng-seed-manager.h"
-#include "ns3/simulator.h"
 #include "ns3/switch-device.h"
 #include "ns3/training-mix-bits.h"
-#include "ns3/training-time-resolution.h"
-#include "ns3/window-simulator-impl.h"
 
 #include <array>
-#include <cmath>
 #include <cstring>
-#include <functional>
 #include <map>
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
-#include <vector>
 
-namespace system_windows_test
+namespace ns3::training::tests::system_windows_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** How events are executed. */
 enum class EventOrder
@@ -56,28 +39,12 @@ class ChosenOrder
   public:
     /** @param order how events are executed */
     explicit ChosenOrder(EventOrder order)
+        : m_loop(order >= EventOrder::IN_ORDER ? MakeLoop(order == EventOrder::WINDOWS) : nullptr),
+          m_chosen(m_loop ? Ptr<SimulatorImpl>(m_loop)
+                          : Ptr<SimulatorImpl>(CreateObject<DefaultSimulatorImpl>()),
+                   order == EventOrder::NS3_MAP ? MapScheduler::GetTypeId()
+                                                : BucketScheduler::GetTypeId())
     {
-        UsePicoseconds();
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
-        GlobalValue::GetValueByName("SchedulerType", m_before);
-        GlobalValue::Bind("SchedulerType",
-                          TypeIdValue(order == EventOrder::NS3_MAP ? MapScheduler::GetTypeId()
-                                                                   : BucketScheduler::GetTypeId()));
-        if (order == EventOrder::NS3_MAP || order == EventOrder::NS3_BUCKET)
-        {
-            Simulator::SetImplementation(CreateObject<DefaultSimulatorImpl>());
-            return;
-        }
-        m_loop = CreateObject<WindowSimulatorImpl>();
-        m_loop->SetAttribute("Windows", BooleanValue(order == EventOrder::WINDOWS));
-        Simulator::SetImplementation(m_loop);
-    }
-
-    ~ChosenOrder()
-    {
-        Simulator::Destroy();
-        GlobalValue::Bind("SchedulerType", m_before);
     }
 
     /** @return number of nodes that executed their events in windows */
@@ -87,8 +54,8 @@ class ChosenOrder
     }
 
   private:
-    TypeIdValue m_before;
     Ptr<WindowSimulatorImpl> m_loop;
+    ChosenEventLoop m_chosen;
 };
 
 /** Stops the simulation: &Simulator::Stop is ambiguous. */
@@ -122,7 +89,6 @@ class Observer
 {
   public:
     /**
-     * @param fabric the fabric; must outlive this
      * @param tapsHosts whether it sees each frame of a host
      * @param tracesSwitch whether it is also connected to the trace sources of the first switch
      */
@@ -416,41 +382,32 @@ MakeCases()
     using Scenario = CollectiveWindowsTest::Scenario;
     add("ring on a fat-tree", 16, "fat-tree:k=4", [](Scenario&) {});
     add("one rank", 1, "single-switch", [](Scenario&) {});
-    add("three ranks and one byte", 3, "single-switch", [](Scenario& scenario) {
-        scenario.bytes = 1;
+    add("three ranks and one byte", 3, "single-switch", [](Scenario& o) { o.bytes = 1; });
+    add("all-to-all with pauses", 8, "single-switch", [](Scenario& o) {
+        o.operation = CollectiveOperation::ALL_TO_ALL;
+        o.options.buffer = 600000, o.options.algorithm = "direct";
     });
-    add("all-to-all with pauses", 8, "single-switch", [](Scenario& scenario) {
-        scenario.operation = CollectiveOperation::ALL_TO_ALL;
-        scenario.options.buffer = 600000;
-        scenario.options.algorithm = "direct";
+    add("arrivals of 48 hosts at once", 48, "single-switch", [](Scenario& o) {
+        o.operation = CollectiveOperation::ALL_TO_ALL;
+        o.options.algorithm = "direct", o.bytes = 100000;
     });
-    add("arrivals of 48 hosts at once", 48, "single-switch", [](Scenario& scenario) {
-        scenario.operation = CollectiveOperation::ALL_TO_ALL;
-        scenario.options.algorithm = "direct";
-        scenario.bytes = 100000;
+    add("all-to-all with losses", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& o) {
+        o.operation = CollectiveOperation::ALL_TO_ALL;
+        o.options.algorithm = "direct", o.options.loss = 0.001;
+        o.options.mtu = 1237;
     });
-    add("all-to-all with losses", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
-        scenario.operation = CollectiveOperation::ALL_TO_ALL;
-        scenario.options.algorithm = "direct";
-        scenario.options.loss = 0.001;
-        scenario.options.mtu = 1237;
+    add("TCP", 6, "leaf-spine:leaves=2,spines=2", [](Scenario& o) {
+        o.options.transport = "tcp", o.hostsHaveWindows = false;
     });
-    add("TCP", 6, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
-        scenario.options.transport = "tcp";
-        scenario.hostsHaveWindows = false;
+    add("Ultra Ethernet", 8, "fat-tree:k=4", [](Scenario& o) {
+        o.options.transport = "uec", o.hostsHaveWindows = false;
     });
-    add("Ultra Ethernet", 8, "fat-tree:k=4", [](Scenario& scenario) {
-        scenario.options.transport = "uec";
-        scenario.hostsHaveWindows = false;
+    add("flowlets", 8, "fat-tree:k=4", [](Scenario& o) {
+        o.options.path = "flowlet", o.options.queuePairs = 4;
     });
-    add("flowlets", 8, "fat-tree:k=4", [](Scenario& scenario) {
-        scenario.options.path = "flowlet";
-        scenario.options.queuePairs = 4;
-    });
-    add("adaptive paths", 8, "fat-tree:k=4", [](Scenario& scenario) {
-        scenario.options.path = "adaptive";
-        scenario.options.queuePairs = 4;
-        scenario.options.recovery = "selective-repeat";
+    add("adaptive paths", 8, "fat-tree:k=4", [](Scenario& o) {
+        o.options.path = "adaptive", o.options.queuePairs = 4;
+        o.options.recovery = "selective-repeat";
     });
     add("torus with datelines", 9, "torus:3x3", [](Scenario& scenario) {
         scenario.hasWindows = false; // routers are too close to their hosts
@@ -461,19 +418,18 @@ MakeCases()
     });
     add("slow NVSwitches", 8, "rail-optimized:servers=2,gpus=4,local-delay=120ns", [](Scenario&) {
     });
-    add("a link is down", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
-        scenario.options.faults = {"switch0-switch2:down,from=10us,until=300us"};
+    add("a link is down", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& o) {
+        o.options.faults = {"switch0-switch2:down,from=10us,until=300us"};
     });
-    add("a switch restarts", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& scenario) {
-        scenario.options.faults = {"switch2:restart,from=12us,until=20us"};
+    add("a switch restarts", 8, "leaf-spine:leaves=2,spines=2", [](Scenario& o) {
+        o.options.faults = {"switch2:restart,from=12us,until=20us"};
     });
-    add("aggregation in the switch", 4, "single-switch", [](Scenario& scenario) {
-        scenario.options.algorithm = "switchml";
-        scenario.hasWindows = false;
+    add("aggregation in the switch", 4, "single-switch", [](Scenario& o) {
+        o.options.algorithm = "switchml", o.hasWindows = false;
     });
     return cases;
 }
 
 const Suite g_suite("system-windows", Duration::EXTENSIVE, MakeCases());
 
-} // namespace system_windows_test
+} // namespace ns3::training::tests::system_windows_test

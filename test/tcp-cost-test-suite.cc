@@ -12,14 +12,9 @@
 #include "ns3/training-cluster.h"
 
 #include <algorithm>
-#include <string>
 
-namespace tcp_cost_test
+namespace ns3::training::tests::tcp_cost_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /**
  * What a packet of TCP costs does not depend on the topology: servers with rails, whose fast links
@@ -83,4 +78,4 @@ const Suite g_suite("tcp-cost",
                       RunTest<TcpCostTestCase>}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace tcp_cost_test
+} // namespace ns3::training::tests::tcp_cost_test

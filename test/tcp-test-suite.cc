@@ -4,29 +4,19 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/collective-measurement.h"
 #include "ns3/double.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-figures.h"
 #include "ns3/training-run.h"
-#include "ns3/training-time-resolution.h"
 
-#include <algorithm>
-#include <functional>
 #include <map>
-#include <tuple>
 
-namespace tcp_test
+namespace ns3::training::tests::tcp_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// IP packet without headers, at the default MTU.
 constexpr uint64_t SEGMENT = 9000 - 40;
@@ -34,9 +24,6 @@ constexpr uint64_t SEGMENT = 9000 - 40;
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& congestionControl)
 {
-    UsePicoseconds();
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     ClusterOptions options;
     options.ranks = ranks;
     options.transport = "tcp";
@@ -330,7 +317,6 @@ TestDuplicates()
         }
         Simulator::Destroy();
     }
-    RngSeedManager::SetRun(1);
 }
 
 /**
@@ -418,4 +404,4 @@ const Suite g_suite(
      {"a job with every TCP congestion control fills an idle network", TestEveryControl}},
     TestSuite::Type::SYSTEM);
 
-} // namespace tcp_test
+} // namespace ns3::training::tests::tcp_test

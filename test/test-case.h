@@ -9,15 +9,14 @@
 
 #include "printed-values.h"
 
+#include "ns3/rng-seed-manager.h"
 #include "ns3/test.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-time-resolution.h"
 
-#include <cstdint>
 #include <cstdlib>
 #include <functional>
 #include <iostream>
-#include <string>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
 namespace ns3::training::tests
@@ -54,7 +53,10 @@ RunTest()
     Test().Run();
 }
 
-/** A test while ns-3 runs it, with what NS_TEST_* and tests need of ns-3's class. */
+/**
+ * A test while ns-3 runs it, with what NS_TEST_* and tests need of ns-3's class. It begins with
+ * picoseconds and the default random run, whatever ran before it.
+ */
 class RunningCase : public TestCase
 {
   public:
@@ -77,6 +79,9 @@ class RunningCase : public TestCase
     void DoRun() override
     {
         current = this;
+        UsePicoseconds();
+        RngSeedManager::SetSeed(1);
+        RngSeedManager::SetRun(1);
         m_run();
     }
 
@@ -158,6 +163,49 @@ inline std::string
 CreateTempDirFilename(const std::string& name)
 {
     return RunningCase::current->CreateTempDirFilename(name);
+}
+
+/** @return the refusal of an action; empty if it succeeds */
+inline std::string
+GetRefusal(const std::function<void()>& action)
+{
+    try
+    {
+        action();
+    }
+    catch (const ConfigurationError& error)
+    {
+        return error.what();
+    }
+    return "";
+}
+
+/** Expects a text to contain a part. An empty part says that nothing is refused. */
+inline void
+ExpectPart(const std::string& text, const std::string& part, const std::string& what = "")
+{
+    NS_TEST_EXPECT_MSG_EQ((part.empty() ? text.empty() : text.find(part) != std::string::npos),
+                          true,
+                          what << " '" << text << "': '" << part << "'");
+}
+
+/** @return the parts of a text between bars: a list of words that takes few lines */
+inline std::vector<std::string>
+Split(const std::string& text)
+{
+    std::vector<std::string> parts(1);
+    for (const char each : text)
+    {
+        if (each == '|')
+        {
+            parts.emplace_back();
+        }
+        else
+        {
+            parts.back() += each;
+        }
+    }
+    return parts;
 }
 
 } // namespace ns3::training::tests

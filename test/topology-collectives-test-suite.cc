@@ -4,39 +4,26 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
-#include "test-case.h"
+#include "file-test-common.h"
 
 #include "ns3/chunk-layout.h"
 #include "ns3/collective-algorithm.h"
 #include "ns3/collective-measurement.h"
 #include "ns3/collective-planner.h"
 #include "ns3/host-model.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/schedule-file.h"
 #include "ns3/schedule-verifier.h"
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-report.h"
-#include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <numeric>
 #include <set>
-#include <string>
-#include <tuple>
-#include <utility>
-#include <vector>
 
-namespace topology_collectives_test
+namespace ns3::training::tests::topology_collectives_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 using Kind = ScheduleAction::Kind;
 using Operation = CollectiveOperation;
@@ -47,18 +34,12 @@ constexpr uint64_t VECTOR_BYTES = 4ULL * 64 * 9 * 25 * 49 * 11;
 /** A topology and the schedule of an algorithm on it. */
 struct Planned
 {
-    /**
-     * @param spec of the topology
-     * @param algorithm with its keys
-     * @param operation collective operation
-     * @param hosts of the ranks; empty: all
-     */
+    /** @param hosts of the ranks; empty: all */
     Planned(const std::string& spec,
             const std::string& algorithm,
             Operation operation = Operation::ALL_REDUCE,
             std::vector<uint32_t> hosts = {})
     {
-        UsePicoseconds();
         topology = BuildTopology(spec, 2, DataRate("128Gbps"), NanoSeconds(150));
         if (hosts.empty())
         {
@@ -133,31 +114,19 @@ ExpectSteps(const std::string& spec, const std::string& algorithm, uint32_t step
 void
 TestTopologySchedules()
 {
-    for (const std::string spec : {"torus:4x4",
-                                   "torus:3x5",
-                                   "mesh:3x3",
-                                   "torus:2x2x3",
-                                   "ring:8",
-                                   "single-switch:hosts=9",
-                                   "two-switch:hosts-per-switch=4",
-                                   "leaf-spine:leaves=3,spines=2,hosts-per-leaf=4",
-                                   "m-ary-n-tree:m=3,n=2",
-                                   "fat-tree:k=4",
-                                   "bigraph:m=3,n=8",
-                                   "full-mesh:hosts=8",
-                                   "dragonfly:a=2,p=2,h=1",
-                                   "hierarchical-torus:2x2,nodes=4",
-                                   "local-switch-torus:1x2,nodes=4,switches=2",
-                                   "rail-optimized:gpus=4,servers=3"})
+    for (const std::string& spec : Split("torus:4x4|torus:3x5|mesh:3x3|torus:2x2x3|ring:8|"
+                                         "single-switch:hosts=9|two-switch:hosts-per-switch=4|"
+                                         "leaf-spine:leaves=3,spines=2,hosts-per-leaf=4|"
+                                         "m-ary-n-tree:m=3,n=2|fat-tree:k=4|bigraph:m=3,n=8|"
+                                         "full-mesh:hosts=8|dragonfly:a=2,p=2,h=1|"
+                                         "hierarchical-torus:2x2,nodes=4|"
+                                         "local-switch-torus:1x2,nodes=4,switches=2|"
+                                         "rail-optimized:gpus=4,servers=3"))
     {
-        for (const std::string algorithm : {"multitree",
-                                            "multitree:order=sorted,stop=last",
-                                            "multitree:window=2",
-                                            "multi-ring",
-                                            "multi-ring:rings=1",
-                                            "tacos",
-                                            "tacos:runs=2,chunks=3",
-                                            "hierarchical"})
+        for (const std::string& algorithm :
+             Split("multitree|multitree:order=sorted,stop=last|"
+                   "multitree:window=2|multi-ring|multi-ring:rings=1|"
+                   "tacos|tacos:runs=2,chunks=3|hierarchical"))
         {
             Check(spec, algorithm);
         }
@@ -413,7 +382,6 @@ TestSynthesisBySize()
 {
     // Three routers in a triangle. The link of 0 and 1 is slow and short, the others fast and
     // long.
-    UsePicoseconds();
     TopologyGraph triangle;
     triangle.hosts = 3;
     triangle.switches = 3;
@@ -528,9 +496,6 @@ TestNeeds()
 ClusterOptions
 MakeOptions(const std::string& spec, const std::string& algorithm)
 {
-    UsePicoseconds();
-    RngSeedManager::SetSeed(1);
-    RngSeedManager::SetRun(1);
     ClusterOptions options;
     options.ranks = 16;
     options.topology = spec;
@@ -593,11 +558,7 @@ TestSchedulePaths()
     Simulator::Destroy();
 }
 
-/**
- * Real payload is summed correctly over the network.
- * @param spec of the topology
- * @param algorithm with its keys
- */
+/** Real payload is summed correctly over the network. */
 void
 TestRealNumbers(const std::string& spec, const std::string& algorithm)
 {
@@ -642,8 +603,7 @@ struct PropertiesTestCase
     void Check(const std::string& spec, const std::vector<std::string>& planned)
     {
         const auto named = BuildTopology(spec, 2, DataRate("128Gbps"), NanoSeconds(150));
-        const std::string path = CreateTempDirFilename("topology");
-        std::ofstream(path) << WriteTopology(named);
+        const std::string path = WriteFile("topology", WriteTopology(named));
         const auto other = BuildTopology("file:" + path, 2, DataRate("1Gbps"), NanoSeconds(1));
         for (const auto& [name, entry] : Registry<CollectiveAlgorithm>::All())
         {
@@ -681,7 +641,6 @@ struct PropertiesTestCase
 
     void Run()
     {
-        UsePicoseconds();
         Check("bigraph:m=2,n=8", {"hdrm", "multi-ring"});
         Check("rail-optimized:gpus=4,servers=3", {"multi-ring", "hierarchical"});
         Check("full-mesh:hosts=8", {"multi-ring"});
@@ -737,4 +696,4 @@ MakeCases()
 
 const Suite g_suite("topology-collectives", Duration::QUICK, MakeCases());
 
-} // namespace topology_collectives_test
+} // namespace ns3::training::tests::topology_collectives_test

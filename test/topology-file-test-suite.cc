@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "test-case.h"
+#include "file-test-common.h"
 #include "topology-file-test-common.h"
 
 #include "ns3/data-rate.h"
@@ -13,27 +13,15 @@
 #include "ns3/shortest-paths.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-report.h"
-#include "ns3/training-configuration-error.h"
-#include "ns3/training-time-resolution.h"
 
-#include <fstream>
-#include <string>
-#include <vector>
-
-namespace topology_file_test
+namespace ns3::training::tests::topology_file_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return the topology of a file */
 TopologyGraph
 Load(const std::string& text)
 {
-    UsePicoseconds();
-    const std::string path = CreateTempDirFilename("topology");
-    std::ofstream(path, std::ios::binary) << text;
+    const std::string path = WriteFile("topology", text);
     return BuildTopology("file:" + path, 1, DataRate("10Gbps"), NanoSeconds(300));
 }
 
@@ -55,22 +43,9 @@ ExpectLink(const TopologyGraph& graph,
 void
 ExpectRefusal(const std::string& text, uint32_t line, const std::string& part)
 {
-    std::string message;
-    try
-    {
-        Load(text);
-    }
-    catch (const ConfigurationError& error)
-    {
-        message = error.what();
-    }
-    const std::string where = "topology:" + std::to_string(line) + ": ";
-    NS_TEST_EXPECT_MSG_NE(message.find(where),
-                          std::string::npos,
-                          "'" << message << "' instead of line " << line << " " << part);
-    NS_TEST_EXPECT_MSG_NE(message.find(part),
-                          std::string::npos,
-                          "'" << message << "' instead of " << part);
+    const std::string message = GetRefusal([&] { Load(text); });
+    ExpectPart(message, "topology:" + std::to_string(line) + ": ", part);
+    NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message << ": " << part);
 }
 
 void
@@ -140,15 +115,8 @@ CheckRefusals()
     ExpectRefusal(Replace(JSON, "7us", "101s"), 6, "delay is '101s' (allowed: up to 100s");
     for (const std::string spec : {"file", "file:", "file:/nowhere/at-all"})
     {
-        std::string message;
-        try
-        {
-            BuildTopology(spec, 1, DataRate("10Gbps"), NanoSeconds(300));
-        }
-        catch (const ConfigurationError& error)
-        {
-            message = error.what();
-        }
+        const std::string message =
+            GetRefusal([&] { BuildTopology(spec, 1, DataRate("10Gbps"), NanoSeconds(300)); });
         const std::string allowed = spec == "file:/nowhere/at-all"
                                         ? " cannot be read (allowed: file:PATH of a readable file)"
                                         : ": '' (allowed: PATH first: a readable file)";
@@ -208,7 +176,7 @@ Expect(const std::string& spec, uint32_t ranks, const std::string& part)
 {
     const auto graph = BuildTopology(spec, ranks, DataRate("100Gbps"), NanoSeconds(300));
     const std::string text = DescribeTopology(graph, ranks);
-    NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, text);
+    ExpectPart(text, part);
 }
 
 /**
@@ -217,18 +185,13 @@ Expect(const std::string& spec, uint32_t ranks, const std::string& part)
 void
 TestTopologyReport()
 {
-    UsePicoseconds();
-    for (const std::string spec : {"leaf-spine:uplink=40Gbps",
-                                   "torus:3x4x5",
-                                   "mesh:2x3",
-                                   "dragonfly",
-                                   "bigraph:m=2,n=4",
-                                   "rail-optimized:gpus=4,servers=2",
-                                   "local-switch-torus:2x2"})
+    for (const std::string& spec : Split("leaf-spine:uplink=40Gbps|torus:3x4x5|mesh:2x3|"
+                                         "dragonfly|bigraph:m=2,n=4|"
+                                         "rail-optimized:gpus=4,servers=2|"
+                                         "local-switch-torus:2x2"))
     {
         const auto graph = BuildTopology(spec, 1, DataRate("100Gbps"), NanoSeconds(300));
-        const std::string path = CreateTempDirFilename("topology");
-        std::ofstream(path, std::ios::binary) << WriteTopology(graph);
+        const std::string path = WriteFile("topology", WriteTopology(graph));
         const auto read = BuildTopology("file:" + path, 1, DataRate("1Gbps"), NanoSeconds(1));
         NS_TEST_EXPECT_MSG_EQ(WriteTopology(read), WriteTopology(graph), spec);
         NS_TEST_EXPECT_MSG_EQ(read.links.size(), graph.links.size(), spec);
@@ -250,7 +213,7 @@ TestTopologyReport()
     const DataRate fastest(100000000000000);
     const auto one = BuildTopology("single-switch", 4096, fastest, Time(0));
     const std::string text = DescribeTopology(one, 4096);
-    NS_TEST_EXPECT_MSG_NE(text.find("bisection   204800Tbps each"), std::string::npos, text);
+    ExpectPart(text, "bisection   204800Tbps each");
     const auto wide = BuildTopology("leaf-spine:leaves=1000,spines=200", 200000, fastest, Time(0));
     NS_TEST_EXPECT_MSG_EQ_TOL(FindHalves(wide, 200000)[0].rate, 1e19, 1e10, "100000 links");
 }
@@ -260,4 +223,4 @@ const Suite g_suite("topology-file",
                     {{"topologies from files", TestTopologyFile},
                      {"topologies written and described", TestTopologyReport}});
 
-} // namespace topology_file_test
+} // namespace ns3::training::tests::topology_file_test

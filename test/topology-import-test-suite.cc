@@ -4,25 +4,14 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
-#include "test-case.h"
+#include "file-test-common.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
 #include "ns3/topology-builder.h"
-#include "ns3/topology-report.h"
-#include "ns3/training-time-resolution.h"
 
-#include <cstdint>
-#include <fstream>
-#include <string>
-
-namespace topology_import_test
+namespace ns3::training::tests::topology_import_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Three servers of two XPUs and two NICs, one switch of eight ports.
 constexpr const char* INFRAGRAPH = R"(# comment
@@ -117,9 +106,7 @@ Build(const std::string& kind,
       uint32_t ranks,
       const std::string& keys = "")
 {
-    UsePicoseconds();
-    const std::string path = CreateTempDirFilename("network");
-    std::ofstream(path, std::ios::binary) << text;
+    const std::string path = WriteFile("network", text);
     return BuildTopology(kind + ":" + path + keys, ranks, DataRate("50Gbps"), MicroSeconds(1));
 }
 
@@ -297,4 +284,4 @@ const Suite g_suite("topology-import",
                     {{"networks of ASTRA-sim and servers of NCCL become topologies",
                       TestTopologyImport}});
 
-} // namespace topology_import_test
+} // namespace ns3::training::tests::topology_import_test

@@ -4,37 +4,21 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "test-case.h"
+#include "file-test-common.h"
 #include "topology-file-test-common.h"
 
 #include "ns3/collective-measurement.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3/training-time-resolution.h"
 
-#include <fstream>
-#include <string>
-
-namespace topology_runs_test
+namespace ns3::training::tests::topology_runs_test
 {
 
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
-
-/**
- * A ring all-reduce with real payload is correct on every topology, over RDMA and TCP.
- * @param spec as typed by a user
- * @param ranks number of ranks
- */
+/** A ring all-reduce with real payload is correct on every topology, over RDMA and TCP. */
 void
 TestEveryTopology(const std::string& spec, uint32_t ranks)
 {
     for (const std::string transport : {"rdma", "tcp"})
     {
-        UsePicoseconds();
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
         ClusterOptions options;
         options.ranks = ranks;
         options.topology = spec;
@@ -61,11 +45,7 @@ TestTopologyFileRun()
     const std::string lossy = Replace(lossless, "0 2 400Gbps 0.0005ms 0", "0 2 400Gbps 1us 0.1");
     for (const std::string& text : {lossless, lossy, RING, SIMAI})
     {
-        const std::string path = CreateTempDirFilename("topology");
-        std::ofstream(path, std::ios::binary) << text;
-        UsePicoseconds();
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
+        const std::string path = WriteFile("topology", text);
         ClusterOptions options;
         options.ranks = 4;
         options.topology = "file:" + path;
@@ -88,22 +68,12 @@ std::vector<Case>
 MakeCases()
 {
     std::vector<Case> cases;
-    for (const std::string spec : {"single-switch",
-                                   "leaf-spine:uplink=50Gbps",
-                                   "fat-tree:k=4",
-                                   "m-ary-n-tree",
-                                   "m-ary-n-tree:m=2,n=4",
-                                   "two-switch",
-                                   "bigraph:m=2,n=8",
-                                   "dragonfly",
-                                   "full-mesh",
-                                   "torus:4x4",
-                                   "torus:2x2x4",
-                                   "mesh:2x8",
-                                   "ring",
-                                   "hierarchical-torus:2x2",
-                                   "local-switch-torus:2x2,switches=3",
-                                   "rail-optimized:gpus=4"})
+    for (const std::string& spec : Split("single-switch|leaf-spine:uplink=50Gbps|fat-tree:k=4|"
+                                         "m-ary-n-tree|m-ary-n-tree:m=2,n=4|two-switch|"
+                                         "bigraph:m=2,n=8|dragonfly|full-mesh|torus:4x4|"
+                                         "torus:2x2x4|mesh:2x8|ring|hierarchical-torus:2x2|"
+                                         "local-switch-torus:2x2,switches=3|"
+                                         "rail-optimized:gpus=4"))
     {
         cases.push_back({"all-reduce on " + spec, [spec] { TestEveryTopology(spec, 16); }});
     }
@@ -113,4 +83,4 @@ MakeCases()
 
 const Suite g_suite("topology-runs", Duration::QUICK, MakeCases());
 
-} // namespace topology_runs_test
+} // namespace ns3::training::tests::topology_runs_test

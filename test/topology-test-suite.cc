@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/data-rate.h"
@@ -13,41 +12,25 @@
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 #include "ns3/topology-report.h"
-#include "ns3/training-time-resolution.h"
 
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace topology_test
+namespace ns3::training::tests::topology_test
 {
 
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
-
-/**
- * @param spec as typed by a user
- * @param ranks number of ranks
- * @return the topology, with links of 100 Gbit/s and 300 ns
- */
+/** @return the topology, with links of 100 Gbit/s and 300 ns */
 TopologyGraph
 Build(const std::string& spec, uint32_t ranks = 1)
 {
-    UsePicoseconds();
     return BuildTopology(spec, ranks, DataRate("100Gbps"), NanoSeconds(300));
 }
 
 /**
- * @param graph a topology
  * @param paths of the topology, after a search for `to`
- * @param from node
- * @param to node
  * @return the links of the route, the first choice at each node; empty if there is none
  */
 std::vector<uint32_t>
@@ -391,7 +374,6 @@ struct TopologyKeysTestCase
 {
     static std::string Build(const std::string& spec)
     {
-        UsePicoseconds();
         return WriteTopology(BuildTopology(spec, 16, DataRate("100Gbps"), NanoSeconds(500)));
     }
 
@@ -522,4 +504,4 @@ const Suite g_suite("topology",
                      {"names of nodes and links", TestTargets},
                      {"defaults and limits of keys", RunTest<TopologyKeysTestCase>}});
 
-} // namespace topology_test
+} // namespace ns3::training::tests::topology_test

@@ -12,19 +12,12 @@
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 #include "ns3/topology-twins.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
 #include <limits>
-#include <string>
-#include <vector>
 
-namespace topology_twins_test
+namespace ns3::training::tests::topology_twins_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 TopologyGraph
 Build(const std::string& spec)
@@ -171,21 +164,14 @@ DualHomed()
 void
 TestTopologyTwins()
 {
-    UsePicoseconds();
-    for (const std::string spec : {"fat-tree:k=2",
-                                   "fat-tree:k=4",
-                                   "fat-tree:k=6",
-                                   "leaf-spine:leaves=3,spines=4,hosts-per-leaf=5",
-                                   "rail-optimized:gpus=4,servers=6,unit=4,spines=2,uplinks=3",
-                                   "two-switch:hosts-per-switch=3,links=2",
-                                   "bigraph:m=4,n=8",
-                                   "m-ary-n-tree:m=3,n=3",
-                                   "dragonfly:a=4,p=3,h=2",
-                                   "full-mesh:hosts=5",
-                                   "torus:4x3",
-                                   "mesh:3x2",
-                                   "single-switch",
-                                   "hierarchical-torus:2x2,nodes=4"})
+    for (const std::string& spec :
+         Split("fat-tree:k=2|fat-tree:k=4|fat-tree:k=6|"
+               "leaf-spine:leaves=3,spines=4,hosts-per-leaf=5|"
+               "rail-optimized:gpus=4,servers=6,unit=4,spines=2,uplinks=3|"
+               "two-switch:hosts-per-switch=3,links=2|"
+               "bigraph:m=4,n=8|m-ary-n-tree:m=3,n=3|"
+               "dragonfly:a=4,p=3,h=2|full-mesh:hosts=5|torus:4x3|"
+               "mesh:3x2|single-switch|hierarchical-torus:2x2,nodes=4"))
     {
         TopologyGraph graph = Build(spec);
         Compare(graph, spec);
@@ -206,4 +192,4 @@ const Suite g_suite("topology-twins",
                     Duration::QUICK,
                     {{"longest paths without twins", TestTopologyTwins}});
 
-} // namespace topology_twins_test
+} // namespace ns3::training::tests::topology_twins_test

@@ -14,22 +14,12 @@
 #include "ns3/training-cluster.h"
 #include "ns3/training-job-helper.h"
 
-#include <cstdint>
 #include <fstream>
 #include <map>
-#include <memory>
 #include <set>
-#include <sstream>
-#include <string>
-#include <tuple>
-#include <vector>
 
-namespace trace_sources_test
+namespace ns3::training::tests::trace_sources_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 const std::string NAMESPACE = "ns3::training::";
 
@@ -246,10 +236,8 @@ struct TracePathsTestCase
         {
             Check(name, path);
         }
-        for (const std::string name : {"ScheduledCommunicator",
-                                       "InNetworkCommunicator",
-                                       "NicCommunicator",
-                                       "CodedCommunicator"})
+        for (const std::string& name : Split("ScheduledCommunicator|InNetworkCommunicator|"
+                                             "NicCommunicator|CodedCommunicator"))
         {
             if (Config::LookupMatches(paths.at(name)).GetN() > 0)
             {
@@ -323,4 +311,4 @@ const Suite g_suite("trace-sources",
                     {{"the documentation lists the registered trace sources", TestTraceTable},
                      {"Config paths lead to the trace sources", RunTest<TracePathsTestCase>}});
 
-} // namespace trace_sources_test
+} // namespace ns3::training::tests::trace_sources_test

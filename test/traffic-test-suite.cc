@@ -4,8 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
-#include "test-case.h"
+#include "file-test-common.h"
 
 #include "ns3/background-traffic.h"
 #include "ns3/flow-pattern.h"
@@ -14,23 +13,14 @@
 #include "ns3/idle-paths.h"
 #include "ns3/poisson-flows.h"
 #include "ns3/simulator.h"
-#include "ns3/topology-builder.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <set>
-#include <string>
-#include <vector>
 
-namespace traffic_test
+namespace ns3::training::tests::traffic_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Standard deviations that a measured mean may be away: exceeded in 1 of 2 million cases.
 constexpr double SIGMAS = 5;
@@ -89,8 +79,7 @@ struct FlowSizesTestCase
     /** @return the refusal of a file */
     std::string Read(const std::string& content)
     {
-        const std::string path = CreateTempDirFilename("sizes.txt");
-        std::ofstream(path) << content;
+        const std::string path = WriteFile("sizes.txt", content);
         read = 0;
         return GetRefusal([&] { read = MakeSizes("file:path=" + path).GetMean(); });
     }
@@ -229,7 +218,6 @@ TestFlowPattern()
 void
 TestPoissonFlows()
 {
-    UsePicoseconds();
     constexpr double RATE = 100e9;
     constexpr double LOAD = 0.4;
     const Time end = MilliSeconds(400);
@@ -350,7 +338,6 @@ Test(const std::string& transport, uint64_t bytes, uint32_t peer)
 void
 TestLoneFlow()
 {
-    UsePicoseconds();
     for (const uint32_t peer : {1U, 2U, 15U}) // same switch, same pod, other pod
     {
         // RoCE pads payload to 4 bytes.
@@ -413,7 +400,6 @@ Run(const ClusterOptions& options)
 void
 TestBackgroundTraffic()
 {
-    UsePicoseconds();
     std::set<uint64_t> started;
     for (const std::string transport : {"rdma", "tcp", "uec"})
     {
@@ -472,4 +458,4 @@ const Suite g_suite(
       "network, refusals",
       TestBackgroundTraffic}});
 
-} // namespace traffic_test
+} // namespace ns3::training::tests::traffic_test

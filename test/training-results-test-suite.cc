@@ -5,42 +5,27 @@
  */
 
 #include "file-test-common.h"
-#include "refusal-test-common.h"
-#include "test-case.h"
 
 #include "ns3/nstime.h"
 #include "ns3/result-store.h"
 #include "ns3/sqlite-database.h"
 #include "ns3/timeline-trace.h"
-#include "ns3/training-configuration-error.h"
 #include "ns3/training-json-writer.h"
 #include "ns3/training-output-file.h"
-#include "ns3/training-time-resolution.h"
 
 #include <cmath>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <limits>
 #include <set>
 #include <stdexcept>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
-#include <utility>
-#include <vector>
 
-namespace training_results_test
+namespace ns3::training::tests::training_results_test
 {
 
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
-
-/**
- * @param path a path
- * @return whether it exists
- */
+/** @param path a path @return whether it exists */
 bool
 Exists(const std::string& path)
 {
@@ -103,7 +88,6 @@ TestJsonWriter()
 void
 TestOutputFile()
 {
-    UsePicoseconds();
     const std::string good = MakePath("good.json");
     const auto check = [&](OutputKind kind) {
         return GetRefusal([&] { CheckOutputFile(good, kind); });
@@ -144,7 +128,7 @@ TestOutputFile()
                                GetRefusal([&] { ResultStore store(bad, MakeRun()); })};
         for (const auto& message : refusals)
         {
-            NS_TEST_EXPECT_MSG_NE(message.find("'" + bad + "'"), std::string::npos, message);
+            ExpectPart(message, "'" + bad + "'");
             NS_TEST_EXPECT_MSG_EQ(message.find('\n'), std::string::npos, message);
         }
     }
@@ -206,7 +190,6 @@ TestOutputFileReplacement()
 void
 TestTimelineTrace()
 {
-    UsePicoseconds();
     const std::string path = MakePath("trace.json");
     const std::string step =
         R"({"ph":"X","pid":3,"tid":3,"ts":1000000000.000001,"dur":0.000020,"name":"a \"b\"",)"
@@ -239,9 +222,9 @@ TestTimelineTrace()
           R"({"ph":"M","name":"thread_name","pid":3,"tid":3,"args":{"name":"steps"}})",
           R"({"ph":"X","pid":3,"tid":1,"ts":0.000000,"dur":2.000000,"name":"forward"})"})
     {
-        NS_TEST_EXPECT_MSG_NE(text.find(part), std::string::npos, "lacks " << part);
+        ExpectPart(text, part);
     }
-    NS_TEST_EXPECT_MSG_NE(text.find(step), std::string::npos, "lacks " << step);
+    ExpectPart(text, step);
     NS_TEST_EXPECT_MSG_EQ(text.substr(text.size() - 5), "\"}\n]\n", "end");
 
     {
@@ -332,33 +315,35 @@ struct ResultStoreTestCase
             NS_TEST_EXPECT_MSG_EQ(Get("PRAGMA journal_mode"), "wal", "write-ahead log");
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT state FROM run"), "unfinished", "at first");
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT finished IS NULL FROM run"), "1", "at first");
-            store.Add(CollectiveRow{1,
-                                    0,
-                                    2,
-                                    "all-reduce",
-                                    "ring",
-                                    5000000000,
-                                    0.25,
-                                    0.5,
-                                    6,
-                                    0.375,
-                                    "a to b"});
+            const CollectiveRow collective{1,
+                                           0,
+                                           2,
+                                           "all-reduce",
+                                           "ring",
+                                           5000000000,
+                                           0.25,
+                                           0.5,
+                                           6,
+                                           0.375,
+                                           "a to b"};
+            store.Add(collective);
             store.Add(MessageRow{0, 1, 77, 125, 0.125, 0.25, 3, 4, 5, 6});
-            store.Add(LinkCounterRow{"switch 0",
-                                     3,
-                                     "host 1",
-                                     1000,
-                                     10,
-                                     2,
-                                     1,
-                                     4,
-                                     0.5,
-                                     4096,
-                                     3,
-                                     5,
-                                     100000,
-                                     0.5,
-                                     0.25});
+            const LinkCounterRow counter{"switch 0",
+                                         3,
+                                         "host 1",
+                                         1000,
+                                         10,
+                                         2,
+                                         1,
+                                         4,
+                                         0.5,
+                                         4096,
+                                         3,
+                                         5,
+                                         100000,
+                                         0.5,
+                                         0.25};
+            store.Add(counter);
             store.Add(LinkIterationRow{7, "switch 0", 3, "host 1", 2, 1000, 10, 1, 4, 0.5, 0.125});
             NS_TEST_EXPECT_MSG_EQ(Get("SELECT count(*) FROM message"), "0", "kept in memory");
             IterationRecord record;
@@ -516,10 +501,7 @@ TestResultStoreLock()
     NS_TEST_EXPECT_MSG_EQ(Exists(path), false, "and not made again");
 }
 
-/**
- * @param content content of a file
- * @param part text that the message must contain
- */
+/** @param content content of a file @param part text that the message must contain */
 void
 Refuse(const std::string& content, const std::string& part)
 {
@@ -529,8 +511,8 @@ Refuse(const std::string& content, const std::string& part)
                            GetRefusal([&] { ResultStore store(path, MakeRun()); })};
     for (const auto& message : refusals)
     {
-        NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message << ": " << part);
-        NS_TEST_EXPECT_MSG_NE(message.find("'" + path + "'"), std::string::npos, message);
+        ExpectPart(message, part);
+        ExpectPart(message, "'" + path + "'");
         NS_TEST_EXPECT_MSG_EQ(message.find('\n'), std::string::npos, message);
     }
     NS_TEST_EXPECT_MSG_EQ(ReadFile(path), content, "changed: " << part);
@@ -581,13 +563,7 @@ TestResultStoreRefusal()
                           "an empty file is as good as none");
 }
 
-/**
- * @param path the file
- * @param process number of the process
- * @param iterations number of iterations to add
- * @param messages messages per iteration
- * @return exit status
- */
+/** @return exit status */
 int
 Append(const std::string& path, uint32_t process, uint32_t iterations, uint32_t messages)
 {
@@ -689,4 +665,4 @@ const Suite g_suite(
      {"results: newer, corrupt and foreign files are refused, untouched", TestResultStoreRefusal},
      {"results: eight processes create and fill one file at once", TestResultStoreConcurrency}});
 
-} // namespace training_results_test
+} // namespace ns3::training::tests::training_results_test

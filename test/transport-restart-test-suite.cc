@@ -8,19 +8,11 @@
 
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 
 #include <algorithm>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace transport_restart_test
+namespace ns3::training::tests::transport_restart_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** After a restart messages of before do not arrive, whatever is on its way, and later ones do. */
 struct TransportRestartTestCase
@@ -32,7 +24,6 @@ struct TransportRestartTestCase
 
     void Run()
     {
-        UsePicoseconds();
         for (uint32_t restarts : {1U, 2U, 5U})
         {
             Run(restarts);
@@ -114,4 +105,4 @@ const Suite g_suite("transport-restart",
                      {"restarts of uec", [] { TransportRestartTestCase{"uec"}.Run(); }},
                      {"restarts of tcp", [] { TransportRestartTestCase{"tcp"}.Run(); }}});
 
-} // namespace transport_restart_test
+} // namespace ns3::training::tests::transport_restart_test

@@ -8,24 +8,16 @@
 
 #include "ns3/message-transport.h"
 #include "ns3/rdma-transport.h"
-#include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/training-cluster.h"
-#include "ns3/training-time-resolution.h"
 #include "ns3/uec-transport.h"
 #include "ns3/uinteger.h"
 
 #include <map>
-#include <tuple>
-#include <vector>
 
-namespace transport_test
+namespace ns3::training::tests::transport_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** Messages received by a rank. */
 struct Received
@@ -41,17 +33,10 @@ struct Received
 class TransportFixture
 {
   public:
-    /**
-     * @param kind rdma, tcp or uec
-     * @param ranks number of ranks
-     * @param loss drop probability of each link
-     */
+    /** @param loss drop probability of each link */
     TransportFixture(const std::string& kind, uint32_t ranks, double loss)
         : received(ranks)
     {
-        UsePicoseconds();
-        RngSeedManager::SetSeed(1);
-        RngSeedManager::SetRun(1);
         ClusterOptions options;
         options.ranks = ranks;
         options.transport = kind;
@@ -132,7 +117,6 @@ MakePayload(uint64_t bytes, uint32_t seed)
 /**
  * Concurrent messages of unusual sizes between all pairs of ranks arrive complete, in order per
  * pair, with their tags and contents, on an intact and a lossy network.
- * @param kind rdma, tcp or uec
  * @param loss drop probability of each link
  */
 void
@@ -181,11 +165,7 @@ TestMessagesArrive(const std::string& kind, double loss)
     }
 }
 
-/**
- * Sizes do not wrap at 32 bits.
- * @param kind rdma or uec
- * @param lineBytes of a packet of 4096 bytes
- */
+/** Sizes do not wrap at 32 bits. @param lineBytes of a packet of 4096 bytes */
 void
 TestHugeMessage(const std::string& kind, uint32_t lineBytes)
 {
@@ -204,10 +184,7 @@ TestHugeMessage(const std::string& kind, uint32_t lineBytes)
     NS_TEST_EXPECT_MSG_EQ(fixture.received[1][1].bytes, 1, "the next one");
 }
 
-/**
- * An unreachable peer is reported with a reason, and the simulation ends.
- * @param kind rdma or tcp
- */
+/** An unreachable peer is reported with a reason, and the simulation ends. */
 void
 TestUnreachablePeer(const std::string& kind)
 {
@@ -243,4 +220,4 @@ MakeCases()
 
 const Suite g_suite("transport", Duration::QUICK, MakeCases());
 
-} // namespace transport_test
+} // namespace ns3::training::tests::transport_test

@@ -6,7 +6,6 @@
 
 #include "file-test-common.h"
 #include "quantized-test-common.h"
-#include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/gradient-source.h"
@@ -20,21 +19,12 @@
 #include "ns3/training-run.h"
 #include "ns3/transformer-graph.h"
 
-#include <cmath>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
-namespace whole_job_quantized_test
+namespace ns3::training::tests::whole_job_quantized_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /// Seed of the numbers, the default of TrainingApplication.
 constexpr uint64_t SEED = 1;
@@ -456,4 +446,4 @@ const Suite g_suite("whole-job-quantized",
                       TestQuantizedTimes}},
                     TestSuite::Type::SYSTEM);
 
-} // namespace whole_job_quantized_test
+} // namespace ns3::training::tests::whole_job_quantized_test

@@ -5,18 +5,11 @@
  */
 
 #include "formats-test-common.h"
-#include "test-case.h"
 
 #include "ns3/workload-summary.h"
 
-#include <string>
-
-namespace workload_summary_test
+namespace ns3::training::tests::workload_summary_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 WorkloadSummary
 SummarizeFile(const std::string& path, uint32_t ranks, bool lenient)
@@ -192,4 +185,4 @@ const Suite g_suite("workload-summary",
                     {{"summaries count the tasks and bytes and problems of files",
                       TestWorkloadSummary}});
 
-} // namespace workload_summary_test
+} // namespace ns3::training::tests::workload_summary_test

@@ -4,22 +4,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "refusal-test-common.h"
 #include "test-case.h"
 
 #include "ns3/training-json-writer.h"
 #include "ns3/training-yaml.h"
 
-#include <string>
-#include <utility>
-#include <vector>
-
-namespace yaml_test
+namespace ns3::training::tests::yaml_test
 {
-
-using namespace ns3;
-using namespace ns3::training;
-using namespace ns3::training::tests;
 
 /** @return a value as JSON whose values are all texts */
 std::string
@@ -160,4 +151,4 @@ const Suite g_suite("yaml",
                      {"JSON is read as it is written", TestJson},
                      {"malformed files, and YAML that is not read", TestRefusals}});
 
-} // namespace yaml_test
+} // namespace ns3::training::tests::yaml_test
