@@ -15,6 +15,7 @@
 #include "ns3/atp-wire-format.h"
 #include "ns3/boolean.h"
 #include "ns3/contribution-check.h"
+#include "ns3/number-format.h"
 #include "ns3/topology-builder.h"
 #include "ns3/wire-bytes.h"
 
