@@ -17,6 +17,7 @@ def build(bld):
     version = bld.path.find_node('VERSION').read().strip()
     module = bld.create_ns3_module('distributed-training', ['core', 'internet', 'network'])
     module.source = read_list(bld.path, 'source_files')
+    module.includes = 'model program'  # of private headers
     report = bld.path.find_dir('model/results/report').abspath()
     published = bld.path.find_node('examples/published.toml').abspath()
     module.defines = [
@@ -34,6 +35,7 @@ def build(bld):
 
     tests = bld.create_ns3_module_test_library('distributed-training')
     tests.source = read_list(bld.path, 'test_files')
+    tests.includes = module.includes
 
     headers = bld(features='ns3header')
     headers.module = 'distributed-training'

@@ -15,10 +15,10 @@
  */
 
 #include "hidden-global-values.h"
+#include "measure/reproduction.h"
+#include "options/size-list.h"
 
-#include "ns3/reproduction.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/size-list.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-workload.h"

@@ -14,9 +14,9 @@
  */
 
 #include "hidden-global-values.h"
+#include "measure/reproduction.h"
 
 #include "ns3/atp-measurement.h"
-#include "ns3/reproduction.h"
 #include "ns3/training-program.h"
 
 #include <algorithm>

@@ -13,10 +13,10 @@
  *   ./ns3w run inceptionn
  */
 
+#include "codec/inceptionn-codec.h"
 #include "hidden-global-values.h"
+#include "measure/reproduction.h"
 
-#include "ns3/inceptionn-codec.h"
-#include "ns3/reproduction.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
 

@@ -7,9 +7,10 @@
 #ifndef DISTRIBUTED_TRAINING_JOB_VALIDATION_TIMES_H
 #define DISTRIBUTED_TRAINING_JOB_VALIDATION_TIMES_H
 
-#include "ns3/graph-timing.h"
+#include "graph/graph-timing.h"
+#include "measure/reproduction.h"
+
 #include "ns3/parallel-plan.h"
-#include "ns3/reproduction.h"
 
 #include <cstdint>
 #include <map>

@@ -8,9 +8,9 @@
 #define DISTRIBUTED_TRAINING_JOB_VALIDATION_ZERO_H
 
 #include "job-validation-times.h"
+#include "parallel/transformer-graph.h"
 
 #include "ns3/parallel-command-line.h"
-#include "ns3/transformer-graph.h"
 
 #include <array>
 #include <cstdint>

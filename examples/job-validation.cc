@@ -17,9 +17,9 @@
 #include "job-validation-times.h"
 #include "job-validation-zero.h"
 #include "nccl-published.h"
+#include "pipeline/pipeline-choice.h"
+#include "pipeline/pipeline-timing.h"
 
-#include "ns3/pipeline-choice.h"
-#include "ns3/pipeline-timing.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
 

@@ -14,11 +14,11 @@
 
 #include "hidden-global-values.h"
 #include "multitree-iterations.h"
+#include "options/size-list.h"
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/size-list.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"

@@ -7,8 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_MULTITREE_ITERATIONS_H
 #define DISTRIBUTED_TRAINING_MULTITREE_ITERATIONS_H
 
+#include "measure/reproduction.h"
+
 #include "ns3/abort.h"
-#include "ns3/reproduction.h"
 
 #include <algorithm>
 #include <cmath>

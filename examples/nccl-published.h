@@ -7,9 +7,10 @@
 #ifndef DISTRIBUTED_TRAINING_NCCL_PUBLISHED_H
 #define DISTRIBUTED_TRAINING_NCCL_PUBLISHED_H
 
+#include "measure/reproduction.h"
+
 #include "ns3/cluster-options.h"
 #include "ns3/in-network-system.h"
-#include "ns3/reproduction.h"
 
 #include <cstdint>
 #include <string>

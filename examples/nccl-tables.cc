@@ -11,14 +11,14 @@
  *   ./ns3w run nccl-tables
  */
 
+#include "communicator/nccl-tuning.h"
 #include "hidden-global-values.h"
+#include "measure/recorded-collectives.h"
 #include "nccl-published.h"
 
 #include "ns3/cluster-command-line.h"
 #include "ns3/experiment.h"
 #include "ns3/json-output.h"
-#include "ns3/nccl-tuning.h"
-#include "ns3/recorded-collectives.h"
 #include "ns3/run-cost.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"

@@ -13,10 +13,10 @@
  *   ./ns3w run switch-parameter-server
  */
 
+#include "engine/fabric-border.h"
 #include "hidden-global-values.h"
+#include "measure/reproduction.h"
 
-#include "ns3/fabric-border.h"
-#include "ns3/reproduction.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/switch-ps-optimizer.h"
 #include "ns3/switch-ps-wire-format.h"

@@ -14,13 +14,13 @@
 
 #include "codesign-hardware.h"
 #include "hidden-global-values.h"
+#include "measure/reproduction.h"
+#include "options/size-list.h"
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
 #include "ns3/graph-summary.h"
-#include "ns3/reproduction.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/size-list.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-program.h"

@@ -8,11 +8,11 @@
 
 #include "in-network-system.h"
 #include "nic-algorithm.h"
+#include "schedule/schedule-file.h"
 
 #include "ns3/algorithm-chooser.h"
 #include "ns3/collective-algorithm.h"
 #include "ns3/path-choice.h"
-#include "ns3/schedule-file.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-key-values.h"
 #include "ns3/training-registry.h"

@@ -6,12 +6,12 @@
 
 #include "codec-helper.h"
 
+#include "codec/integer-codec.h"
 #include "in-network-system.h"
 #include "nic-algorithm.h"
 
 #include "ns3/bucket-codec.h"
 #include "ns3/host-model.h"
-#include "ns3/integer-codec.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/string.h"
 #include "ns3/training-configuration-error.h"

@@ -6,12 +6,13 @@
 
 #include "fabric-helper.h"
 
+#include "core/memory.h"
+#include "core/random-streams.h"
+
 #include "ns3/node.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-memory.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-random-streams.h"
 #include "ns3/training-time-resolution.h"
 
 #include <algorithm>

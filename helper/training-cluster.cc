@@ -7,10 +7,10 @@
 #include "training-cluster.h"
 
 #include "ecn-marking.h"
+#include "engine/fabric-border.h"
+#include "engine/fabric-partition.h"
 
 #include "ns3/collective-algorithm.h"
-#include "ns3/fabric-border.h"
-#include "ns3/fabric-partition.h"
 #include "ns3/path-choice.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/shortest-paths.h"

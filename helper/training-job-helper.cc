@@ -6,14 +6,15 @@
 
 #include "training-job-helper.h"
 
+#include "accelerate/private-groups.h"
+#include "core/random-streams.h"
+
 #include "ns3/abort.h"
 #include "ns3/double.h"
 #include "ns3/node.h"
-#include "ns3/private-groups.h"
 #include "ns3/string.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
-#include "ns3/training-random-streams.h"
 
 #include <numeric>
 #include <utility>

@@ -5,10 +5,10 @@
  */
 
 #include "fabric-test-common.h"
+#include "fabric/frame-wire-format.h"
 #include "test-case.h"
 
 #include "ns3/aggregation-tree.h"
-#include "ns3/frame-wire-format.h"
 #include "ns3/number-format.h"
 #include "ns3/sharp-wire-format.h"
 #include "ns3/topology-builder.h"

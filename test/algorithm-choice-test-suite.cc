@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "measure/algorithm-sweep.h"
 #include "test-case.h"
 
 #include "ns3/algorithm-chooser.h"
-#include "ns3/algorithm-sweep.h"
 #include "ns3/collective-cost.h"
 #include "ns3/collective-planner.h"
 #include "ns3/simulator.h"

@@ -5,8 +5,8 @@
  */
 
 #include "file-test-common.h"
+#include "run/astra-system.h"
 
-#include "ns3/astra-system.h"
 #include "ns3/collective-algorithm.h"
 #include "ns3/nstime.h"
 #include "ns3/program-options.h"

@@ -4,13 +4,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "fabric/frame-wire-format.h"
+#include "innetwork/saturating-sum.h"
 #include "switch-program-test-common.h"
 
 #include "ns3/atp-program.h"
 #include "ns3/atp-wire-format.h"
 #include "ns3/boolean.h"
-#include "ns3/frame-wire-format.h"
-#include "ns3/saturating-sum.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

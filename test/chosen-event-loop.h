@@ -7,13 +7,14 @@
 #ifndef DISTRIBUTED_TRAINING_CHOSEN_EVENT_LOOP_H
 #define DISTRIBUTED_TRAINING_CHOSEN_EVENT_LOOP_H
 
+#include "engine/window-simulator-impl.h"
+
 #include "ns3/boolean.h"
 #include "ns3/global-value.h"
 #include "ns3/object.h"
 #include "ns3/simulator-impl.h"
 #include "ns3/simulator.h"
 #include "ns3/type-id.h"
-#include "ns3/window-simulator-impl.h"
 
 namespace ns3::training::tests
 {

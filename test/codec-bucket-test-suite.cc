@@ -5,10 +5,10 @@
  */
 
 #include "codec-test-common.h"
+#include "codec/omnireduce-codec.h"
 
 #include "ns3/bucket-codec.h"
 #include "ns3/error-feedback.h"
-#include "ns3/omnireduce-codec.h"
 
 #include <set>
 

@@ -5,8 +5,8 @@
  */
 
 #include "codec-test-common.h"
+#include "codec/eight-bit-float.h"
 
-#include "ns3/eight-bit-float.h"
 #include "ns3/training-float-bits.h"
 
 namespace ns3::training::tests::codec_float_test

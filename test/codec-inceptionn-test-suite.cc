@@ -5,9 +5,9 @@
  */
 
 #include "codec-test-common.h"
+#include "codec/inceptionn-codec.h"
 #include "inceptionn-vectors.h"
 
-#include "ns3/inceptionn-codec.h"
 #include "ns3/training-float-bits.h"
 
 #include <array>

@@ -5,12 +5,12 @@
  */
 
 #include "coded-test-common.h"
+#include "fabric/coded-payload.h"
+#include "fabric/frame-wire-format.h"
+#include "measure/algorithm-sweep.h"
 
-#include "ns3/algorithm-sweep.h"
 #include "ns3/codec-engine.h"
-#include "ns3/coded-payload.h"
 #include "ns3/fabric-wire-format.h"
-#include "ns3/frame-wire-format.h"
 #include "ns3/message-coding.h"
 #include "ns3/training-run.h"
 #include "ns3/uec-nic.h"

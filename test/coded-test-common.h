@@ -7,9 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_CODED_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_CODED_TEST_COMMON_H
 
+#include "record/codec-figures.h"
 #include "test-case.h"
 
-#include "ns3/codec-figures.h"
 #include "ns3/collective-measurement.h"
 #include "ns3/guarded-run.h"
 #include "ns3/nic-figures.h"

@@ -10,14 +10,14 @@
  * of memory and work with the number of ranks.
  */
 
+#include "collective/butterfly-phases.h"
+#include "collective/gather-synthesizer.h"
 #include "plain-schedule-test-common.h"
 #include "schedule-test-common.h"
+#include "schedule/schedule-file.h"
+#include "schedule/schedule-interpreter.h"
 #include "test-case.h"
 
-#include "ns3/butterfly-phases.h"
-#include "ns3/gather-synthesizer.h"
-#include "ns3/schedule-file.h"
-#include "ns3/schedule-interpreter.h"
 #include "ns3/schedule-verifier.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"

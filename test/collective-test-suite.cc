@@ -5,11 +5,11 @@
  */
 
 #include "schedule-test-common.h"
+#include "schedule/schedule-interpreter.h"
 #include "test-case.h"
 
 #include "ns3/collective-algorithm.h"
 #include "ns3/lower-bound.h"
-#include "ns3/schedule-interpreter.h"
 #include "ns3/schedule-verifier.h"
 #include "ns3/topology-builder.h"
 

@@ -4,13 +4,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "communicator/nccl-tuning.h"
 #include "test-case.h"
 
 #include "ns3/config.h"
 #include "ns3/data-rate.h"
 #include "ns3/guarded-run.h"
 #include "ns3/host-model.h"
-#include "ns3/nccl-tuning.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"

@@ -5,11 +5,11 @@
  */
 
 #include "fabric-test-common.h"
+#include "schedule/schedule-interpreter.h"
 #include "test-case.h"
 
 #include "ns3/collective-planner.h"
 #include "ns3/message-tag.h"
-#include "ns3/schedule-interpreter.h"
 #include "ns3/scheduled-communicator.h"
 
 #include <algorithm>

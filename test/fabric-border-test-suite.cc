@@ -4,11 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "engine/fabric-partition.h"
 #include "fabric-test-common.h"
+#include "fabric/frame-archive.h"
 #include "test-case.h"
 
-#include "ns3/fabric-partition.h"
-#include "ns3/frame-archive.h"
 #include "ns3/packet.h"
 #include "ns3/process-border.h"
 #include "ns3/topology-builder.h"

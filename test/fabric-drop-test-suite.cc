@@ -5,11 +5,11 @@
  */
 
 #include "fabric-test-common.h"
+#include "fabric/endpoint-address.h"
 #include "test-case.h"
 
 #include "ns3/double.h"
 #include "ns3/drop-reason.h"
-#include "ns3/endpoint-address.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/packet.h"
 #include "ns3/uinteger.h"

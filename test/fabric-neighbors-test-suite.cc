@@ -4,9 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "fabric/endpoint-address.h"
 #include "neighbors-test-common.h"
-
-#include "ns3/endpoint-address.h"
 
 namespace ns3::training::tests::fabric_neighbors_test
 {

@@ -6,8 +6,8 @@
 
 #include "chakra-test-common.h"
 #include "formats-test-common.h"
+#include "graph/graph-timing.h"
 
-#include "ns3/graph-timing.h"
 #include "ns3/nstime.h"
 
 namespace ns3::training::tests::formats_chakra_test

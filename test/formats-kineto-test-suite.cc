@@ -5,8 +5,8 @@
  */
 
 #include "formats-test-common.h"
+#include "graph/graph-timing.h"
 
-#include "ns3/graph-timing.h"
 #include "ns3/nstime.h"
 
 #include <algorithm>

@@ -8,8 +8,7 @@
 #define DISTRIBUTED_TRAINING_FORMATS_TEST_COMMON_H
 
 #include "file-test-common.h"
-
-#include "ns3/workload-format.h"
+#include "formats/workload-format.h"
 
 #include <boost/crc.hpp>
 

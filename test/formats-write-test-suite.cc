@@ -5,12 +5,12 @@
  */
 
 #include "formats-test-common.h"
+#include "formats/goal-writer.h"
+#include "graph/graph-timing.h"
+#include "pipeline/pipeline-choice.h"
+#include "pipeline/pipeline-timing.h"
 
-#include "ns3/goal-writer.h"
-#include "ns3/graph-timing.h"
 #include "ns3/nstime.h"
-#include "ns3/pipeline-choice.h"
-#include "ns3/pipeline-timing.h"
 
 namespace ns3::training::tests::formats_write_test
 {

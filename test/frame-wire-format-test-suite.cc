@@ -4,15 +4,15 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "fabric/frame-wire-format.h"
+#include "innetwork/network-fallback-wire-format.h"
 #include "rdma-test-common.h"
 #include "test-case.h"
 
 #include "ns3/config.h"
 #include "ns3/fabric-pcap.h"
 #include "ns3/fabric-wire-format.h"
-#include "ns3/frame-wire-format.h"
 #include "ns3/ipv4-header.h"
-#include "ns3/network-fallback-wire-format.h"
 #include "ns3/packet.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/switchml-wire-format.h"

@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "job/gradient-values.h"
 #include "test-case.h"
 
 #include "ns3/gradient-source.h"
-#include "ns3/gradient-values.h"
 
 #include <cmath>
 #include <fstream>

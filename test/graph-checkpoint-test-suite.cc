@@ -5,11 +5,11 @@
  */
 
 #include "graph-test-common.h"
+#include "graph/graph-timing.h"
 #include "test-case.h"
 
 #include "ns3/checkpoint-graph.h"
 #include "ns3/graph-summary.h"
-#include "ns3/graph-timing.h"
 
 #include <algorithm>
 

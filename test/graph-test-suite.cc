@@ -5,10 +5,10 @@
  */
 
 #include "graph-test-common.h"
+#include "graph/graph-timing.h"
+#include "graph/shared-path.h"
 #include "test-case.h"
 
-#include "ns3/graph-timing.h"
-#include "ns3/shared-path.h"
 #include "ns3/task-meetings.h"
 #include "ns3/task-runner.h"
 #include "ns3/task-trace.h"

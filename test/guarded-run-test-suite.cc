@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "guard/run-interrupts.h"
 #include "test-case.h"
 
 #include "ns3/guarded-run.h"
-#include "ns3/run-interrupts.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
 

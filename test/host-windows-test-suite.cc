@@ -6,11 +6,11 @@
 
 #include "chosen-event-loop.h"
 #include "rdma-test-common.h"
+#include "rdma/congestion/rdma-dcqcn.h"
 #include "test-case.h"
 
 #include "ns3/bucket-scheduler.h"
 #include "ns3/random-variable-stream.h"
-#include "ns3/rdma-dcqcn.h"
 #include "ns3/string.h"
 #include "ns3/training-mix-bits.h"
 #include "ns3/uinteger.h"

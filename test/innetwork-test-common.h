@@ -7,12 +7,12 @@
 #ifndef DISTRIBUTED_TRAINING_INNETWORK_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_INNETWORK_TEST_COMMON_H
 
+#include "guard/run-warnings.h"
 #include "run-test-common.h"
 #include "test-case.h"
 
 #include "ns3/config.h"
 #include "ns3/in-network-figures.h"
-#include "ns3/run-warnings.h"
 #include "ns3/string.h"
 #include "ns3/training-cluster.h"
 

@@ -13,9 +13,9 @@
 
 #include "chakra-test-common.h"
 #include "file-test-common.h"
+#include "pipeline/pipeline-choice.h"
 
 #include "ns3/config.h"
-#include "ns3/pipeline-choice.h"
 #include "ns3/training-run.h"
 
 namespace ns3::training::tests::iteration_parts_test

@@ -5,9 +5,9 @@
  */
 
 #include "file-test-common.h"
+#include "run/job-check.h"
 
 #include "ns3/cluster-options.h"
-#include "ns3/job-check.h"
 #include "ns3/parallel-command-line.h"
 #include "ns3/parallel-plan.h"
 #include "ns3/training-run.h"

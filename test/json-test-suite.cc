@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "core/json-scanner.h"
+#include "core/json-tree.h"
 #include "test-case.h"
 
-#include "ns3/training-json-scanner.h"
-#include "ns3/training-json-tree.h"
 #include "ns3/training-json-writer.h"
 
 #include <limits>

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "core/input-file.h"
+#include "core/memory.h"
 #include "test-case.h"
 
 #include "ns3/boolean.h"
@@ -11,9 +13,7 @@
 #include "ns3/double.h"
 #include "ns3/object.h"
 #include "ns3/training-attribute-list.h"
-#include "ns3/training-input-file.h"
 #include "ns3/training-key-values.h"
-#include "ns3/training-memory.h"
 #include "ns3/uinteger.h"
 
 namespace ns3::training::tests::key_values_test

@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "job/layer-workload.h"
 #include "test-case.h"
 
-#include "ns3/layer-workload.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/training-application.h"

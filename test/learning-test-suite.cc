@@ -4,12 +4,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "job/dense-network.h"
+#include "record/codec-figures.h"
 #include "run-test-common.h"
 #include "test-case.h"
 
 #include "ns3/bucket-codec.h"
-#include "ns3/codec-figures.h"
-#include "ns3/dense-network.h"
 #include "ns3/error-feedback.h"
 #include "ns3/gradient-training.h"
 #include "ns3/training-run.h"

@@ -5,8 +5,8 @@
  */
 
 #include "file-test-common.h"
+#include "life/checkpoint-interval.h"
 
-#include "ns3/checkpoint-interval.h"
 #include "ns3/energy-model.h"
 #include "ns3/failure-model.h"
 #include "ns3/failure-sequence.h"

@@ -4,14 +4,14 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "collective/multitree-construction.h"
+#include "collective/tree-network.h"
 #include "test-case.h"
 
 #include "ns3/data-rate.h"
-#include "ns3/multitree-construction.h"
 #include "ns3/nstime.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
-#include "ns3/tree-network.h"
 
 #include <algorithm>
 #include <map>

@@ -6,11 +6,11 @@
 
 #include "chosen-event-loop.h"
 #include "rdma-test-common.h"
+#include "rdma/congestion/rdma-dcqcn.h"
 #include "test-case.h"
 
 #include "ns3/bucket-scheduler.h"
 #include "ns3/object-factory.h"
-#include "ns3/rdma-dcqcn.h"
 #include "ns3/switch-device.h"
 #include "ns3/training-event-loop.h"
 #include "ns3/uinteger.h"

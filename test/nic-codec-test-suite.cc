@@ -4,16 +4,16 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "fabric/coded-payload.h"
+#include "fabric/endpoint-address.h"
+#include "fabric/frame-archive.h"
+#include "fabric/frame-wire-format.h"
+#include "fabric/gradient-tag.h"
+#include "fabric/ip-frame.h"
 #include "test-case.h"
 
 #include "ns3/codec-engine.h"
-#include "ns3/coded-payload.h"
 #include "ns3/double.h"
-#include "ns3/endpoint-address.h"
-#include "ns3/frame-archive.h"
-#include "ns3/frame-wire-format.h"
-#include "ns3/gradient-tag.h"
-#include "ns3/ip-frame.h"
 #include "ns3/ipv4-header.h"
 #include "ns3/message-coding.h"
 #include "ns3/string.h"

@@ -5,12 +5,12 @@
  */
 
 #include "fabric-test-common.h"
+#include "schedule/schedule-interpreter.h"
 #include "test-case.h"
 
 #include "ns3/collective-planner.h"
 #include "ns3/nic-communicator.h"
 #include "ns3/packet-planner.h"
-#include "ns3/schedule-interpreter.h"
 #include "ns3/string.h"
 #include "ns3/training-float-bits.h"
 

@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "communicator/nccl-tuning.h"
 #include "innetwork-test-common.h"
 
-#include "ns3/nccl-tuning.h"
 #include "ns3/packet-size.h"
 
 namespace ns3::training::tests::nvls_tree_test

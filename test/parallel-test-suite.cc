@@ -5,12 +5,12 @@
  */
 
 #include "file-test-common.h"
+#include "graph/graph-timing.h"
 #include "memory-test-common.h"
+#include "parallel/transformer-graph.h"
 
 #include "ns3/graph-summary.h"
-#include "ns3/graph-timing.h"
 #include "ns3/parallel-plan.h"
-#include "ns3/transformer-graph.h"
 #include "ns3/transformer-model.h"
 
 #include <map>

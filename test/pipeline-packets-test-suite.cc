@@ -4,19 +4,19 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "graph/graph-timing.h"
+#include "parallel/transformer-graph.h"
+#include "pipeline/pipeline-choice.h"
+#include "pipeline/pipeline-timing.h"
 #include "test-case.h"
 
 #include "ns3/collective-operation.h"
-#include "ns3/graph-timing.h"
 #include "ns3/layer-tasks.h"
 #include "ns3/nstime.h"
 #include "ns3/parallel-plan.h"
-#include "ns3/pipeline-choice.h"
-#include "ns3/pipeline-timing.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-job-helper.h"
-#include "ns3/transformer-graph.h"
 #include "ns3/transformer-model.h"
 
 #include <algorithm>

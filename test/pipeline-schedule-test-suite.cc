@@ -5,10 +5,10 @@
  */
 
 #include "file-test-common.h"
+#include "pipeline/pipeline-choice.h"
+#include "pipeline/pipeline-timing.h"
 
-#include "ns3/pipeline-choice.h"
 #include "ns3/pipeline-schedule.h"
-#include "ns3/pipeline-timing.h"
 
 namespace ns3::training::tests::pipeline_schedule_test
 {

@@ -4,11 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "accelerate/private-groups.h"
 #include "graph-test-common.h"
 #include "test-case.h"
 
 #include "ns3/cluster-options.h"
-#include "ns3/private-groups.h"
 #include "ns3/topology-graph.h"
 
 #include <numeric>

@@ -4,13 +4,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "options/size-list.h"
 #include "test-case.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/global-value.h"
 #include "ns3/nstime.h"
 #include "ns3/program-options.h"
-#include "ns3/size-list.h"
 #include "ns3/training-program.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-version.h"

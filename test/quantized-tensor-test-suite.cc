@@ -4,10 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "job/quantized-tensor.h"
 #include "quantized-test-common.h"
 #include "test-case.h"
-
-#include "ns3/quantized-tensor.h"
 
 #include <memory>
 

@@ -4,9 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "core/random-streams.h"
 #include "test-case.h"
-
-#include "ns3/training-random-streams.h"
 
 #include <set>
 

@@ -4,13 +4,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "collective/disjoint-rings.h"
+#include "collective/gather-synthesizer.h"
+#include "collective/rank-orders.h"
 #include "test-case.h"
 
 #include "ns3/data-rate.h"
-#include "ns3/disjoint-rings.h"
-#include "ns3/gather-synthesizer.h"
 #include "ns3/nstime.h"
-#include "ns3/rank-orders.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
 

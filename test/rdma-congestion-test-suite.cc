@@ -10,19 +10,19 @@
  */
 
 #include "rdma-test-common.h"
+#include "rdma/congestion/rdma-dcqcn.h"
+#include "rdma/congestion/rdma-dctcp.h"
+#include "rdma/congestion/rdma-fixed-window.h"
+#include "rdma/congestion/rdma-hpcc.h"
+#include "rdma/congestion/rdma-power-tcp.h"
+#include "rdma/congestion/rdma-swift.h"
+#include "rdma/congestion/rdma-theta-power-tcp.h"
+#include "rdma/congestion/rdma-timely.h"
+#include "rdma/rdma-telemetry.h"
 #include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/rdma-congestion-control.h"
-#include "ns3/rdma-dcqcn.h"
-#include "ns3/rdma-dctcp.h"
-#include "ns3/rdma-fixed-window.h"
-#include "ns3/rdma-hpcc.h"
-#include "ns3/rdma-power-tcp.h"
-#include "ns3/rdma-swift.h"
-#include "ns3/rdma-telemetry.h"
-#include "ns3/rdma-theta-power-tcp.h"
-#include "ns3/rdma-timely.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 

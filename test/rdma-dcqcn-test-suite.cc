@@ -5,11 +5,11 @@
  */
 
 #include "rdma-test-common.h"
+#include "rdma/congestion/rdma-dcqcn.h"
 #include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/random-variable-stream.h"
-#include "ns3/rdma-dcqcn.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

@@ -11,12 +11,12 @@
  */
 
 #include "rdma-test-common.h"
+#include "rdma/congestion/rdma-hpcc.h"
 #include "test-case.h"
 
 #include "ns3/config.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/rdma-congestion-control.h"
-#include "ns3/rdma-hpcc.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-registry.h"

@@ -6,9 +6,9 @@
 
 #include "memory-test-common.h"
 #include "rdma-test-common.h"
+#include "rdma/congestion/rdma-dcqcn.h"
 #include "test-case.h"
 
-#include "ns3/rdma-dcqcn.h"
 #include "ns3/topology-builder.h"
 
 namespace ns3::training::tests::rdma_memory_test

@@ -5,10 +5,10 @@
  */
 
 #include "rdma-test-common.h"
+#include "rdma/congestion/rdma-dcqcn.h"
 #include "test-case.h"
 
 #include "ns3/random-variable-stream.h"
-#include "ns3/rdma-dcqcn.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/training-byte-buffer.h"
 #include "ns3/uinteger.h"

@@ -5,10 +5,10 @@
  */
 
 #include "rdma-test-common.h"
+#include "rdma/congestion/rdma-dcqcn.h"
 #include "test-case.h"
 
 #include "ns3/nic-program.h"
-#include "ns3/rdma-dcqcn.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/string.h"
 #include "ns3/topology-builder.h"

@@ -8,9 +8,9 @@
 #define DISTRIBUTED_TRAINING_RDMA_TEST_COMMON_H
 
 #include "fabric-test-common.h"
+#include "rdma/congestion/rdma-line-rate.h"
 
 #include "ns3/double.h"
-#include "ns3/rdma-line-rate.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/type-id.h"

@@ -5,11 +5,12 @@
  */
 
 #include "fabric-test-common.h"
+#include "fabric/frame-wire-format.h"
+#include "rdma/congestion/uec-nscc.h"
 #include "test-case.h"
 
 #include "ns3/boolean.h"
 #include "ns3/fabric-wire-format.h"
-#include "ns3/frame-wire-format.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/topology-builder.h"
@@ -17,7 +18,6 @@
 #include "ns3/uec-connection.h"
 #include "ns3/uec-helper.h"
 #include "ns3/uec-nic.h"
-#include "ns3/uec-nscc.h"
 #include "ns3/uec-paths.h"
 #include "ns3/uec-wire-format.h"
 #include "ns3/wire-bytes.h"

@@ -5,9 +5,9 @@
  */
 
 #include "rdma-test-common.h"
+#include "rdma/congestion/rdma-dcqcn.h"
 #include "test-case.h"
 
-#include "ns3/rdma-dcqcn.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/uinteger.h"
 

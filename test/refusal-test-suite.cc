@@ -4,9 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "options/value-suggestion.h"
+#include "run/algorithm-advice.h"
 #include "test-case.h"
 
-#include "ns3/algorithm-advice.h"
 #include "ns3/algorithm-chooser.h"
 #include "ns3/cluster-command-line.h"
 #include "ns3/collective-algorithm.h"
@@ -14,7 +15,6 @@
 #include "ns3/program-options.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
-#include "ns3/value-suggestion.h"
 
 namespace ns3::training::tests::refusal_test
 {

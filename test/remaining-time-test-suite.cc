@@ -4,9 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "guard/remaining-time.h"
 #include "test-case.h"
-
-#include "ns3/remaining-time.h"
 
 #include <algorithm>
 #include <cmath>

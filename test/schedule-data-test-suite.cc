@@ -5,15 +5,15 @@
  */
 
 #include "abort-test-common.h"
+#include "schedule/chunk-numbers.h"
+#include "schedule/schedule-order.h"
 #include "test-case.h"
 
 #include "ns3/chunk-layout.h"
-#include "ns3/chunk-numbers.h"
 #include "ns3/chunk-store.h"
 #include "ns3/collective-operation.h"
 #include "ns3/collective-schedule.h"
 #include "ns3/message-coding.h"
-#include "ns3/schedule-order.h"
 
 #include <memory>
 #include <numeric>

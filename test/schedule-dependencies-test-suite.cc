@@ -5,9 +5,8 @@
  */
 
 #include "plain-schedule-test-common.h"
+#include "schedule/chunk-dependencies.h"
 #include "test-case.h"
-
-#include "ns3/chunk-dependencies.h"
 
 #include <random>
 

@@ -6,12 +6,12 @@
 
 #include "file-test-common.h"
 #include "schedule-test-common.h"
+#include "schedule/msccl-schedule.h"
+#include "schedule/schedule-file.h"
+#include "schedule/schedule-interpreter.h"
 
 #include "ns3/collective-algorithm.h"
 #include "ns3/collective-measurement.h"
-#include "ns3/msccl-schedule.h"
-#include "ns3/schedule-file.h"
-#include "ns3/schedule-interpreter.h"
 #include "ns3/schedule-verifier.h"
 #include "ns3/simulator.h"
 

@@ -6,11 +6,11 @@
 
 #include "file-test-common.h"
 #include "schedule-test-common.h"
+#include "schedule/msccl-schedule.h"
+#include "schedule/schedule-file.h"
+#include "schedule/schedule-interpreter.h"
 
 #include "ns3/chunk-layout.h"
-#include "ns3/msccl-schedule.h"
-#include "ns3/schedule-file.h"
-#include "ns3/schedule-interpreter.h"
 #include "ns3/schedule-verifier.h"
 
 namespace ns3::training::tests::schedule_test

@@ -5,11 +5,11 @@
  */
 
 #include "file-test-common.h"
+#include "serving/serving-summary.h"
 
 #include "ns3/message-tag.h"
 #include "ns3/packet-size.h"
 #include "ns3/serving-helper.h"
-#include "ns3/serving-summary.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
 

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_STEADY_STATE_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_STEADY_STATE_TEST_COMMON_H
 
+#include "engine/window-simulator-impl.h"
 #include "rdma-test-common.h"
 #include "test-case.h"
 
@@ -14,7 +15,6 @@
 #include "ns3/config.h"
 #include "ns3/fabric-channel.h"
 #include "ns3/training-cluster.h"
-#include "ns3/window-simulator-impl.h"
 
 #include <random>
 

@@ -4,11 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "fabric/frame-archive.h"
+#include "fabric/frame-wire-format.h"
 #include "switch-program-test-common.h"
 #include "switch-ps-test-common.h"
 
-#include "ns3/frame-archive.h"
-#include "ns3/frame-wire-format.h"
 #include "ns3/switch-ps-program.h"
 #include "ns3/switch-ps-wire-format.h"
 #include "ns3/training-byte-archive.h"

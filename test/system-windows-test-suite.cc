@@ -6,6 +6,7 @@
 
 #include "chosen-event-loop.h"
 #include "rdma-test-common.h"
+#include "rdma/congestion/rdma-dcqcn.h"
 #include "test-case.h"
 
 #include "ns3/bucket-scheduler.h"
@@ -13,7 +14,6 @@
 #include "ns3/default-simulator-impl.h"
 #include "ns3/map-scheduler.h"
 #include "ns3/random-variable-stream.h"
-#include "ns3/rdma-dcqcn.h"
 #include "ns3/switch-device.h"
 #include "ns3/training-mix-bits.h"
 

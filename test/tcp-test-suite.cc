@@ -4,13 +4,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "record/tcp-figures.h"
 #include "test-case.h"
 
 #include "ns3/collective-measurement.h"
 #include "ns3/double.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-congestion-ops.h"
-#include "ns3/tcp-figures.h"
 #include "ns3/training-run.h"
 
 #include <map>

@@ -70,7 +70,6 @@ def fake_tree(path, version="3.40"):
     "name, patterns",
     [
         ("source_files", ["model/**/*.cc", "helper/**/*.cc", "program/**/*.cc"]),
-        ("header_files", ["model/**/*.h", "helper/**/*.h", "program/**/*.h"]),
         ("test_files", ["test/*.cc"]),
         ("example_names", ["examples/*.cc"]),
     ],
@@ -94,9 +93,12 @@ def test_every_source_begins_with_copyright_and_licence():
     assert [path for path in sources if not path.read_text().startswith(header)] == []
 
 
-def test_header_names_are_unique(ns3w):
-    names = [Path(path).name for path in ns3w.module_list("header_files")]
-    assert len(names) == len(set(names))
+def test_public_headers_exist_and_all_headers_have_names_of_their_own(ns3w):
+    public = ns3w.module_list("header_files")
+    headers = [path for room in ("model", "helper", "program") for path in ROOT.glob(f"{room}/**/*.h")]
+    assert public == sorted(set(public))
+    assert set(public) < {str(path.relative_to(ROOT)) for path in headers}
+    assert len({path.name for path in headers}) == len(headers)
 
 
 def test_help_fits_on_a_screen(tmp_path):

@@ -42,8 +42,9 @@ def list_programs():
 
 
 def list_headers():
-    folders = ("model", "helper", "program")
-    return sorted(path.name for folder in folders for path in (ROOT / folder).rglob("*.h"))
+    text = (ROOT / "CMakeLists.txt").read_text(encoding="ascii")
+    listed = re.search(r"^set\(header_files\n(.*?)^\)", text, re.M | re.S).group(1)
+    return sorted(Path(name).name for name in listed.split())
 
 
 def make_native(folder):

@@ -50,6 +50,14 @@ SOURCES = sorted(
     if path.suffix in (".h", ".cc")
 )
 HEADERS = {path.name: path for path in SOURCES if path.suffix == ".h"}
+PUBLIC = {
+    ROOT / name
+    for name in re.search(
+        r"^set\(header_files\n(.*?)^\)", (ROOT / "CMakeLists.txt").read_text(), re.M | re.S
+    )
+    .group(1)
+    .split()
+}
 
 
 def short(path):
@@ -145,15 +153,33 @@ def test_includes_point_downwards(room):
     assert wrong == []
 
 
+def spell(header, folder):
+    """Return how a file in a folder includes a header: a private one with its room."""
+    if header not in PUBLIC:
+        return "/".join(header.relative_to(ROOT).parts[1:])
+    return header.name if header.parent == folder else f"ns3/{header.name}"
+
+
 def test_includes_are_spelled_by_folder():
-    """A header of the same folder as "x.h", any other one as "ns3/x.h"."""
+    """A public header of the same folder as "x.h", any other one as "ns3/x.h"."""
     wrong = [
         f'{short(path)}: "{text}"'
         for path in SOURCES
         for text, header in get_includes(path)
-        if text != (header.name if header.parent == path.parent else f"ns3/{header.name}")
+        if text != spell(header, path.parent)
     ]
     assert wrong == []
+
+
+def test_public_headers_include_only_public_ones():
+    wrong = [
+        f"{short(path)} includes {short(header)}"
+        for path in PUBLIC
+        for _, header in get_includes(path)
+        if header not in PUBLIC
+    ]
+    assert wrong == []
+    assert len(PUBLIC) < len(HEADERS)
 
 
 def test_headers_include_each_other_in_no_circle():

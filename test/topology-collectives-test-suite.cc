@@ -5,17 +5,17 @@
  */
 
 #include "file-test-common.h"
+#include "schedule/schedule-file.h"
+#include "topology/topology-report.h"
 
 #include "ns3/chunk-layout.h"
 #include "ns3/collective-algorithm.h"
 #include "ns3/collective-measurement.h"
 #include "ns3/collective-planner.h"
 #include "ns3/host-model.h"
-#include "ns3/schedule-file.h"
 #include "ns3/schedule-verifier.h"
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
-#include "ns3/topology-report.h"
 
 #include <algorithm>
 #include <map>

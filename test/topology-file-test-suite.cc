@@ -6,13 +6,13 @@
 
 #include "file-test-common.h"
 #include "topology-file-test-common.h"
+#include "topology/network-cuts.h"
+#include "topology/topology-report.h"
 
 #include "ns3/data-rate.h"
-#include "ns3/network-cuts.h"
 #include "ns3/nstime.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/topology-builder.h"
-#include "ns3/topology-report.h"
 
 namespace ns3::training::tests::topology_file_test
 {

@@ -5,13 +5,13 @@
  */
 
 #include "test-case.h"
+#include "topology/topology-twins.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/topology-builder.h"
 #include "ns3/topology-graph.h"
-#include "ns3/topology-twins.h"
 
 #include <algorithm>
 #include <limits>

@@ -5,13 +5,14 @@
  */
 
 #include "iteration-test-common.h"
+#include "job/gradient-values.h"
+#include "job/workload-file.h"
 #include "test-case.h"
 
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/gradient-buckets.h"
-#include "ns3/gradient-values.h"
 #include "ns3/iteration-statistics.h"
 #include "ns3/node-container.h"
 #include "ns3/nstime.h"
@@ -23,7 +24,6 @@
 #include "ns3/training-job.h"
 #include "ns3/training-workload.h"
 #include "ns3/uinteger.h"
-#include "ns3/workload-file.h"
 
 #include <algorithm>
 #include <cmath>

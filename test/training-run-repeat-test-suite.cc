@@ -6,11 +6,11 @@
 
 #include "file-test-common.h"
 #include "graph-test-common.h"
+#include "record/path-figures.h"
 
 #include "ns3/bucket-scheduler.h"
 #include "ns3/config.h"
 #include "ns3/in-network-figures.h"
-#include "ns3/path-figures.h"
 #include "ns3/result-store.h"
 #include "ns3/task-runner.h"
 #include "ns3/training-run.h"

@@ -6,16 +6,16 @@
 
 #include "file-test-common.h"
 #include "iteration-test-common.h"
+#include "options/repeated-runs.h"
+#include "record/run-statistics.h"
 #include "run-test-common.h"
+#include "run/training-runs.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/in-network-figures.h"
 #include "ns3/random-variable-stream.h"
-#include "ns3/repeated-runs.h"
 #include "ns3/result-store.h"
-#include "ns3/run-statistics.h"
 #include "ns3/training-run.h"
-#include "ns3/training-runs.h"
 
 #include <cmath>
 

@@ -5,13 +5,13 @@
  */
 
 #include "test-case.h"
+#include "transport/uec-transport.h"
 
 #include "ns3/message-transport.h"
 #include "ns3/rdma-transport.h"
 #include "ns3/simulator.h"
 #include "ns3/tcp-transport.h"
 #include "ns3/training-cluster.h"
-#include "ns3/uec-transport.h"
 #include "ns3/uinteger.h"
 
 #include <map>

@@ -5,19 +5,19 @@
  */
 
 #include "file-test-common.h"
+#include "parallel/transformer-graph.h"
 #include "quantized-test-common.h"
+#include "run/job-check.h"
 
 #include "ns3/boolean.h"
 #include "ns3/gradient-source.h"
 #include "ns3/graph-checker.h"
 #include "ns3/guarded-run.h"
-#include "ns3/job-check.h"
 #include "ns3/scheduled-communicator.h"
 #include "ns3/simulator.h"
 #include "ns3/training-job-helper.h"
 #include "ns3/training-job.h"
 #include "ns3/training-run.h"
-#include "ns3/transformer-graph.h"
 
 #include <map>
 #include <memory>

@@ -5,11 +5,11 @@
  */
 
 #include "file-test-common.h"
+#include "formats/listed-graph.h"
+#include "record/path-figures.h"
 
 #include "ns3/gradient-source.h"
 #include "ns3/graph-checker.h"
-#include "ns3/listed-graph.h"
-#include "ns3/path-figures.h"
 #include "ns3/training-run.h"
 
 #include <memory>

@@ -5,8 +5,7 @@
  */
 
 #include "formats-test-common.h"
-
-#include "ns3/workload-summary.h"
+#include "run/workload-summary.h"
 
 namespace ns3::training::tests::workload_summary_test
 {

@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "core/yaml.h"
 #include "test-case.h"
 
 #include "ns3/training-json-writer.h"
-#include "ns3/training-yaml.h"
 
 namespace ns3::training::tests::yaml_test
 {

@@ -6,11 +6,12 @@
 
 #include "cluster-transports.h"
 
+#include "core/random-streams.h"
+
 #include "ns3/background-helper.h"
 #include "ns3/boolean.h"
 #include "ns3/string.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-random-streams.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

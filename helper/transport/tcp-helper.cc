@@ -6,6 +6,8 @@
 
 #include "tcp-helper.h"
 
+#include "transport/rail-routing.h"
+
 #include "ns3/boolean.h"
 #include "ns3/data-rate.h"
 #include "ns3/host-device.h"
@@ -13,7 +15,6 @@
 #include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/ipv4.h"
 #include "ns3/object-factory.h"
-#include "ns3/rail-routing.h"
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/tcp-congestion-ops.h"
 #include "ns3/tcp-dctcp.h"

@@ -6,9 +6,10 @@
 
 #include "uec-helper.h"
 
+#include "core/random-streams.h"
+
 #include "ns3/boolean.h"
 #include "ns3/double.h"
-#include "ns3/training-random-streams.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

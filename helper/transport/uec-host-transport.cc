@@ -6,9 +6,8 @@
 
 #include "host-transport.h"
 #include "nic-connections.h"
+#include "transport/uec-transport.h"
 #include "uec-helper.h"
-
-#include "ns3/uec-transport.h"
 
 namespace ns3::training
 {

@@ -6,12 +6,13 @@
 
 #include "network-repetition.h"
 
+#include "fabric/port-growth.h"
+
 #include "ns3/bucket-scheduler.h"
 #include "ns3/double.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/host-device.h"
 #include "ns3/object-factory.h"
-#include "ns3/port-growth.h"
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"

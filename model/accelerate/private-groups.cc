@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "private-groups.h"
+#include "accelerate/private-groups.h"
 
 #include <algorithm>
 #include <limits>

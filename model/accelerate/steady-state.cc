@@ -6,15 +6,16 @@
 
 #include "steady-state.h"
 
+#include "core/event-kinds.h"
+#include "engine/window-simulator-impl.h"
+
 #include "ns3/assert.h"
 #include "ns3/fatal-error.h"
 #include "ns3/host-device.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/switch-device.h"
-#include "ns3/training-event-kinds.h"
 #include "ns3/training-mix-bits.h"
-#include "ns3/window-simulator-impl.h"
 
 #include <algorithm>
 #include <limits>

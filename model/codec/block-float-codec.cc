@@ -10,8 +10,8 @@
  * Block floating point: signed mantissas with one exponent for each block.
  */
 
-#include "codec-bit-stream.h"
 #include "codec-blocks.h"
+#include "codec/codec-bit-stream.h"
 
 #include "ns3/training-float-bits.h"
 

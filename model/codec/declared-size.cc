@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "declared-size.h"
+#include "codec/declared-size.h"
 
 #include "ns3/training-quantity.h"
 

@@ -11,7 +11,7 @@
  */
 
 #include "codec-blocks.h"
-#include "eight-bit-float.h"
+#include "codec/eight-bit-float.h"
 
 #include <algorithm>
 #include <array>

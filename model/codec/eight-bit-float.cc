@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "eight-bit-float.h"
+#include "codec/eight-bit-float.h"
 
 #include "ns3/training-float-bits.h"
 

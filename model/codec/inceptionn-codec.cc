@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "inceptionn-codec.h"
+#include "codec/inceptionn-codec.h"
 
-#include "codec-bit-stream.h"
+#include "codec/codec-bit-stream.h"
 
 #include "ns3/abort.h"
 #include "ns3/training-float-bits.h"

@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_INCEPTIONN_CODEC_H
 #define DISTRIBUTED_TRAINING_INCEPTIONN_CODEC_H
 
-#include "declared-size.h"
+#include "codec/declared-size.h"
 #include "gradient-codec.h"
 
 #include <array>

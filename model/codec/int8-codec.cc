@@ -11,8 +11,8 @@
  */
 
 #include "codec-blocks.h"
-#include "quantizing-codec.h"
-#include "shared-scale-bucket.h"
+#include "codec/quantizing-codec.h"
+#include "codec/shared-scale-bucket.h"
 
 #include <algorithm>
 #include <cmath>

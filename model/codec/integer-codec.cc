@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "integer-codec.h"
+#include "codec/integer-codec.h"
 
-#include "codec-bit-stream.h"
 #include "codec-blocks.h"
+#include "codec/codec-bit-stream.h"
 
 #include "ns3/abort.h"
 

@@ -10,8 +10,8 @@
  * Natural compression.
  */
 
-#include "codec-bit-stream.h"
 #include "codec-blocks.h"
+#include "codec/codec-bit-stream.h"
 
 #include "ns3/training-float-bits.h"
 

@@ -4,11 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "omnireduce-codec.h"
+#include "codec/omnireduce-codec.h"
 
 #include "bucket-codec.h"
 #include "codec-blocks.h"
-#include "sparse-code.h"
+#include "codec/sparse-code.h"
 
 #include <algorithm>
 #include <cmath>

@@ -11,7 +11,7 @@
  */
 
 #include "codec-blocks.h"
-#include "quantizing-codec.h"
+#include "codec/quantizing-codec.h"
 
 #include "ns3/training-float-bits.h"
 

@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "quantizing-codec.h"
+#include "codec/quantizing-codec.h"
 
-#include "codec-bit-stream.h"
 #include "codec-blocks.h"
+#include "codec/codec-bit-stream.h"
 
 #include "ns3/training-float-bits.h"
 

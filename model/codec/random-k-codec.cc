@@ -12,7 +12,7 @@
 
 #include "bucket-codec.h"
 #include "codec-blocks.h"
-#include "sparse-code.h"
+#include "codec/sparse-code.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "shared-scale-bucket.h"
+#include "codec/shared-scale-bucket.h"
 
 #include "codec-blocks.h"
 

@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "sparse-code.h"
+#include "codec/sparse-code.h"
 
-#include "codec-bit-stream.h"
 #include "codec-blocks.h"
+#include "codec/codec-bit-stream.h"
 
 #include <algorithm>
 #include <cmath>

@@ -11,8 +11,8 @@
  */
 
 #include "codec-blocks.h"
-#include "declared-size.h"
-#include "sparse-code.h"
+#include "codec/declared-size.h"
+#include "codec/sparse-code.h"
 
 #include <algorithm>
 #include <cmath>

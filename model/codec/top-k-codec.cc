@@ -11,7 +11,7 @@
  */
 
 #include "codec-blocks.h"
-#include "sparse-code.h"
+#include "codec/sparse-code.h"
 
 #include <algorithm>
 #include <cmath>

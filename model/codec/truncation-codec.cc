@@ -10,8 +10,8 @@
  * Truncation: drops the low bits of a float32, as in the comparison of INCEPTIONN's paper.
  */
 
-#include "codec-bit-stream.h"
 #include "codec-blocks.h"
+#include "codec/codec-bit-stream.h"
 
 #include "ns3/training-float-bits.h"
 

@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "algorithm-dimensions.h"
+#include "collective/algorithm-dimensions.h"
 
-#include "rank-placement.h"
+#include "collective/rank-placement.h"
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"

@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "algorithm-needs.h"
+#include "collective/algorithm-needs.h"
 
-#include "collective-phases.h"
-#include "rank-placement.h"
+#include "collective/collective-phases.h"
+#include "collective/rank-placement.h"
 
 #include <algorithm>
 

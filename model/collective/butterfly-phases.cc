@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "butterfly-phases.h"
+#include "collective/butterfly-phases.h"
 
 #include <algorithm>
 #include <map>

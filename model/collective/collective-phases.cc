@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "collective-phases.h"
+#include "collective/collective-phases.h"
 
 #include <algorithm>
 

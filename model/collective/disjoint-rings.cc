@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "disjoint-rings.h"
+#include "collective/disjoint-rings.h"
 
-#include "rank-orders.h"
+#include "collective/rank-orders.h"
 
 #include <algorithm>
 #include <array>

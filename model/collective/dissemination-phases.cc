@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "dissemination-phases.h"
+#include "collective/dissemination-phases.h"
 
 #include <algorithm>
 

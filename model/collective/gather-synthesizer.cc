@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "gather-synthesizer.h"
+#include "collective/gather-synthesizer.h"
 
-#include "source-search.h"
+#include "collective/source-search.h"
 
 #include "ns3/training-configuration-error.h"
 

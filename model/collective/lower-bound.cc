@@ -6,8 +6,9 @@
 
 #include "lower-bound.h"
 
+#include "topology/network-cuts.h"
+
 #include "ns3/chunk-layout.h"
-#include "ns3/network-cuts.h"
 #include "ns3/shortest-paths.h"
 
 #include <algorithm>

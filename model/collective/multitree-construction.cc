@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "multitree-construction.h"
+#include "collective/multitree-construction.h"
 
 #include "ns3/training-configuration-error.h"
 

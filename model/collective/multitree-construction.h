@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_MULTITREE_CONSTRUCTION_H
 #define DISTRIBUTED_TRAINING_MULTITREE_CONSTRUCTION_H
 
-#include "tree-network.h"
+#include "collective/tree-network.h"
 
 #include <cstddef>
 #include <cstdint>

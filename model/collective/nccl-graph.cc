@@ -4,12 +4,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "nccl-graph.h"
+#include "collective/nccl-graph.h"
+
+#include "core/input-file.h"
+#include "core/xml-tree.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-xml-tree.h"
 
 #include <algorithm>
 #include <set>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rank-orders.h"
+#include "collective/rank-orders.h"
 
 #include <algorithm>
 #include <map>

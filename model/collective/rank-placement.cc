@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rank-placement.h"
+#include "collective/rank-placement.h"
 
 #include "ns3/training-configuration-error.h"
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "source-search.h"
+#include "collective/source-search.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "tree-network.h"
+#include "collective/tree-network.h"
 
 #include <algorithm>
 #include <limits>

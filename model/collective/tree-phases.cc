@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "tree-phases.h"
+#include "collective/tree-phases.h"
 
 #include <algorithm>
 #include <utility>

@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_TREE_PHASES_H
 #define DISTRIBUTED_TRAINING_TREE_PHASES_H
 
-#include "collective-phases.h"
+#include "collective/collective-phases.h"
 
 #include <cstdint>
 #include <vector>

@@ -6,7 +6,8 @@
 
 #include "coded-communicator.h"
 
-#include "ns3/integer-codec.h"
+#include "codec/integer-codec.h"
+
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 

@@ -18,9 +18,9 @@
  * ring.
  */
 
+#include "communicator/nccl-tuning.h"
+#include "communicator/server-map.h"
 #include "host-model.h"
-#include "nccl-tuning.h"
-#include "server-map.h"
 
 #include "ns3/training-configuration-error.h"
 

@@ -21,9 +21,9 @@
  * and the first slot.
  */
 
+#include "communicator/nccl-tuning.h"
+#include "communicator/server-map.h"
 #include "host-model.h"
-#include "nccl-tuning.h"
-#include "server-map.h"
 
 #include <algorithm>
 

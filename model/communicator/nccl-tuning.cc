@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "nccl-tuning.h"
+#include "communicator/nccl-tuning.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,13 +6,13 @@
 
 #include "scheduled-communicator.h"
 
+#include "core/attribute-choice.h"
 #include "message-tag.h"
 
 #include "ns3/abort.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/training-attribute-choice.h"
 #include "ns3/training-attribute-list.h"
 #include "ns3/uinteger.h"
 

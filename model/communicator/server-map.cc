@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "server-map.h"
+#include "communicator/server-map.h"
 
 #include "ns3/shortest-paths.h"
 

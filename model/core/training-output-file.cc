@@ -6,8 +6,8 @@
 
 #include "training-output-file.h"
 
+#include "core/input-file.h"
 #include "training-configuration-error.h"
-#include "training-input-file.h"
 #include "training-packed-file.h"
 
 #include <algorithm>

@@ -6,8 +6,8 @@
 
 #include "training-packed-file.h"
 
+#include "core/input-file.h"
 #include "training-configuration-error.h"
-#include "training-input-file.h"
 
 #include <algorithm>
 #include <fstream>

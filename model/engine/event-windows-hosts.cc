@@ -6,7 +6,7 @@
 
 // The part of EventWindows that tells quiet events of hosts from others.
 
-#include "event-windows.h"
+#include "engine/event-windows.h"
 
 #include "ns3/fabric-port.h"
 #include "ns3/host-device.h"

@@ -4,14 +4,15 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "event-windows.h"
+#include "engine/event-windows.h"
+
+#include "core/event-kinds.h"
 
 #include "ns3/abort.h"
 #include "ns3/assert.h"
 #include "ns3/fabric-port.h"
 #include "ns3/host-device.h"
 #include "ns3/roce-opcode.h"
-#include "ns3/training-event-kinds.h"
 
 #include <algorithm>
 #include <boost/sort/pdqsort/pdqsort.hpp>

@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabric-border.h"
+#include "engine/fabric-border.h"
 
-#include "window-simulator-impl.h"
+#include "engine/window-simulator-impl.h"
 
 #include "ns3/log.h"
 #include "ns3/training-configuration-error.h"

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabric-partition.h"
+#include "engine/fabric-partition.h"
 
 #include "ns3/training-configuration-error.h"
 

@@ -6,9 +6,10 @@
 
 #include "process-border.h"
 
+#include "fabric/frame-archive.h"
+
 #include "ns3/abort.h"
 #include "ns3/assert.h"
-#include "ns3/frame-archive.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/training-event-loop.h"

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "window-simulator-impl.h"
+#include "engine/window-simulator-impl.h"
 
 #include "bucket-scheduler.h"
 

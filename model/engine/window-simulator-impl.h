@@ -8,7 +8,7 @@
 #define DISTRIBUTED_TRAINING_WINDOW_SIMULATOR_IMPL_H
 
 #include "bucket-scheduler.h"
-#include "event-windows.h"
+#include "engine/event-windows.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"

@@ -6,7 +6,7 @@
 
 #include "fabric-net-device.h"
 
-#include "endpoint-address.h"
+#include "fabric/endpoint-address.h"
 
 #include "ns3/log.h"
 #include "ns3/node.h"

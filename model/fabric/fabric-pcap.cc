@@ -6,7 +6,7 @@
 
 #include "fabric-pcap.h"
 
-#include "frame-wire-format.h"
+#include "fabric/frame-wire-format.h"
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"

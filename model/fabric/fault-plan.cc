@@ -6,11 +6,12 @@
 
 #include "fault-plan.h"
 
+#include "core/input-file.h"
+#include "core/random-streams.h"
+
 #include "ns3/log.h"
 #include "ns3/simulator.h"
-#include "ns3/training-input-file.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-random-streams.h"
 
 #include <algorithm>
 #include <boost/algorithm/string/split.hpp>

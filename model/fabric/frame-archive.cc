@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "frame-archive.h"
+#include "fabric/frame-archive.h"
 
 #include <array>
 #include <cstring>

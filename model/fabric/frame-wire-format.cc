@@ -4,13 +4,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "frame-wire-format.h"
+#include "fabric/frame-wire-format.h"
 
-#include "coded-payload.h"
-#include "endpoint-address.h"
 #include "fabric-port.h"
 #include "fabric-wire-format.h"
-#include "ip-frame.h"
+#include "fabric/coded-payload.h"
+#include "fabric/endpoint-address.h"
+#include "fabric/ip-frame.h"
 #include "wire-bytes.h"
 
 #include "ns3/abort.h"

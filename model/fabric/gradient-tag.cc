@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "gradient-tag.h"
+#include "fabric/gradient-tag.h"
 
 namespace ns3::training
 {

@@ -6,9 +6,10 @@
 
 #include "host-device.h"
 
-#include "endpoint-address.h"
+#include "core/field-accessor.h"
 #include "fabric-wire-format.h"
-#include "ip-frame.h"
+#include "fabric/endpoint-address.h"
+#include "fabric/ip-frame.h"
 #include "state-visitor.h"
 
 #include "ns3/abort.h"
@@ -19,7 +20,6 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-event-loop.h"
-#include "ns3/training-field-accessor.h"
 #include "ns3/training-prefetch.h"
 #include "ns3/uinteger.h"
 

@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "ip-frame.h"
+#include "fabric/ip-frame.h"
 
-#include "endpoint-address.h"
+#include "fabric/endpoint-address.h"
 
 #include "ns3/ipv4-header.h"
 #include "ns3/node.h"

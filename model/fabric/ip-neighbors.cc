@@ -6,7 +6,7 @@
 
 #include "ip-neighbors.h"
 
-#include "endpoint-address.h"
+#include "fabric/endpoint-address.h"
 
 #include "ns3/ipv4-route.h"
 #include "ns3/ipv4-routing-protocol.h"

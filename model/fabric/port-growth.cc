@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "port-growth.h"
+#include "fabric/port-growth.h"
 
 #include <cstddef>
 #include <type_traits>

@@ -6,7 +6,7 @@
 
 #include "port-scheduling.h"
 
-#include "ns3/training-attribute-choice.h"
+#include "core/attribute-choice.h"
 
 #include <sstream>
 

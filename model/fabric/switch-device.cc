@@ -6,6 +6,7 @@
 
 #include "switch-device.h"
 
+#include "core/field-accessor.h"
 #include "state-visitor.h"
 
 #include "ns3/log.h"
@@ -14,7 +15,6 @@
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-event-loop.h"
-#include "ns3/training-field-accessor.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

@@ -6,7 +6,8 @@
 
 #include "switch-flow-control.h"
 
-#include "ns3/training-attribute-choice.h"
+#include "core/attribute-choice.h"
+
 #include "ns3/training-configuration-error.h"
 
 #include <algorithm>

@@ -6,10 +6,11 @@
 
 #include "switch-settings.h"
 
+#include "core/field-accessor.h"
+
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/string.h"
-#include "ns3/training-field-accessor.h"
 #include "ns3/uinteger.h"
 
 namespace ns3::training

@@ -6,12 +6,13 @@
 
 #include "training-fabric.h"
 
+#include "core/setup-progress.h"
+
 #include "ns3/log.h"
 #include "ns3/node-list.h"
 #include "ns3/node.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-setup-progress.h"
 
 #include <algorithm>
 #include <array>

@@ -6,8 +6,8 @@
 
 #include "wire-bytes.h"
 
-#include "endpoint-address.h"
 #include "fabric-port.h"
+#include "fabric/endpoint-address.h"
 
 #include <algorithm>
 #include <array>

@@ -4,11 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "chakra-groups.h"
-#include "chakra-order.h"
-#include "chakra-trace.h"
-#include "task-sorter.h"
-#include "workload-format.h"
+#include "formats/chakra-groups.h"
+#include "formats/chakra-order.h"
+#include "formats/chakra-trace.h"
+#include "formats/task-sorter.h"
+#include "formats/workload-format.h"
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-packed-file.h"

@@ -4,11 +4,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "chakra-groups.h"
+#include "formats/chakra-groups.h"
+
+#include "core/input-file.h"
+#include "core/json-tree.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
-#include "ns3/training-json-tree.h"
 #include "ns3/training-packed-file.h"
 
 #include <boost/property_tree/ptree.hpp>

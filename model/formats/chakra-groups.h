@@ -7,8 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_CHAKRA_GROUPS_H
 #define DISTRIBUTED_TRAINING_CHAKRA_GROUPS_H
 
-#include "chakra-trace.h"
-#include "workload-format.h"
+#include "formats/chakra-trace.h"
+#include "formats/workload-format.h"
 
 #include <cstdint>
 #include <map>

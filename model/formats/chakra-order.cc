@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "chakra-order.h"
+#include "formats/chakra-order.h"
 
 #include "ns3/training-configuration-error.h"
 

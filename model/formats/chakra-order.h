@@ -7,9 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_CHAKRA_ORDER_H
 #define DISTRIBUTED_TRAINING_CHAKRA_ORDER_H
 
-#include "chakra-trace.h"
-#include "task-sorter.h"
-#include "workload-format.h"
+#include "formats/chakra-trace.h"
+#include "formats/task-sorter.h"
+#include "formats/workload-format.h"
 
 #include <string>
 #include <vector>

@@ -4,12 +4,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "chakra-trace.h"
+#include "formats/chakra-trace.h"
 
-#include "protobuf-reader.h"
+#include "core/input-file.h"
+#include "formats/protobuf-reader.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "goal-matching.h"
-#include "goal-rank.h"
-#include "goal-reader.h"
+#include "formats/goal-matching.h"
+#include "formats/goal-rank.h"
+#include "formats/goal-reader.h"
 
 #include "ns3/training-configuration-error.h"
 

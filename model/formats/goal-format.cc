@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "goal-reader.h"
-#include "workload-format.h"
+#include "formats/goal-reader.h"
+#include "formats/workload-format.h"
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-packed-file.h"

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "goal-matching.h"
+#include "formats/goal-matching.h"
 
 #include "ns3/training-configuration-error.h"
 

@@ -7,8 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_GOAL_MATCHING_H
 #define DISTRIBUTED_TRAINING_GOAL_MATCHING_H
 
-#include "goal-rank.h"
-#include "workload-format.h"
+#include "formats/goal-rank.h"
+#include "formats/workload-format.h"
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "goal-rank.h"
+#include "formats/goal-rank.h"
 
 #include "ns3/training-configuration-error.h"
 

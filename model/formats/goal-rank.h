@@ -7,8 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_GOAL_RANK_H
 #define DISTRIBUTED_TRAINING_GOAL_RANK_H
 
-#include "listed-graph.h"
-#include "task-sorter.h"
+#include "formats/listed-graph.h"
+#include "formats/task-sorter.h"
 
 #include "ns3/task-graph.h"
 

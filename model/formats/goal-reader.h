@@ -7,8 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_GOAL_READER_H
 #define DISTRIBUTED_TRAINING_GOAL_READER_H
 
-#include "listed-graph.h"
-#include "workload-format.h"
+#include "formats/listed-graph.h"
+#include "formats/workload-format.h"
 
 #include <memory>
 #include <string>

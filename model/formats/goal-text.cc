@@ -4,12 +4,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "goal-matching.h"
-#include "goal-rank.h"
-#include "goal-reader.h"
+#include "core/input-file.h"
+#include "formats/goal-matching.h"
+#include "formats/goal-rank.h"
+#include "formats/goal-reader.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
 
 #include <algorithm>
 #include <cctype>

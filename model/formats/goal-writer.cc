@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "goal-writer.h"
+#include "formats/goal-writer.h"
 
 #include "ns3/chunk-layout.h"
 #include "ns3/collective-algorithm.h"

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kineto-collective.h"
+#include "formats/kineto-collective.h"
 
 #include <map>
 

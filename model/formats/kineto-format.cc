@@ -4,14 +4,14 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kineto-collective.h"
-#include "kineto-streams.h"
-#include "kineto-trace.h"
-#include "listed-graph.h"
-#include "workload-format.h"
+#include "core/input-file.h"
+#include "formats/kineto-collective.h"
+#include "formats/kineto-streams.h"
+#include "formats/kineto-trace.h"
+#include "formats/listed-graph.h"
+#include "formats/workload-format.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
 #include "ns3/training-packed-file.h"
 
 #include <algorithm>

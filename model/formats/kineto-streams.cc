@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kineto-streams.h"
+#include "formats/kineto-streams.h"
 
 #include <algorithm>
 #include <limits>

@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_KINETO_STREAMS_H
 #define DISTRIBUTED_TRAINING_KINETO_STREAMS_H
 
-#include "kineto-trace.h"
+#include "formats/kineto-trace.h"
 
 #include <cstdint>
 #include <map>

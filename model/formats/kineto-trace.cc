@@ -4,10 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "kineto-trace.h"
+#include "formats/kineto-trace.h"
 
-#include "ns3/training-input-file.h"
-#include "ns3/training-json-scanner.h"
+#include "core/input-file.h"
+#include "core/json-scanner.h"
+
 #include "ns3/training-quantity.h"
 
 #include <algorithm>

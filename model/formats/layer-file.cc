@@ -4,12 +4,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "layer-file.h"
+#include "formats/layer-file.h"
 
-#include "listed-graph.h"
+#include "core/input-file.h"
+#include "formats/listed-graph.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
 
 #include <algorithm>
 #include <array>

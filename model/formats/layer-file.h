@@ -7,10 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_LAYER_FILE_H
 #define DISTRIBUTED_TRAINING_LAYER_FILE_H
 
-#include "word-reader.h"
-#include "workload-format.h"
-
-#include "ns3/layer-rows.h"
+#include "formats/word-reader.h"
+#include "formats/workload-format.h"
+#include "graph/layer-rows.h"
 
 #include <cstdint>
 #include <map>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "layer-file.h"
+#include "formats/layer-file.h"
 
 #include "ns3/training-configuration-error.h"
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "listed-graph.h"
+#include "formats/listed-graph.h"
 
 #include "ns3/training-configuration-error.h"
 

@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "listed-graph.h"
-#include "workload-format.h"
+#include "formats/listed-graph.h"
+#include "formats/workload-format.h"
+#include "pipeline/pipeline-choice.h"
 
-#include "ns3/pipeline-choice.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-packed-file.h"
 

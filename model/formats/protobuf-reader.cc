@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "protobuf-reader.h"
+#include "formats/protobuf-reader.h"
 
 #include <cstring>
 

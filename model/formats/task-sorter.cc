@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "task-sorter.h"
+#include "formats/task-sorter.h"
 
 #include <algorithm>
 #include <queue>

@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_TASK_SORTER_H
 #define DISTRIBUTED_TRAINING_TASK_SORTER_H
 
-#include "listed-graph.h"
+#include "formats/listed-graph.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,10 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "word-reader.h"
+#include "formats/word-reader.h"
+
+#include "core/input-file.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
 
 #include <cctype>
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "workload-format.h"
+#include "formats/workload-format.h"
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-packed-file.h"

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "graph-timing.h"
+#include "graph/graph-timing.h"
 
 #include "task-meetings.h"
 #include "task-runner.h"

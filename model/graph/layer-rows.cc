@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "layer-rows.h"
+#include "graph/layer-rows.h"
 
 #include "task-writer.h"
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "shared-path.h"
+#include "graph/shared-path.h"
 
 #include "ns3/training-byte-archive.h"
 #include "ns3/training-processes.h"

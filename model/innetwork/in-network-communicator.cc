@@ -6,12 +6,13 @@
 
 #include "in-network-communicator.h"
 
+#include "core/attribute-choice.h"
+
 #include "ns3/abort.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/trace-source-accessor.h"
-#include "ns3/training-attribute-choice.h"
 
 namespace ns3::training
 {

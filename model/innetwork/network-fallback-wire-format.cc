@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "network-fallback-wire-format.h"
+#include "innetwork/network-fallback-wire-format.h"
 
 #include "ns3/fabric-wire-format.h"
 

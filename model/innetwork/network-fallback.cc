@@ -6,7 +6,7 @@
 
 #include "network-fallback.h"
 
-#include "network-fallback-wire-format.h"
+#include "innetwork/network-fallback-wire-format.h"
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"

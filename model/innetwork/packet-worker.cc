@@ -7,10 +7,10 @@
 #include "packet-worker.h"
 
 #include "block-quantizer.h"
+#include "core/attribute-choice.h"
 
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/training-attribute-choice.h"
 #include "ns3/training-quantity.h"
 #include "ns3/uinteger.h"
 

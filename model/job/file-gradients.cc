@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "core/input-file.h"
 #include "gradient-source.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
 
 #include <algorithm>
 #include <cmath>

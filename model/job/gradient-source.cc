@@ -6,7 +6,7 @@
 
 #include "gradient-source.h"
 
-#include "gradient-values.h"
+#include "job/gradient-values.h"
 
 #include "ns3/training-configuration-error.h"
 

@@ -6,11 +6,11 @@
 
 #include "graph-checker.h"
 
-#include "quantized-tensor.h"
+#include "job/quantized-tensor.h"
+#include "schedule/schedule-interpreter.h"
 
 #include "ns3/abort.h"
 #include "ns3/chunk-layout.h"
-#include "ns3/schedule-interpreter.h"
 #include "ns3/training-mix-bits.h"
 
 #include <algorithm>

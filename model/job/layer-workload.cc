@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "layer-workload.h"
+#include "job/layer-workload.h"
 
 #include "ns3/graph-summary.h"
 #include "ns3/training-configuration-error.h"

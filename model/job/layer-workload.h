@@ -7,10 +7,10 @@
 #ifndef DISTRIBUTED_TRAINING_LAYER_WORKLOAD_H
 #define DISTRIBUTED_TRAINING_LAYER_WORKLOAD_H
 
+#include "graph/layer-rows.h"
 #include "training-workload.h"
 
 #include "ns3/collective-operation.h"
-#include "ns3/layer-rows.h"
 
 #include <array>
 #include <cstdint>

@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "dense-network.h"
 #include "gradient-training.h"
-#include "random-number.h"
+#include "job/dense-network.h"
+#include "job/random-number.h"
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-mix-bits.h"

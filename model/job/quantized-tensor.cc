@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "quantized-tensor.h"
+#include "job/quantized-tensor.h"
 
 #include "ns3/abort.h"
 

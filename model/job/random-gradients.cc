@@ -5,8 +5,8 @@
  */
 
 #include "gradient-source.h"
-#include "gradient-values.h"
-#include "random-number.h"
+#include "job/gradient-values.h"
+#include "job/random-number.h"
 
 #include <cmath>
 

@@ -7,7 +7,7 @@
 #include "task-tensors.h"
 
 #include "graph-checker.h"
-#include "quantized-tensor.h"
+#include "job/quantized-tensor.h"
 
 #include "ns3/abort.h"
 

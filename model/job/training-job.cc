@@ -6,9 +6,10 @@
 
 #include "training-job.h"
 
+#include "graph/shared-path.h"
+
 #include "ns3/callback.h"
 #include "ns3/log.h"
-#include "ns3/shared-path.h"
 #include "ns3/simulator.h"
 #include "ns3/training-processes.h"
 

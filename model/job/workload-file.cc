@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "workload-file.h"
+#include "job/workload-file.h"
 
 #include "training-workload.h"
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "layer-workload.h"
+#include "job/layer-workload.h"
 
 namespace ns3::training
 {

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "checkpoint-interval.h"
+#include "life/checkpoint-interval.h"
 
 #include <cmath>
 

@@ -20,7 +20,8 @@
 
 #include "failure-model.h"
 
-#include "ns3/training-input-file.h"
+#include "core/input-file.h"
+
 #include "ns3/training-quantity.h"
 
 #include <algorithm>

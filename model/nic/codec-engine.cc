@@ -6,17 +6,18 @@
 
 #include "codec-engine.h"
 
+#include "core/record-sum.h"
+#include "fabric/coded-payload.h"
+#include "fabric/gradient-tag.h"
+#include "fabric/ip-frame.h"
+
 #include "ns3/abort.h"
-#include "ns3/coded-payload.h"
 #include "ns3/double.h"
-#include "ns3/gradient-tag.h"
-#include "ns3/ip-frame.h"
 #include "ns3/log.h"
 #include "ns3/message-coding.h"
 #include "ns3/string.h"
 #include "ns3/training-float-bits.h"
 #include "ns3/training-mix-bits.h"
-#include "ns3/training-record-sum.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

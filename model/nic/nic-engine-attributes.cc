@@ -6,10 +6,11 @@
 
 #include "nic-engine-attributes.h"
 
+#include "core/attribute-choice.h"
+
 #include "ns3/double.h"
 #include "ns3/message-coder.h"
 #include "ns3/string.h"
-#include "ns3/training-attribute-choice.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/uinteger.h"
 

@@ -6,7 +6,8 @@
 
 #include "parallel-plan.h"
 
-#include "ns3/pipeline-choice.h"
+#include "pipeline/pipeline-choice.h"
+
 #include "ns3/training-configuration-error.h"
 
 #include <algorithm>

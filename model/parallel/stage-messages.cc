@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "stage-messages.h"
+#include "parallel/stage-messages.h"
 
 #include <algorithm>
 #include <utility>

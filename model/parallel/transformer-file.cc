@@ -4,11 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "core/input-file.h"
+#include "core/json-tree.h"
 #include "transformer-model.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
-#include "ns3/training-json-tree.h"
 
 #include <algorithm>
 #include <boost/algorithm/string.hpp>

@@ -4,11 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "transformer-graph.h"
+#include "parallel/transformer-graph.h"
 
 #include "layer-tasks.h"
-#include "stage-messages.h"
-#include "zero-quantization.h"
+#include "parallel/stage-messages.h"
+#include "parallel/zero-quantization.h"
 
 #include <algorithm>
 #include <map>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "zero-quantization.h"
+#include "parallel/zero-quantization.h"
 
 #include <utility>
 

@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "pipeline-choice.h"
+#include "pipeline/pipeline-choice.h"
 
-#include "pipeline-timing.h"
+#include "pipeline/pipeline-timing.h"
 
 #include "ns3/training-configuration-error.h"
 

@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "pipeline-choice.h"
+#include "core/input-file.h"
+#include "pipeline/pipeline-choice.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
 #include "ns3/training-packed-file.h"
 
 #include <algorithm>

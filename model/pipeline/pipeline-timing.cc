@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "pipeline-timing.h"
+#include "pipeline/pipeline-timing.h"
 
 #include <algorithm>
 #include <optional>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "pipeline-choice.h"
+#include "pipeline/pipeline-choice.h"
 
 #include "ns3/training-configuration-error.h"
 

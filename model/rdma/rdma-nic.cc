@@ -6,17 +6,17 @@
 
 #include "rdma-nic.h"
 
+#include "core/field-accessor.h"
+#include "rdma/congestion/rdma-dcqcn.h"
 #include "roce-wire-format.h"
 
 #include "ns3/abort.h"
 #include "ns3/assert.h"
 #include "ns3/boolean.h"
 #include "ns3/log.h"
-#include "ns3/rdma-dcqcn.h"
 #include "ns3/simulator.h"
 #include "ns3/state-visitor.h"
 #include "ns3/string.h"
-#include "ns3/training-field-accessor.h"
 #include "ns3/training-prefetch.h"
 #include "ns3/uinteger.h"
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rdma-kept-packets.h"
+#include "rdma/rdma-kept-packets.h"
 
 #include "ns3/log.h"
 

@@ -6,12 +6,12 @@
 
 #include "rdma-send-scheduler.h"
 
+#include "core/event-kinds.h"
 #include "uec-wire-format.h"
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/state-visitor.h"
-#include "ns3/training-event-kinds.h"
 #include "ns3/training-event-loop.h"
 #include "ns3/training-prefetch.h"
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rdma-telemetry.h"
+#include "rdma/rdma-telemetry.h"
 
 #include "ns3/log.h"
 

@@ -6,8 +6,9 @@
 
 #include "rdma-timer-watch.h"
 
+#include "core/event-kinds.h"
+
 #include "ns3/simulator.h"
-#include "ns3/training-event-kinds.h"
 #include "ns3/training-event-loop.h"
 
 #include <algorithm>

@@ -6,7 +6,8 @@
 
 #include "roce-wire-format.h"
 
-#include "ns3/endpoint-address.h"
+#include "fabric/endpoint-address.h"
+
 #include "ns3/fabric-wire-format.h"
 
 #include <algorithm>

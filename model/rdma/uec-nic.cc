@@ -6,13 +6,14 @@
 
 #include "uec-nic.h"
 
+#include "core/field-accessor.h"
+#include "rdma/congestion/uec-nscc.h"
+
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-field-accessor.h"
-#include "ns3/uec-nscc.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

@@ -6,7 +6,8 @@
 
 #include "uec-wire-format.h"
 
-#include "ns3/coded-payload.h"
+#include "fabric/coded-payload.h"
+
 #include "ns3/fabric-wire-format.h"
 
 #include <algorithm>

@@ -6,7 +6,7 @@
 
 #include "result-store.h"
 
-#include "result-views.h"
+#include "results/result-views.h"
 
 #include "ns3/log.h"
 #include "ns3/training-configuration-error.h"

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "result-views.h"
+#include "results/result-views.h"
 
 namespace ns3::training
 {

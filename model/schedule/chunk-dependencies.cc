@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "chunk-dependencies.h"
+#include "schedule/chunk-dependencies.h"
 
 #include <algorithm>
 

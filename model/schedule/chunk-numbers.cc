@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "chunk-numbers.h"
+#include "schedule/chunk-numbers.h"
 
 namespace ns3::training
 {

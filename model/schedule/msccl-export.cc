@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "msccl-schedule.h"
-#include "schedule-order.h"
+#include "schedule/msccl-schedule.h"
+#include "schedule/schedule-order.h"
 
 #include "ns3/training-configuration-error.h"
 

@@ -4,12 +4,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "chunk-numbers.h"
-#include "msccl-program.h"
-#include "msccl-schedule.h"
+#include "core/memory.h"
+#include "schedule/chunk-numbers.h"
+#include "schedule/msccl-program.h"
+#include "schedule/msccl-schedule.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-memory.h"
 
 #include <algorithm>
 #include <deque>

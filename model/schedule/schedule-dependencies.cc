@@ -11,8 +11,8 @@
  * The end of the construction of a CollectiveSchedule: limits, dependencies, grants.
  */
 
-#include "chunk-dependencies.h"
 #include "collective-schedule.h"
+#include "schedule/chunk-dependencies.h"
 
 #include "ns3/training-configuration-error.h"
 

@@ -4,17 +4,17 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "schedule-file.h"
+#include "schedule/schedule-file.h"
 
-#include "chunk-numbers.h"
-#include "msccl-schedule.h"
+#include "core/input-file.h"
+#include "core/json-tree.h"
+#include "core/memory.h"
 #include "schedule-verifier.h"
+#include "schedule/chunk-numbers.h"
+#include "schedule/msccl-schedule.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
-#include "ns3/training-json-tree.h"
 #include "ns3/training-json-writer.h"
-#include "ns3/training-memory.h"
 #include "ns3/training-output-file.h"
 #include "ns3/training-quantity.h"
 

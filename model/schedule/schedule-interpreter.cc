@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "schedule-interpreter.h"
+#include "schedule/schedule-interpreter.h"
 
 #include "chunk-store.h"
-#include "schedule-order.h"
+#include "schedule/schedule-order.h"
 
 #include "ns3/training-configuration-error.h"
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "schedule-order.h"
+#include "schedule/schedule-order.h"
 
 #include <algorithm>
 

@@ -6,9 +6,8 @@
 
 #include "schedule-verifier.h"
 
-#include "schedule-order.h"
-
-#include "ns3/training-memory.h"
+#include "core/memory.h"
+#include "schedule/schedule-order.h"
 
 #include <algorithm>
 #include <boost/dynamic_bitset.hpp>

@@ -6,13 +6,14 @@
 
 #include "serving-request.h"
 
+#include "core/input-file.h"
+#include "core/random-streams.h"
+
 #include "ns3/double.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
 #include "ns3/training-jitter.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-random-streams.h"
 
 #include <algorithm>
 #include <array>

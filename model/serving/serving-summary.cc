@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "serving-summary.h"
+#include "serving/serving-summary.h"
 
 #include <algorithm>
 #include <cmath>

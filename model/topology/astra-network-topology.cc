@@ -13,9 +13,9 @@
  * first dimension fastest.
  */
 
-#include "astra-network.h"
 #include "topology-builder.h"
-#include "topology-contents.h"
+#include "topology/astra-network.h"
+#include "topology/topology-contents.h"
 
 #include <cstdint>
 #include <string>

@@ -18,11 +18,11 @@
  *   a link to another host must forward, so it gets a router, like a torus node.
  */
 
+#include "core/input-file.h"
+#include "core/memory.h"
 #include "topology-builder.h"
-#include "topology-contents.h"
+#include "topology/topology-contents.h"
 
-#include "ns3/training-input-file.h"
-#include "ns3/training-memory.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>

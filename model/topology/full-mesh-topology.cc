@@ -10,8 +10,8 @@
  * Full mesh: a link between every two nodes.
  */
 
-#include "grid-topology.h"
 #include "topology-builder.h"
+#include "topology/grid-topology.h"
 
 namespace ns3::training
 {

@@ -10,7 +10,7 @@
  * Torus and mesh of any number of dimensions, and ring.
  */
 
-#include "grid-topology.h"
+#include "topology/grid-topology.h"
 
 #include "topology-builder.h"
 

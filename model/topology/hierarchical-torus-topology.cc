@@ -19,8 +19,8 @@
  * to use both at once.
  */
 
-#include "grid-topology.h"
 #include "topology-builder.h"
+#include "topology/grid-topology.h"
 
 namespace ns3::training
 {

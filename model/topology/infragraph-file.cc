@@ -4,12 +4,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "infragraph-file.h"
+#include "topology/infragraph-file.h"
 
+#include "core/input-file.h"
 #include "topology-builder.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
 #include "ns3/training-quantity.h"
 
 #include <boost/algorithm/string.hpp>

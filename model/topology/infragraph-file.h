@@ -7,9 +7,10 @@
 #ifndef DISTRIBUTED_TRAINING_INFRAGRAPH_FILE_H
 #define DISTRIBUTED_TRAINING_INFRAGRAPH_FILE_H
 
+#include "core/yaml.h"
+
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
-#include "ns3/training-yaml.h"
 
 #include <cstddef>
 #include <cstdint>

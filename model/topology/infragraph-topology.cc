@@ -13,11 +13,10 @@
  * hosts; other components are switches, or parts of links if they have two and are not named so.
  */
 
-#include "infragraph-file.h"
+#include "core/input-file.h"
 #include "topology-builder.h"
-#include "topology-contents.h"
-
-#include "ns3/training-input-file.h"
+#include "topology/infragraph-file.h"
+#include "topology/topology-contents.h"
 
 #include <algorithm>
 #include <boost/algorithm/string.hpp>

@@ -14,13 +14,13 @@
  * at run time; here the classes of PCI devices tell them.
  */
 
+#include "core/input-file.h"
+#include "core/memory.h"
+#include "core/xml-tree.h"
 #include "topology-builder.h"
-#include "topology-contents.h"
+#include "topology/topology-contents.h"
 
-#include "ns3/training-input-file.h"
-#include "ns3/training-memory.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-xml-tree.h"
 
 #include <algorithm>
 #include <boost/property_tree/ptree.hpp>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "network-cuts.h"
+#include "topology/network-cuts.h"
 
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>

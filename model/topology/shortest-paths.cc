@@ -6,9 +6,8 @@
 
 #include "shortest-paths.h"
 
-#include "topology-twins.h"
-
-#include "ns3/training-setup-progress.h"
+#include "core/setup-progress.h"
+#include "topology/topology-twins.h"
 
 #include <algorithm>
 #include <map>

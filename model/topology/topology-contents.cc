@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "topology-contents.h"
+#include "topology/topology-contents.h"
 
 #include <algorithm>
 #include <utility>

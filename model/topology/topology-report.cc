@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "topology-report.h"
+#include "topology/topology-report.h"
 
-#include "network-cuts.h"
 #include "shortest-paths.h"
+#include "topology/network-cuts.h"
 
 #include "ns3/training-json-writer.h"
 #include "ns3/training-quantity.h"

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "topology-twins.h"
+#include "topology/topology-twins.h"
 
 #include <algorithm>
 #include <map>

@@ -6,8 +6,9 @@
 
 #include "background-traffic.h"
 
+#include "core/random-streams.h"
+
 #include "ns3/simulator.h"
-#include "ns3/training-random-streams.h"
 
 #include <algorithm>
 #include <utility>

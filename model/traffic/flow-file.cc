@@ -6,10 +6,10 @@
 
 #include "flow-file.h"
 
+#include "core/input-file.h"
 #include "flow-sizes.h"
 
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>

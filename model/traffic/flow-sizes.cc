@@ -6,9 +6,10 @@
 
 #include "flow-sizes.h"
 
+#include "core/input-file.h"
+
 #include "ns3/boolean.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>

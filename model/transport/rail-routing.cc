@@ -4,9 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rail-routing.h"
+#include "transport/rail-routing.h"
 
-#include "ns3/endpoint-address.h"
+#include "fabric/endpoint-address.h"
+
 #include "ns3/node.h"
 
 namespace ns3::training

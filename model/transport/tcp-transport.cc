@@ -6,8 +6,9 @@
 
 #include "tcp-transport.h"
 
-#include "ns3/endpoint-address.h"
-#include "ns3/gradient-tag.h"
+#include "fabric/endpoint-address.h"
+#include "fabric/gradient-tag.h"
+
 #include "ns3/host-device.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/log.h"

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "uec-transport.h"
+#include "transport/uec-transport.h"
 
 #include "ns3/log.h"
 

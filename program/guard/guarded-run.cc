@@ -6,8 +6,8 @@
 
 #include "guarded-run.h"
 
-#include "run-interrupts.h"
-#include "run-state.h"
+#include "guard/run-interrupts.h"
+#include "guard/run-state.h"
 
 #include "ns3/gradient-codec.h"
 #include "ns3/log.h"

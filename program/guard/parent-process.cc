@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "parent-process.h"
+#include "guard/parent-process.h"
 
 #include "ns3/training-quantity.h"
 

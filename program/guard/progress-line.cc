@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "progress-line.h"
+#include "guard/progress-line.h"
 
-#include "run-interrupts.h"
+#include "guard/run-interrupts.h"
 
 #include "ns3/simulator.h"
 

@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_PROGRESS_LINE_H
 #define DISTRIBUTED_TRAINING_PROGRESS_LINE_H
 
-#include "remaining-time.h"
+#include "guard/remaining-time.h"
 
 #include "ns3/training-fabric.h"
 

@@ -6,7 +6,7 @@
 
 #include "reference-sums.h"
 
-#include "ns3/schedule-interpreter.h"
+#include "schedule/schedule-interpreter.h"
 
 #include <algorithm>
 #include <cmath>

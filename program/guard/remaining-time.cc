@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "remaining-time.h"
+#include "guard/remaining-time.h"
 
 #include <algorithm>
 #include <cmath>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "run-interrupts.h"
+#include "guard/run-interrupts.h"
 
 #include "ns3/simulator.h"
 

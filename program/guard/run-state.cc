@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "run-state.h"
+#include "guard/run-state.h"
 
 #include "ns3/training-byte-archive.h"
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "run-warnings.h"
+#include "guard/run-warnings.h"
 
 #include "ns3/atp-communicator.h"
 

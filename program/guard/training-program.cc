@@ -6,16 +6,16 @@
 
 #include "training-program.h"
 
-#include "parent-process.h"
-#include "run-interrupts.h"
+#include "core/setup-progress.h"
+#include "guard/parent-process.h"
+#include "guard/run-interrupts.h"
+#include "options/value-suggestion.h"
 #include "simulation-stuck.h"
 
 #include "ns3/cluster-command-line.h"
 #include "ns3/gradient-codec.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
-#include "ns3/training-setup-progress.h"
-#include "ns3/value-suggestion.h"
 
 #include <csignal>
 #include <cstdio>

@@ -4,15 +4,16 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "algorithm-sweep.h"
+#include "measure/algorithm-sweep.h"
 
-#include "ns3/fabric-border.h"
-#include "ns3/progress-line.h"
-#include "ns3/run-warnings.h"
+#include "engine/fabric-border.h"
+#include "guard/progress-line.h"
+#include "guard/run-warnings.h"
+#include "run/work-estimate.h"
+
 #include "ns3/simulator.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
-#include "ns3/work-estimate.h"
 
 namespace ns3::training
 {

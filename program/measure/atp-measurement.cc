@@ -6,6 +6,8 @@
 
 #include "atp-measurement.h"
 
+#include "core/random-streams.h"
+
 #include "ns3/atp-helper.h"
 #include "ns3/double.h"
 #include "ns3/link-impairment.h"
@@ -13,7 +15,6 @@
 #include "ns3/simulator.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-random-streams.h"
 #include "ns3/training-registry.h"
 #include "ns3/training-time-resolution.h"
 #include "ns3/uinteger.h"

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "benchmark-options.h"
+#include "measure/benchmark-options.h"
 
 #include "ns3/collective-operation.h"
 #include "ns3/gradient-source.h"

@@ -4,21 +4,21 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "benchmark-run.h"
+#include "measure/benchmark-run.h"
 
-#include "recorded-collectives.h"
+#include "engine/fabric-border.h"
+#include "guard/progress-line.h"
+#include "guard/run-warnings.h"
+#include "measure/recorded-collectives.h"
+#include "run/algorithm-advice.h"
+#include "run/work-estimate.h"
 
-#include "ns3/algorithm-advice.h"
-#include "ns3/fabric-border.h"
 #include "ns3/guarded-run.h"
 #include "ns3/json-output.h"
-#include "ns3/progress-line.h"
 #include "ns3/rank-progress.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/run-files.h"
-#include "ns3/run-warnings.h"
 #include "ns3/training-quantity.h"
-#include "ns3/work-estimate.h"
 
 #include <algorithm>
 #include <cstdio>

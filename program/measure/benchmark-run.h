@@ -7,14 +7,14 @@
 #ifndef DISTRIBUTED_TRAINING_BENCHMARK_RUN_H
 #define DISTRIBUTED_TRAINING_BENCHMARK_RUN_H
 
-#include "benchmark-options.h"
 #include "collective-measurement.h"
+#include "measure/benchmark-options.h"
+#include "record/run-statistics.h"
 
 #include "ns3/coding-errors.h"
 #include "ns3/collective-planner.h"
 #include "ns3/run-cost.h"
 #include "ns3/run-figures.h"
-#include "ns3/run-statistics.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-json-writer.h"
 

@@ -6,9 +6,11 @@
 
 #include "checkpoint-measurement.h"
 
-#include "ns3/fabric-border.h"
+#include "engine/fabric-border.h"
+#include "guard/progress-line.h"
+#include "run/work-estimate.h"
+
 #include "ns3/guarded-run.h"
-#include "ns3/progress-line.h"
 #include "ns3/rank-progress.h"
 #include "ns3/run-files.h"
 #include "ns3/simulator.h"
@@ -18,7 +20,6 @@
 #include "ns3/training-job-helper.h"
 #include "ns3/training-job.h"
 #include "ns3/uinteger.h"
-#include "ns3/work-estimate.h"
 
 #include <algorithm>
 #include <optional>

@@ -9,8 +9,8 @@
 #include "checkpoint-measurement.h"
 #include "experiment.h"
 #include "published-table.h"
+#include "run/algorithm-advice.h"
 
-#include "ns3/algorithm-advice.h"
 #include "ns3/json-output.h"
 #include "ns3/run-cost.h"
 #include "ns3/training-processes.h"

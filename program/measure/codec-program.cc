@@ -6,10 +6,11 @@
 
 #include "codec-program.h"
 
+#include "core/memory.h"
+
 #include "ns3/json-output.h"
 #include "ns3/program-options.h"
 #include "ns3/rng-seed-manager.h"
-#include "ns3/training-memory.h"
 #include "ns3/training-output-file.h"
 #include "ns3/training-version.h"
 

@@ -6,13 +6,14 @@
 
 #include "collective-measurement.h"
 
+#include "core/memory.h"
+#include "schedule/schedule-interpreter.h"
+
 #include "ns3/gradient-source.h"
 #include "ns3/reference-sums.h"
 #include "ns3/rng-seed-manager.h"
-#include "ns3/schedule-interpreter.h"
 #include "ns3/simulator.h"
 #include "ns3/training-byte-archive.h"
-#include "ns3/training-memory.h"
 #include "ns3/training-processes.h"
 
 #include <algorithm>

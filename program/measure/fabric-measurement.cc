@@ -6,7 +6,9 @@
 
 #include "fabric-measurement.h"
 
-#include "ns3/fabric-border.h"
+#include "core/random-streams.h"
+#include "engine/fabric-border.h"
+
 #include "ns3/guarded-run.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/roce-wire-format.h"
@@ -17,7 +19,6 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-random-streams.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

@@ -6,22 +6,22 @@
 
 #include "fabric-program.h"
 
+#include "core/memory.h"
 #include "fabric-measurement.h"
+#include "guard/run-warnings.h"
+#include "options/repeated-runs.h"
+#include "record/run-statistics.h"
+#include "run/work-estimate.h"
 
 #include "ns3/config.h"
 #include "ns3/global-value.h"
 #include "ns3/guarded-run.h"
 #include "ns3/json-output.h"
-#include "ns3/repeated-runs.h"
 #include "ns3/roce-wire-format.h"
-#include "ns3/run-statistics.h"
-#include "ns3/run-warnings.h"
 #include "ns3/string.h"
-#include "ns3/training-memory.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-version.h"
-#include "ns3/work-estimate.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -6,15 +6,16 @@
 
 #include "flow-measurement.h"
 
-#include "ns3/progress-line.h"
+#include "core/memory.h"
+#include "core/random-streams.h"
+#include "guard/progress-line.h"
+
 #include "ns3/rdma-nic.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 #include "ns3/training-attribute-list.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-memory.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-random-streams.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

@@ -6,17 +6,17 @@
 
 #include "flow-program.h"
 
+#include "core/input-file.h"
 #include "flow-measurement.h"
-#include "hpcc-experiment.h"
+#include "guard/run-warnings.h"
+#include "measure/hpcc-experiment.h"
+#include "run/work-estimate.h"
 
 #include "ns3/json-output.h"
 #include "ns3/run-cost.h"
-#include "ns3/run-warnings.h"
-#include "ns3/training-input-file.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-version.h"
-#include "ns3/work-estimate.h"
 
 #include <cmath>
 #include <cstdio>

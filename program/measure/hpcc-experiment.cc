@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "hpcc-experiment.h"
+#include "measure/hpcc-experiment.h"
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"

@@ -7,12 +7,12 @@
 #include "life-program.h"
 
 #include "experiment.h"
-#include "reproduction.h"
+#include "life/checkpoint-interval.h"
+#include "measure/reproduction.h"
+#include "record/run-statistics.h"
 
-#include "ns3/checkpoint-interval.h"
 #include "ns3/job-life.h"
 #include "ns3/json-output.h"
-#include "ns3/run-statistics.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-run.h"
 #include "ns3/training-version.h"

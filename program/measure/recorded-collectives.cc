@@ -4,14 +4,15 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "recorded-collectives.h"
+#include "measure/recorded-collectives.h"
 
-#include "ns3/fabric-border.h"
-#include "ns3/progress-line.h"
+#include "engine/fabric-border.h"
+#include "guard/progress-line.h"
+#include "run/work-estimate.h"
+
 #include "ns3/rank-progress.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3/work-estimate.h"
 
 namespace ns3::training
 {

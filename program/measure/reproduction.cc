@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "reproduction.h"
+#include "measure/reproduction.h"
 
 #include "ns3/abort.h"
 #include "ns3/cluster-command-line.h"

@@ -8,8 +8,8 @@
 #define DISTRIBUTED_TRAINING_REPRODUCTION_H
 
 #include "experiment.h"
+#include "measure/recorded-collectives.h"
 #include "published-table.h"
-#include "recorded-collectives.h"
 
 #include "ns3/training-run.h"
 

@@ -6,6 +6,9 @@
 
 #include "cluster-command-line.h"
 
+#include "schedule/schedule-file.h"
+#include "topology/topology-report.h"
+
 #include "ns3/algorithm-chooser.h"
 #include "ns3/background-helper.h"
 #include "ns3/collective-algorithm.h"
@@ -18,9 +21,7 @@
 #include "ns3/path-choice.h"
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/rdma-loss-recovery.h"
-#include "ns3/schedule-file.h"
 #include "ns3/topology-builder.h"
-#include "ns3/topology-report.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-jitter.h"
 #include "ns3/training-output-file.h"

@@ -6,7 +6,7 @@
 
 #include "ns3-arguments.h"
 
-#include "value-suggestion.h"
+#include "options/value-suggestion.h"
 
 #include "ns3/attribute.h"
 #include "ns3/command-line.h"

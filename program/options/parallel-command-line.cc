@@ -6,9 +6,9 @@
 
 #include "parallel-command-line.h"
 
-#include "value-suggestion.h"
+#include "options/value-suggestion.h"
+#include "pipeline/pipeline-choice.h"
 
-#include "ns3/pipeline-choice.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-gpu.h"
 #include "ns3/training-quantity.h"

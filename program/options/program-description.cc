@@ -6,7 +6,7 @@
 
 #include "program-description.h"
 
-#include "value-suggestion.h"
+#include "options/value-suggestion.h"
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"

@@ -6,8 +6,8 @@
 
 #include "program-options.h"
 
+#include "options/value-suggestion.h"
 #include "session.h"
-#include "value-suggestion.h"
 
 #include "ns3/abort.h"
 #include "ns3/log.h"

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "repeated-runs.h"
+#include "options/repeated-runs.h"
 
 #include "ns3/rng-seed-manager.h"
 #include "ns3/training-configuration-error.h"

@@ -6,13 +6,14 @@
 
 #include "session.h"
 
+#include "core/input-file.h"
+#include "engine/window-simulator-impl.h"
+
 #include "ns3/bucket-scheduler.h"
 #include "ns3/command-line.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
 #include "ns3/training-registry.h"
 #include "ns3/training-time-resolution.h"
-#include "ns3/window-simulator-impl.h"
 
 #include <cstdlib>
 #include <dlfcn.h>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "size-list.h"
+#include "options/size-list.h"
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"

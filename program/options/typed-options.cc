@@ -6,7 +6,7 @@
 
 #include "typed-options.h"
 
-#include "value-suggestion.h"
+#include "options/value-suggestion.h"
 
 #include "ns3/abort.h"
 #include "ns3/log.h"

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "value-suggestion.h"
+#include "options/value-suggestion.h"
 
 #include <algorithm>
 #include <cctype>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "background-figures.h"
+#include "record/background-figures.h"
 
 #include "ns3/simulator.h"
 

@@ -4,11 +4,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "codec-figures.h"
+#include "record/codec-figures.h"
+
+#include "core/record-sum.h"
 
 #include "ns3/result-table.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-record-sum.h"
 
 #include <algorithm>
 #include <cmath>

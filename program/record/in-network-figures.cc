@@ -6,9 +6,10 @@
 
 #include "in-network-figures.h"
 
+#include "core/record-sum.h"
+
 #include "ns3/training-byte-archive.h"
 #include "ns3/training-processes.h"
-#include "ns3/training-record-sum.h"
 
 #include <algorithm>
 #include <vector>

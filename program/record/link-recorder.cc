@@ -6,7 +6,8 @@
 
 #include "link-recorder.h"
 
-#include "ns3/port-growth.h"
+#include "fabric/port-growth.h"
+
 #include "ns3/simulator.h"
 
 #include <utility>

@@ -6,10 +6,11 @@
 
 #include "nic-figures.h"
 
+#include "core/record-sum.h"
+
 #include "ns3/host-device.h"
 #include "ns3/result-table.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-record-sum.h"
 
 #include <algorithm>
 #include <cmath>

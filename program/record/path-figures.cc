@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "path-figures.h"
+#include "record/path-figures.h"
 
 #include "ns3/fabric-channel.h"
 #include "ns3/fabric-frame.h"

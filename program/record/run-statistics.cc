@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "run-statistics.h"
+#include "record/run-statistics.h"
 
 #include <array>
 #include <cmath>

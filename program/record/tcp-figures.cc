@@ -4,11 +4,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "tcp-figures.h"
+#include "record/tcp-figures.h"
+
+#include "core/record-sum.h"
 
 #include "ns3/tcp-transport.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-record-sum.h"
 
 #include <cstdio>
 

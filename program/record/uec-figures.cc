@@ -4,9 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "uec-figures.h"
+#include "record/uec-figures.h"
 
-#include "ns3/training-record-sum.h"
+#include "core/record-sum.h"
+
 #include "ns3/uec-nic.h"
 
 #include <cstdio>

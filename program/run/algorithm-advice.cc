@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "algorithm-advice.h"
+#include "run/algorithm-advice.h"
 
 #include "ns3/algorithm-chooser.h"
 #include "ns3/background-helper.h"

@@ -4,18 +4,19 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "astra-system.h"
+#include "run/astra-system.h"
 
-#include "ns3/astra-network.h"
+#include "core/input-file.h"
+#include "core/json-scanner.h"
+#include "formats/workload-format.h"
+#include "topology/astra-network.h"
+
 #include "ns3/program-options.h"
 #include "ns3/scheduled-communicator.h"
 #include "ns3/training-attribute-list.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
-#include "ns3/training-json-scanner.h"
 #include "ns3/training-key-values.h"
 #include "ns3/training-quantity.h"
-#include "ns3/workload-format.h"
 
 #include <algorithm>
 #include <cmath>

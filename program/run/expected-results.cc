@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "expected-results.h"
+#include "run/expected-results.h"
 
 #include "ns3/rng-seed-manager.h"
 

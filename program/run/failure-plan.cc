@@ -6,11 +6,12 @@
 
 #include "failure-plan.h"
 
+#include "core/random-streams.h"
+
 #include "ns3/guarded-run.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-key-values.h"
 #include "ns3/training-quantity.h"
-#include "ns3/training-random-streams.h"
 
 #include <algorithm>
 #include <map>

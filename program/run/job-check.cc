@@ -4,19 +4,20 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "job-check.h"
+#include "run/job-check.h"
 
-#include "ns3/graph-timing.h"
+#include "accelerate/private-groups.h"
+#include "graph/graph-timing.h"
+#include "parallel/transformer-graph.h"
+#include "pipeline/pipeline-timing.h"
+
 #include "ns3/lower-bound.h"
-#include "ns3/pipeline-timing.h"
-#include "ns3/private-groups.h"
 #include "ns3/run-cost.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-time-resolution.h"
-#include "ns3/transformer-graph.h"
 
 #include <algorithm>
 #include <boost/format.hpp>

@@ -6,12 +6,12 @@
 
 #include "job-execution.h"
 
-#include "expected-results.h"
+#include "engine/fabric-border.h"
+#include "record/path-figures.h"
+#include "run/expected-results.h"
 
-#include "ns3/fabric-border.h"
 #include "ns3/gradient-source.h"
 #include "ns3/log.h"
-#include "ns3/path-figures.h"
 #include "ns3/run-cost.h"
 #include "ns3/simulator.h"
 #include "ns3/training-processes.h"

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "job-lower-bound.h"
+#include "run/job-lower-bound.h"
 
 #include "ns3/nic-helper.h"
 

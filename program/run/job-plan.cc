@@ -6,18 +6,19 @@
 
 #include "job-plan.h"
 
+#include "core/input-file.h"
+#include "formats/workload-format.h"
+#include "parallel/transformer-graph.h"
+
 #include "ns3/collective-operation.h"
 #include "ns3/in-network-system.h"
 #include "ns3/nic-algorithm.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
 #include "ns3/training-packed-file.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-workload.h"
-#include "ns3/transformer-graph.h"
-#include "ns3/workload-format.h"
 
 #include <algorithm>
 #include <boost/algorithm/string/predicate.hpp>

@@ -6,18 +6,18 @@
 
 #include "job-program.h"
 
-#include "astra-system.h"
-#include "training-runs.h"
-#include "work-estimate.h"
-#include "workload-summary.h"
+#include "formats/goal-writer.h"
+#include "guard/progress-line.h"
+#include "guard/run-warnings.h"
+#include "options/repeated-runs.h"
+#include "run/astra-system.h"
+#include "run/training-runs.h"
+#include "run/work-estimate.h"
+#include "run/workload-summary.h"
 
-#include "ns3/goal-writer.h"
 #include "ns3/guarded-run.h"
 #include "ns3/json-output.h"
-#include "ns3/progress-line.h"
-#include "ns3/repeated-runs.h"
 #include "ns3/run-cost.h"
-#include "ns3/run-warnings.h"
 #include "ns3/training-processes.h"
 #include "ns3/training-version.h"
 

@@ -6,12 +6,13 @@
 
 #include "job-repetition.h"
 
+#include "core/event-kinds.h"
+
 #include "ns3/in-network-system.h"
 #include "ns3/log.h"
 #include "ns3/nic-algorithm.h"
 #include "ns3/path-choice.h"
 #include "ns3/simulator.h"
-#include "ns3/training-event-kinds.h"
 #include "ns3/training-mix-bits.h"
 #include "ns3/training-processes.h"
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "job-rules.h"
+#include "run/job-rules.h"
 
 #include "ns3/gradient-source.h"
 #include "ns3/training-configuration-error.h"

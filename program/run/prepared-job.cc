@@ -6,9 +6,10 @@
 
 #include "prepared-job.h"
 
-#include "job-lower-bound.h"
+#include "core/memory.h"
 #include "job-repetition.h"
-#include "job-rules.h"
+#include "run/job-lower-bound.h"
+#include "run/job-rules.h"
 
 #include "ns3/algorithm-chooser.h"
 #include "ns3/boolean.h"
@@ -16,7 +17,6 @@
 #include "ns3/result-store.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/string.h"
-#include "ns3/training-memory.h"
 #include "ns3/training-quantity.h"
 #include "ns3/uinteger.h"
 

@@ -6,10 +6,10 @@
 
 #include "training-run-result.h"
 
-#include "algorithm-advice.h"
+#include "guard/run-warnings.h"
+#include "run/algorithm-advice.h"
 
 #include "ns3/json-output.h"
-#include "ns3/run-warnings.h"
 #include "ns3/training-version.h"
 
 namespace ns3::training

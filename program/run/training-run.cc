@@ -6,11 +6,11 @@
 
 #include "training-run.h"
 
-#include "algorithm-advice.h"
+#include "guard/run-warnings.h"
+#include "run/algorithm-advice.h"
 
 #include "ns3/abort.h"
 #include "ns3/log.h"
-#include "ns3/run-warnings.h"
 #include "ns3/simulator.h"
 
 #include <exception>

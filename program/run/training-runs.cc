@@ -4,10 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "training-runs.h"
+#include "run/training-runs.h"
+
+#include "guard/run-warnings.h"
 
 #include "ns3/json-output.h"
-#include "ns3/run-warnings.h"
 #include "ns3/training-version.h"
 
 #include <variant>

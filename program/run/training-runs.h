@@ -7,11 +7,11 @@
 #ifndef DISTRIBUTED_TRAINING_RUNS_H
 #define DISTRIBUTED_TRAINING_RUNS_H
 
+#include "record/run-statistics.h"
 #include "training-run-result.h"
 
 #include "ns3/iteration-record.h"
 #include "ns3/run-cost.h"
-#include "ns3/run-statistics.h"
 #include "ns3/training-json-writer.h"
 
 #include <cstdint>

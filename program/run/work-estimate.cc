@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "work-estimate.h"
+#include "run/work-estimate.h"
 
 #include "ns3/in-network-system.h"
 #include "ns3/nic-algorithm.h"

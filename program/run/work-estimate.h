@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_WORK_ESTIMATE_H
 #define DISTRIBUTED_TRAINING_WORK_ESTIMATE_H
 
-#include "job-check.h"
+#include "run/job-check.h"
 #include "training-run-options.h"
 #include "training-run.h"
 

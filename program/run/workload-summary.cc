@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "workload-summary.h"
+#include "run/workload-summary.h"
 
 #include "ns3/training-quantity.h"
 

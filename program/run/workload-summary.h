@@ -7,9 +7,10 @@
 #ifndef DISTRIBUTED_TRAINING_WORKLOAD_SUMMARY_H
 #define DISTRIBUTED_TRAINING_WORKLOAD_SUMMARY_H
 
+#include "formats/workload-format.h"
+
 #include "ns3/graph-summary.h"
 #include "ns3/training-json-writer.h"
-#include "ns3/workload-format.h"
 
 #include <array>
 #include <cstdint>

@@ -6,12 +6,13 @@
 
 #include "job-file.h"
 
+#include "core/input-file.h"
+#include "options/value-suggestion.h"
+
 #include "ns3/host-allocator.h"
 #include "ns3/job-plan.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-input-file.h"
 #include "ns3/training-quantity.h"
-#include "ns3/value-suggestion.h"
 
 #include <boost/algorithm/string/predicate.hpp>
 #include <boost/algorithm/string/replace.hpp>

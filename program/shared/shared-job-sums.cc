@@ -4,12 +4,13 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "shared-job-sums.h"
+#include "shared/shared-job-sums.h"
 
-#include "ns3/expected-results.h"
+#include "run/expected-results.h"
+#include "run/job-rules.h"
+#include "schedule/schedule-interpreter.h"
+
 #include "ns3/gradient-source.h"
-#include "ns3/job-rules.h"
-#include "ns3/schedule-interpreter.h"
 #include "ns3/training-configuration-error.h"
 
 #include <algorithm>

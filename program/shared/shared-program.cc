@@ -6,13 +6,13 @@
 
 #include "shared-program.h"
 
-#include "shared-results.h"
+#include "guard/run-warnings.h"
+#include "run/algorithm-advice.h"
 #include "shared-run.h"
+#include "shared/shared-results.h"
 
-#include "ns3/algorithm-advice.h"
 #include "ns3/json-output.h"
 #include "ns3/run-cost.h"
-#include "ns3/run-warnings.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-version.h"
 

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "shared-results.h"
+#include "shared/shared-results.h"
 
 #include "ns3/json-output.h"
 #include "ns3/rng-seed-manager.h"

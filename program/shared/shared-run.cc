@@ -6,7 +6,7 @@
 
 #include "shared-run.h"
 
-#include "shared-simulation.h"
+#include "shared/shared-simulation.h"
 
 #include "ns3/in-network-system.h"
 #include "ns3/job-plan.h"

@@ -4,23 +4,23 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "shared-simulation.h"
+#include "shared/shared-simulation.h"
 
-#include "shared-job-sums.h"
-#include "shared-results.h"
+#include "core/random-streams.h"
+#include "guard/progress-line.h"
+#include "guard/run-warnings.h"
+#include "record/path-figures.h"
+#include "run/algorithm-advice.h"
+#include "run/job-lower-bound.h"
+#include "shared/shared-job-sums.h"
+#include "shared/shared-results.h"
 
-#include "ns3/algorithm-advice.h"
 #include "ns3/boolean.h"
-#include "ns3/job-lower-bound.h"
-#include "ns3/path-figures.h"
-#include "ns3/progress-line.h"
 #include "ns3/rng-seed-manager.h"
-#include "ns3/run-warnings.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-job-helper.h"
-#include "ns3/training-random-streams.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

@@ -7,15 +7,15 @@
 #ifndef DISTRIBUTED_TRAINING_SHARED_SIMULATION_H
 #define DISTRIBUTED_TRAINING_SHARED_SIMULATION_H
 
+#include "run/work-estimate.h"
 #include "shared-run-options.h"
-#include "shared-switches.h"
+#include "shared/shared-switches.h"
 
 #include "ns3/guarded-run.h"
 #include "ns3/host-allocator.h"
 #include "ns3/job-plan.h"
 #include "ns3/training-application.h"
 #include "ns3/training-job.h"
-#include "ns3/work-estimate.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "shared-switches.h"
+#include "shared/shared-switches.h"
 
 #include "ns3/in-network-figures.h"
 #include "ns3/training-configuration-error.h"

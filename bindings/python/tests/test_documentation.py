@@ -535,13 +535,14 @@ def cpp_reference(monkeypatch):
 
 
 def test_cpp_reference_has_a_page_for_each_room(cpp_reference):
-    rooms = cpp_reference.read_rooms()
+    public = {cpp_reference.get_room(header) for header in cpp_reference.list_headers()}
+    rooms = [room for room in cpp_reference.read_rooms() if room in public]
+    assert len(rooms) == len(public) > 20
     listed = re.findall(r"^   cpp/(\w+)$", (DOC / "cpp.rst").read_text(encoding="ascii"), re.M)
     assert listed == rooms
     assert {path.stem for path in (DOC / "cpp").iterdir()} == set(rooms)
     for room in rooms:
         assert f".. cpp-room:: {room}\n" in (DOC / f"cpp/{room}.rst").read_text(encoding="ascii")
-    assert {cpp_reference.get_room(header) for header in cpp_reference.list_headers()} == set(rooms)
 
 
 needs_doxygen = pytest.mark.skipif(

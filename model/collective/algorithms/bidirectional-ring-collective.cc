@@ -13,7 +13,7 @@
  * message takes the shorter direction.
  */
 
-#include "ns3/tree-phases.h"
+#include "collective/tree-phases.h"
 
 #include <algorithm>
 

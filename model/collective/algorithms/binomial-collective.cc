@@ -13,7 +13,7 @@
  * a broadcast from rank 0.
  */
 
-#include "ns3/tree-phases.h"
+#include "collective/tree-phases.h"
 
 namespace ns3::training
 {

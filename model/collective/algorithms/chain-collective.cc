@@ -15,7 +15,7 @@
  * 12131246).
  */
 
-#include "ns3/tree-phases.h"
+#include "collective/tree-phases.h"
 
 #include <numeric>
 #include <vector>

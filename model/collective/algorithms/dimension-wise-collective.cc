@@ -19,10 +19,10 @@
  * outermost to innermost (gather-first=outer).
  */
 
-#include "ns3/algorithm-needs.h"
-#include "ns3/collective-phases.h"
-#include "ns3/dissemination-phases.h"
-#include "ns3/rank-placement.h"
+#include "collective/algorithm-needs.h"
+#include "collective/collective-phases.h"
+#include "collective/dissemination-phases.h"
+#include "collective/rank-placement.h"
 
 #include <algorithm>
 #include <map>

@@ -14,7 +14,7 @@
  * use star trees.
  */
 
-#include "ns3/tree-phases.h"
+#include "collective/tree-phases.h"
 
 namespace ns3::training
 {

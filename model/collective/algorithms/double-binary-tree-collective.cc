@@ -15,7 +15,7 @@
  * "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009).
  */
 
-#include "ns3/tree-phases.h"
+#include "collective/tree-phases.h"
 
 #include <array>
 #include <vector>

@@ -13,10 +13,10 @@
  * two exchanges of a step share a link.
  */
 
-#include "ns3/algorithm-needs.h"
-#include "ns3/butterfly-phases.h"
-#include "ns3/rank-orders.h"
-#include "ns3/rank-placement.h"
+#include "collective/algorithm-needs.h"
+#include "collective/butterfly-phases.h"
+#include "collective/rank-orders.h"
+#include "collective/rank-placement.h"
 
 namespace ns3::training
 {

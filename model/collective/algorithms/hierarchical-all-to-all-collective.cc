@@ -17,7 +17,8 @@
  *   direction: (side - 1) / 2 * S bytes.
  */
 
-#include "ns3/collective-phases.h"
+#include "collective/collective-phases.h"
+
 #include "ns3/topology-graph.h"
 
 #include <string>

@@ -21,9 +21,9 @@
  * server, and servers may differ in size.
  */
 
-#include "ns3/algorithm-needs.h"
-#include "ns3/collective-phases.h"
-#include "ns3/rank-placement.h"
+#include "collective/algorithm-needs.h"
+#include "collective/collective-phases.h"
+#include "collective/rank-placement.h"
 
 #include <algorithm>
 #include <map>

@@ -16,7 +16,7 @@
  * per switch.
  */
 
-#include "ns3/dissemination-phases.h"
+#include "collective/dissemination-phases.h"
 
 namespace ns3::training
 {

@@ -13,10 +13,10 @@
  * MULTITREE paper.
  */
 
-#include "ns3/collective-phases.h"
-#include "ns3/disjoint-rings.h"
-#include "ns3/rank-orders.h"
-#include "ns3/rank-placement.h"
+#include "collective/collective-phases.h"
+#include "collective/disjoint-rings.h"
+#include "collective/rank-orders.h"
+#include "collective/rank-placement.h"
 
 namespace ns3::training
 {

@@ -15,9 +15,9 @@
  * the paper's lockstep by estimated times.
  */
 
-#include "multitree-collective.h"
+#include "collective/algorithms/multitree-collective.h"
 
-#include "ns3/rank-placement.h"
+#include "collective/rank-placement.h"
 
 #include <algorithm>
 #include <iterator>

@@ -7,8 +7,9 @@
 #ifndef DISTRIBUTED_TRAINING_MULTITREE_COLLECTIVE_H
 #define DISTRIBUTED_TRAINING_MULTITREE_COLLECTIVE_H
 
+#include "collective/multitree-construction.h"
+
 #include "ns3/collective-algorithm.h"
-#include "ns3/multitree-construction.h"
 
 namespace ns3::training
 {

@@ -15,8 +15,8 @@
  * other than all-reduces take the rings, as in NCCL.
  */
 
-#include "ns3/nccl-graph.h"
-#include "ns3/tree-phases.h"
+#include "collective/nccl-graph.h"
+#include "collective/tree-phases.h"
 
 #include <algorithm>
 #include <numeric>

@@ -14,7 +14,7 @@
  * rank - t.
  */
 
-#include "ns3/collective-phases.h"
+#include "collective/collective-phases.h"
 
 #include <string>
 

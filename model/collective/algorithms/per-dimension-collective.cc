@@ -22,10 +22,11 @@
  * that are not the whole of the dimensions run a ring, as there.
  */
 
-#include "ns3/algorithm-dimensions.h"
-#include "ns3/chunk-numbers.h"
+#include "collective/algorithm-dimensions.h"
+#include "core/memory.h"
+#include "schedule/chunk-numbers.h"
+
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-memory.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>

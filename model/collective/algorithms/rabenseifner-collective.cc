@@ -15,8 +15,8 @@
  * bytes.
  */
 
-#include "ns3/butterfly-phases.h"
-#include "ns3/tree-phases.h"
+#include "collective/butterfly-phases.h"
+#include "collective/tree-phases.h"
 
 #include <algorithm>
 

@@ -14,7 +14,7 @@
  * 2S/N, 4S/N, ... If N is not a power of two, the excess ranks are folded into others.
  */
 
-#include "ns3/butterfly-phases.h"
+#include "collective/butterfly-phases.h"
 
 namespace ns3::training
 {

@@ -15,8 +15,8 @@
  * twice the minimum traffic.
  */
 
-#include "ns3/algorithm-needs.h"
-#include "ns3/rank-placement.h"
+#include "collective/algorithm-needs.h"
+#include "collective/rank-placement.h"
 
 #include <algorithm>
 #include <numeric>

@@ -16,7 +16,7 @@
  * delivered one by one: N(N-1)/2 chunks cross each link (ASTRA-sim's Ring; Hou et al.).
  */
 
-#include "ns3/tree-phases.h"
+#include "collective/tree-phases.h"
 
 #include <vector>
 

@@ -13,7 +13,7 @@
  * reverse: a ring reduce-scatter, then a binomial gather.
  */
 
-#include "ns3/tree-phases.h"
+#include "collective/tree-phases.h"
 
 namespace ns3::training
 {

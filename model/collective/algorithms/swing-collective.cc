@@ -18,8 +18,9 @@
  * initial dimension and direction; the steps alternate between dimensions.
  */
 
-#include "ns3/algorithm-needs.h"
-#include "ns3/butterfly-phases.h"
+#include "collective/algorithm-needs.h"
+#include "collective/butterfly-phases.h"
+
 #include "ns3/topology-graph.h"
 
 #include <cstdint>

@@ -13,8 +13,8 @@
  * all-gather.
  */
 
-#include "ns3/gather-synthesizer.h"
-#include "ns3/rank-placement.h"
+#include "collective/gather-synthesizer.h"
+#include "collective/rank-placement.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "sprayed-bytes.h"
+#include "fabric/path/sprayed-bytes.h"
 
 #include "ns3/path-choice.h"
 

@@ -6,11 +6,12 @@
 
 #include "atp-communicator.h"
 
+#include "core/attribute-choice.h"
+
 #include "ns3/double.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/training-attribute-choice.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

@@ -6,8 +6,9 @@
 
 #include "atp-pool.h"
 
+#include "innetwork/saturating-sum.h"
+
 #include "ns3/payload-values.h"
-#include "ns3/saturating-sum.h"
 
 namespace ns3::training
 {

@@ -6,12 +6,13 @@
 
 #include "atp-server.h"
 
+#include "innetwork/saturating-sum.h"
+
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/number-format.h"
 #include "ns3/payload-values.h"
-#include "ns3/saturating-sum.h"
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 #include "ns3/wire-bytes.h"

@@ -6,8 +6,9 @@
 
 #include "nvls-tree-communicator.h"
 
+#include "communicator/nccl-tuning.h"
+
 #include "ns3/log.h"
-#include "ns3/nccl-tuning.h"
 #include "ns3/sharp-wire-format.h"
 #include "ns3/string.h"
 #include "ns3/training-configuration-error.h"

@@ -6,11 +6,12 @@
 
 #include "sharp-endpoint.h"
 
+#include "core/attribute-choice.h"
+
 #include "ns3/log.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/training-attribute-choice.h"
 #include "ns3/training-quantity.h"
 #include "ns3/uinteger.h"
 

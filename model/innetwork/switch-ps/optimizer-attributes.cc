@@ -6,9 +6,10 @@
 
 #include "optimizer-attributes.h"
 
+#include "core/attribute-choice.h"
+
 #include "ns3/double.h"
 #include "ns3/string.h"
-#include "ns3/training-attribute-choice.h"
 
 namespace ns3::training
 {

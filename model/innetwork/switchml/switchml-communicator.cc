@@ -6,11 +6,12 @@
 
 #include "switchml-communicator.h"
 
+#include "core/attribute-choice.h"
+
 #include "ns3/block-quantizer.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
-#include "ns3/training-attribute-choice.h"
 #include "ns3/training-configuration-error.h"
 
 #include <algorithm>

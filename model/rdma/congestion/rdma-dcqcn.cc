@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rdma-dcqcn.h"
+#include "rdma/congestion/rdma-dcqcn.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"

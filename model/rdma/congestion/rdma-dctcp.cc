@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rdma-dctcp.h"
+#include "rdma/congestion/rdma-dctcp.h"
 
 #include "ns3/double.h"
 #include "ns3/log.h"

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rdma-fixed-window.h"
+#include "rdma/congestion/rdma-fixed-window.h"
 
 #include "ns3/uinteger.h"
 

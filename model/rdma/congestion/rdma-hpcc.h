@@ -8,9 +8,9 @@
 #define DISTRIBUTED_TRAINING_RDMA_HPCC_H
 
 #include "rdma-congestion-control.h"
+#include "rdma/rdma-telemetry.h"
 
 #include "ns3/data-rate.h"
-#include "ns3/rdma-telemetry.h"
 
 namespace ns3::training
 {

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rdma-line-rate.h"
+#include "rdma/congestion/rdma-line-rate.h"
 
 #include <limits>
 

@@ -8,8 +8,7 @@
 #define DISTRIBUTED_TRAINING_RDMA_POWER_TCP_H
 
 #include "rdma-congestion-control.h"
-
-#include "ns3/rdma-telemetry.h"
+#include "rdma/rdma-telemetry.h"
 
 namespace ns3::training
 {

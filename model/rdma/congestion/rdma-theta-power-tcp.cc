@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rdma-theta-power-tcp.h"
+#include "rdma/congestion/rdma-theta-power-tcp.h"
 
 #include "ns3/double.h"
 

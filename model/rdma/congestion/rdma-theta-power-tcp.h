@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_RDMA_THETA_POWER_TCP_H
 #define DISTRIBUTED_TRAINING_RDMA_THETA_POWER_TCP_H
 
-#include "rdma-power-tcp.h"
+#include "rdma/congestion/rdma-power-tcp.h"
 
 namespace ns3::training
 {

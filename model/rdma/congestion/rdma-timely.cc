@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "rdma-timely.h"
+#include "rdma/congestion/rdma-timely.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"

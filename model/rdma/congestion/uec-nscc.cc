@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "uec-nscc.h"
+#include "rdma/congestion/uec-nscc.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"

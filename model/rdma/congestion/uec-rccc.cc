@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "uec-rccc.h"
+#include "rdma/congestion/uec-rccc.h"
 
 #include "ns3/training-registry.h"
 

@@ -4,11 +4,11 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "training-yaml.h"
+#include "core/yaml.h"
 
+#include "core/input-file.h"
+#include "core/json-escape.h"
 #include "training-configuration-error.h"
-#include "training-input-file.h"
-#include "training-json-escape.h"
 
 #include <algorithm>
 #include <boost/algorithm/string/trim.hpp>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "training-input-file.h"
+#include "core/input-file.h"
 
 #include "training-configuration-error.h"
 

@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "training-xml-tree.h"
+#include "core/xml-tree.h"
 
+#include "core/input-file.h"
 #include "training-configuration-error.h"
-#include "training-input-file.h"
 
 #include <boost/property_tree/xml_parser.hpp>
 #include <sstream>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "training-json-escape.h"
+#include "core/json-escape.h"
 
 #include <cstdint>
 #include <optional>

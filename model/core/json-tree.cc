@@ -4,10 +4,10 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "training-json-tree.h"
+#include "core/json-tree.h"
 
+#include "core/input-file.h"
 #include "training-configuration-error.h"
-#include "training-input-file.h"
 
 #include <boost/property_tree/json_parser.hpp>
 #include <sstream>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "training-setup-progress.h"
+#include "core/setup-progress.h"
 
 #include <cstdio>
 #include <unistd.h>

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "training-memory.h"
+#include "core/memory.h"
 
 #include "training-configuration-error.h"
 
