@@ -204,13 +204,13 @@ class PortQueues : public EventImpl
     /** What a port has for each traffic class, from its first frame or pause on. */
     struct alignas(64) Classes
     {
-        CountersByPriority counters{};
-        FrameQueues queues{};
-        Frame* pauses{nullptr}; // queued pause frames, sent first
-        PortTotals totals;
-        std::array<int64_t, PRIORITIES> pausedSince{};
-        // Of a priority of which both the queue and the source have frames: bytes of the queue,
-        // less those of the source.
+        CountersByPriority counters{};                 ///< of sent frames
+        FrameQueues queues{};                          ///< waiting frames
+        Frame* pauses{nullptr};                        ///< queued pause frames, sent first
+        PortTotals totals;                             ///< counters of all priorities
+        std::array<int64_t, PRIORITIES> pausedSince{}; ///< when a priority was paused, ticks
+        /// Of a priority of which both the queue and the source have frames: bytes of the queue,
+        /// less those of the source.
         std::array<int32_t, PRIORITIES> lead{};
     };
 

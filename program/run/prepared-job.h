@@ -58,11 +58,11 @@ struct PreparedJob
     /** @return what is given rather than simulated: compute times, jitter, hosts; one line */
     std::string DescribeInputs() const;
 
-    TrainingRunOptions options; ///< of the run
-    JsonValue configuration;    ///< the options as they were given, by name
-    JobPlan plan;               ///< what the ranks do
-    std::unique_ptr<Cluster> cluster;
-    std::optional<LifePlan> life; ///< none: no checkpoints and failures
+    TrainingRunOptions options;       ///< of the run
+    JsonValue configuration;          ///< the options as they were given, by name
+    JobPlan plan;                     ///< what the ranks do
+    std::unique_ptr<Cluster> cluster; ///< that runs it
+    std::optional<LifePlan> life;     ///< none: no checkpoints and failures
     /// Algorithm auto: its choices and their reasons, see TrainingRunResult.
     std::vector<std::pair<std::string, std::string>> choices;
     std::string obstacle;              ///< why no iteration is derived, or empty

@@ -27,14 +27,14 @@ class SwitchPsSums
     /** A sum, partial or complete: one of the two versions of a slot. */
     struct Sum
     {
-        uint64_t check{0};  ///< sum of the contributions' checksums
-        uint64_t seen{0};   ///< bit w: worker w has contributed
-        uint32_t packet{0}; ///< number of the packet
-        uint32_t range{0};  ///< number of the key range
-        uint8_t added{0};   ///< contributions added: those of workers 0 to added - 1
-        int8_t exponent{0}; ///< maximum exponent of the contributions
-        bool used{false};   ///< the version has been used
-        bool complete{false};
+        uint64_t check{0};    ///< sum of the contributions' checksums
+        uint64_t seen{0};     ///< bit w: worker w has contributed
+        uint32_t packet{0};   ///< number of the packet
+        uint32_t range{0};    ///< number of the key range
+        uint8_t added{0};     ///< contributions added: those of workers 0 to added - 1
+        int8_t exponent{0};   ///< maximum exponent of the contributions
+        bool used{false};     ///< the version has been used
+        bool complete{false}; ///< all workers have contributed
         bool overflow{false}; ///< a contribution exceeded the range of exponents
     };
 
