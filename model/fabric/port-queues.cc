@@ -10,8 +10,6 @@
 
 #include "ns3/log.h"
 
-#include <algorithm>
-
 namespace ns3::training
 {
 
@@ -86,38 +84,6 @@ PortQueues::Drop(Frame* frame, DropReason reason)
     classes.counters[frame->priority].droppedFrames++;
     m_owner.NotifyDrop(*frame, m_index, reason);
     Frame::Free(frame);
-}
-
-void
-PortQueues::Push(Frame* frame)
-{
-    Classes& classes = Use();
-    FrameQueue& queue = classes.queues[frame->priority];
-    queue.Push(frame);
-    m_queuedBytes += frame->bytes;
-    classes.totals.peakQueueBytes = std::max(classes.totals.peakQueueBytes, m_queuedBytes);
-    PriorityCounters& ofPriority = classes.counters[frame->priority];
-    ofPriority.peakQueueBytes = std::max(ofPriority.peakQueueBytes, queue.GetBytes());
-    m_owner.NotifyQueueLength(m_index, frame->priority, queue.GetBytes());
-    m_waiting |= 1 << frame->priority;
-}
-
-Frame*
-PortQueues::Pop(uint8_t priority)
-{
-    FrameQueue& queue = m_classes->queues[priority];
-    Frame* frame = queue.Pop();
-    m_queuedBytes -= frame->bytes;
-    if (queue.IsEmpty())
-    {
-        m_waiting &= ~(1 << priority);
-    }
-    else
-    {
-        __builtin_prefetch(queue.GetHead()); // a long-queued frame is likely no longer cached
-    }
-    m_owner.NotifyQueueLength(m_index, priority, queue.GetBytes());
-    return frame;
 }
 
 Frame*

@@ -18,6 +18,7 @@
 #include "ns3/event-impl.h"
 #include "ns3/training-event-loop.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -234,13 +235,39 @@ class PortQueues : public EventImpl
     }
 
     /** @param frame frame to append to the queue of its priority */
-    void Push(Frame* frame);
+    void Push(Frame* frame)
+    {
+        Classes& classes = Use();
+        FrameQueue& queue = classes.queues[frame->priority];
+        queue.Push(frame);
+        m_queuedBytes += frame->bytes;
+        classes.totals.peakQueueBytes = std::max(classes.totals.peakQueueBytes, m_queuedBytes);
+        PriorityCounters& ofPriority = classes.counters[frame->priority];
+        ofPriority.peakQueueBytes = std::max(ofPriority.peakQueueBytes, queue.GetBytes());
+        m_owner.NotifyQueueLength(m_index, frame->priority, queue.GetBytes());
+        m_waiting |= 1 << frame->priority;
+    }
 
     /**
      * @param priority a priority that has queued frames
      * @return the first of them
      */
-    Frame* Pop(uint8_t priority);
+    Frame* Pop(uint8_t priority)
+    {
+        FrameQueue& queue = m_classes->queues[priority];
+        Frame* frame = queue.Pop();
+        m_queuedBytes -= frame->bytes;
+        if (queue.IsEmpty())
+        {
+            m_waiting &= ~(1 << priority);
+        }
+        else
+        {
+            __builtin_prefetch(queue.GetHead()); // a long-queued frame is likely no longer cached
+        }
+        m_owner.NotifyQueueLength(m_index, priority, queue.GetBytes());
+        return frame;
+    }
 
     /** @return the first queued pause frame; there must be one */
     Frame* PopPause();
