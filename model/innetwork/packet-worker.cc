@@ -112,9 +112,9 @@ PacketWorker::DescribeSilence(const std::string& answer,
                               uint32_t slot,
                               Time silence) const
 {
-    return "rank " + std::to_string(GetRank()) + " has had no " + answer + " packet " +
-           std::to_string(packet) + " in slot " + std::to_string(slot) + " of " + GetName() +
-           ", nor " + preposition + " any other, for " +
+    return "rank " + std::to_string(GetRank()) + " has had no " + answer + " " + preposition +
+           " packet " + std::to_string(packet) + " in slot " + std::to_string(slot) + " of " +
+           GetName() + ", nor " + preposition + " any other, for " +
            FormatTime(MicroSeconds(silence.GetMicroSeconds()));
 }
 

@@ -129,8 +129,8 @@ class PacketWorker : public InNetworkCommunicator
     }
 
     /**
-     * @param answer what is missing, and its preposition, such as "answer to"
-     * @param preposition the same alone
+     * @param answer what is missing, such as "answer"
+     * @param preposition what stands between it and its packet, such as "to"
      * @param packet number in the job
      * @param slot of the packet
      * @param silence time without any answer

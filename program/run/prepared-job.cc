@@ -27,8 +27,7 @@ namespace ns3::training
 {
 
 PreparedJob::PreparedJob(const TrainingRunOptions& runOptions)
-    : options(runOptions),
-      configuration(options.ToJson())
+    : options(runOptions)
 {
     options.model.TakeSchedule(options.cluster.schedule);
     options.Check();

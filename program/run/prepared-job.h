@@ -14,7 +14,6 @@
 #include "ns3/application-container.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-job-helper.h"
-#include "ns3/training-json-writer.h"
 
 #include <cstdint>
 #include <memory>
@@ -59,7 +58,6 @@ struct PreparedJob
     std::string DescribeInputs() const;
 
     TrainingRunOptions options;       ///< of the run
-    JsonValue configuration;          ///< the options as they were given, by name
     JobPlan plan;                     ///< what the ranks do
     std::unique_ptr<Cluster> cluster; ///< that runs it
     std::optional<LifePlan> life;     ///< none: no checkpoints and failures

@@ -36,7 +36,7 @@ TrainingRun::TrainingRun(const TrainingRunOptions& options)
       m_job(options)
 {
     NS_LOG_FUNCTION(this << options.workload);
-    SetConfiguration(m_job.configuration);
+    SetConfiguration(options.ToJson());
 }
 
 TrainingRun::~TrainingRun()

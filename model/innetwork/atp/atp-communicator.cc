@@ -152,7 +152,7 @@ AtpCommunicator::SetSession(const Session& session)
         [this](uint32_t index) { OnTimeout(index); },
         [this](uint32_t index, Time silence) {
             const uint64_t packet = m_first + m_slots[index].packet;
-            GiveUp(DescribeSilence("result of", "of", packet, m_slotOf.Get(packet), silence));
+            GiveUp(DescribeSilence("result", "of", packet, m_slotOf.Get(packet), silence));
         });
 }
 

@@ -369,7 +369,7 @@ SwitchPsCommunicator::SendAgain(uint32_t slot)
 void
 SwitchPsCommunicator::OnSilence(uint32_t slot, Time silence)
 {
-    const std::string reason = DescribeSilence("answer to",
+    const std::string reason = DescribeSilence("answer",
                                                "to",
                                                m_first + m_packetOf[slot],
                                                m_session.firstSlot + slot,

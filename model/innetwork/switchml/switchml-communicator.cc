@@ -373,7 +373,7 @@ SwitchMlCommunicator::SendAgain(uint32_t slot)
 void
 SwitchMlCommunicator::OnSilence(uint32_t slot, Time silence)
 {
-    GiveUp(DescribeSilence("answer to",
+    GiveUp(DescribeSilence("answer",
                            "to",
                            (m_first + m_slots[slot].message) * m_packets,
                            m_session.firstSlot + slot * m_packets,
