@@ -9,6 +9,7 @@
 #include "core/attribute-choice.h"
 
 #include "ns3/double.h"
+#include "ns3/object-base.h"
 #include "ns3/string.h"
 
 namespace ns3::training
