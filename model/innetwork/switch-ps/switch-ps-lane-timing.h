@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_SWITCH_PS_LANE_TIMING_H
 #define DISTRIBUTED_TRAINING_SWITCH_PS_LANE_TIMING_H
 
+#include <cmath>
 #include <cstdint>
 
 namespace ns3::training
