@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 namespace ns3::training
 {
@@ -40,6 +41,7 @@ class CountingProgram : public AggregationProgram
     void AddCountersOf(uint8_t job, Counters& sum) const
     {
         static_assert(sizeof(Counters) % sizeof(uint64_t) == 0, "counters are uint64_t");
+        static_assert(std::is_trivially_copyable_v<Counters>, "counters are copied as bytes");
         if (const auto* const known = FindJob<CountedJob>(job))
         {
             std::array<uint64_t, sizeof(Counters) / sizeof(uint64_t)> sums;
@@ -50,7 +52,7 @@ class CountingProgram : public AggregationProgram
             {
                 sums[i] += mine[i];
             }
-            std::memcpy(&sum, sums.data(), sizeof(Counters));
+            std::memcpy(static_cast<void*>(&sum), sums.data(), sizeof(Counters));
         }
     }
 
