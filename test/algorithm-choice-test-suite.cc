@@ -124,7 +124,8 @@ TestAlgorithmChoice()
     for (const std::string spec : {"single-switch", "torus:4x4", "fat-tree:k=4"})
     {
         const auto topology = MakeTopology(spec, 16);
-        CollectivePlanner planner(network, MakeRequest(Operation::ALL_REDUCE, 16, 0, &topology));
+        CollectivePlanner planner(std::make_unique<AlgorithmChooser>(network),
+                                  MakeRequest(Operation::ALL_REDUCE, 16, 0, &topology));
         AlgorithmChooser chooser(network);
         for (uint64_t bytes : {uint64_t{64}, uint64_t{65536}, uint64_t{1} << 33})
         {
@@ -165,7 +166,8 @@ TestAlgorithmChoice()
     NS_TEST_EXPECT_MSG_EQ(Registry<CollectiveAlgorithm>::Find(name).searches, false, name);
     // One rank has nothing to do, whatever the algorithm.
     const auto one = MakeTopology("single-switch", 1);
-    CollectivePlanner alone(network, MakeRequest(Operation::ALL_REDUCE, 1, 0, &one));
+    CollectivePlanner alone(std::make_unique<AlgorithmChooser>(network),
+                            MakeRequest(Operation::ALL_REDUCE, 1, 0, &one));
     NS_TEST_EXPECT_MSG_EQ(alone.Get(Operation::ALL_REDUCE, 1000, 0)->GetSteps(), 0, "one rank");
     CollectivePlanner given("ring", MakeRequest(Operation::ALL_REDUCE, 16, 0, &star));
     NS_TEST_EXPECT_MSG_EQ(given.Explain(Operation::ALL_REDUCE, 1000, 0), "", "no choice");

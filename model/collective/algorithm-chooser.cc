@@ -125,11 +125,11 @@ AlgorithmChooser::Choose(const CollectiveRequest& request)
     if (candidates.empty() || !candidates.front().unfit.empty())
     {
         m_choices.erase(found);
-        throw ConfigurationError("auto: no algorithm for " + GetName(request.operation) +
+        throw ConfigurationError("auto: no algorithm for " + training::GetName(request.operation) +
                                  " among " + std::to_string(request.ranks) + " ranks");
     }
     const AlgorithmCandidate& best = candidates.front();
-    std::string reason = best.name + " for " + GetName(request.operation) + " of " +
+    std::string reason = best.name + " for " + training::GetName(request.operation) + " of " +
                          FormatBytes(request.bytes) + " among " + std::to_string(request.ranks) +
                          " ranks: " + FormatMicroseconds(best.seconds) + " expected (" +
                          std::to_string(best.steps) + " steps: latency " +

@@ -40,11 +40,31 @@ struct AlgorithmChoice
 
 /**
  * @ingroup distributed-training-collective
+ * Chooses an algorithm for each collective of a group of ranks.
+ */
+class AlgorithmSelector
+{
+  public:
+    virtual ~AlgorithmSelector() = default;
+
+    /** @return name that users give in place of an algorithm */
+    virtual std::string GetName() const = 0;
+
+    /**
+     * @param request request collective to plan; topology and ranks must be equal in all calls
+     * @return the choice; deterministic for equal operation, bytes and root; valid while this lives
+     * @throw ConfigurationError if no algorithm supports the request
+     */
+    virtual const AlgorithmChoice& Choose(const CollectiveRequest& request) = 0;
+};
+
+/**
+ * @ingroup distributed-training-collective
  *
  * Chooses, for a group of ranks on a topology, the algorithm with the least expected time according
  * to CollectiveCost. The candidates are all registered algorithms with default keys.
  */
-class AlgorithmChooser
+class AlgorithmChooser : public AlgorithmSelector
 {
   public:
     /// Name that users give in place of an algorithm to request automatic selection.
@@ -56,12 +76,13 @@ class AlgorithmChooser
     /** @param network parameters beyond the topology */
     explicit AlgorithmChooser(const NetworkCost& network);
 
-    /**
-     * @param request request collective to plan; topology and ranks must be equal in all calls
-     * @return the choice; deterministic for equal operation, bytes and root
-     * @throw ConfigurationError if no algorithm supports the request
-     */
-    const AlgorithmChoice& Choose(const CollectiveRequest& request);
+    // AlgorithmSelector
+    std::string GetName() const override
+    {
+        return NAME;
+    }
+
+    const AlgorithmChoice& Choose(const CollectiveRequest& request) override;
 
   private:
     /// Operation, algorithm, root, segments, and bytes if the plan depends on them.

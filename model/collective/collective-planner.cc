@@ -23,13 +23,13 @@ CollectivePlanner::CollectivePlanner(const std::string& algorithm,
 {
 }
 
-CollectivePlanner::CollectivePlanner(const NetworkCost& network,
+CollectivePlanner::CollectivePlanner(std::unique_ptr<AlgorithmSelector> selector,
                                      const CollectiveRequest& request,
                                      bool verifyAll)
-    : m_algorithm(AlgorithmChooser::NAME),
+    : m_algorithm(selector->GetName()),
       m_request(request),
       m_verifyAll(verifyAll),
-      m_chooser(std::make_unique<AlgorithmChooser>(network))
+      m_chooser(std::move(selector))
 {
 }
 

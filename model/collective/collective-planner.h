@@ -55,12 +55,12 @@ class CollectivePlanner
                       bool verifyAll = false);
 
     /**
-     * Plans each operation and size with the algorithm chosen by AlgorithmChooser.
-     * @param network network parameters of the cost model
+     * Plans each operation and size with the algorithm that is chosen for it.
+     * @param selector chooses
      * @param request ranks, topology and segments, as above; the topology is mandatory
      * @param verifyAll whether schedules of any number of ranks are verified
      */
-    CollectivePlanner(const NetworkCost& network,
+    CollectivePlanner(std::unique_ptr<AlgorithmSelector> selector,
                       const CollectiveRequest& request,
                       bool verifyAll = false);
 
@@ -87,11 +87,11 @@ class CollectivePlanner
      * @param operation collective operation
      * @param bytes size of the whole vector
      * @param root broadcast, reduce: the root
-     * @return the reason for AlgorithmChooser's choice; empty if the user gave the algorithm
+     * @return the reason for the selector's choice; empty if the user gave the algorithm
      */
     std::string Explain(CollectiveOperation operation, uint64_t bytes, uint32_t root);
 
-    /** @return the choices by AlgorithmChooser for Get() so far, by operation and size */
+    /** @return the selector's choices for Get() so far, by operation and size */
     std::vector<PlannedChoice> GetChoices() const;
 
     /** @return the planned paths of the messages; empty: any paths */
@@ -119,7 +119,7 @@ class CollectivePlanner
     std::string m_algorithm; // or origin of m_known
     CollectiveRequest m_request;
     bool m_verifyAll;
-    std::unique_ptr<AlgorithmChooser> m_chooser;       // null: fixed algorithm
+    std::unique_ptr<AlgorithmSelector> m_chooser;      // null: fixed algorithm
     std::shared_ptr<const CollectiveSchedule> m_known; // the fixed schedule, or null
     mutable std::map<std::string, Choice<CollectiveAlgorithm>> m_algorithms; // used so far
     std::map<PlanKey, std::shared_ptr<const CollectiveSchedule>> m_plans;

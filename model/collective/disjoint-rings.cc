@@ -311,4 +311,22 @@ GetDisjointRings(const TopologyGraph& topology)
     return rings;
 }
 
+std::vector<Ring>
+GetBalancedRings(const TopologyGraph& topology)
+{
+    constexpr uint32_t UNFILLED = 4;
+    const bool isServer = topology.shape.GetHostsPerServer() == topology.hosts &&
+                          topology.scaleUpSwitches.empty() && topology.hosts > 2;
+    if (!topology.shape.fullMesh && !isServer)
+    {
+        return topology.shape.hostsPerNic > 1
+                   ? GetServerRings(topology.shape.groupSize,
+                                    topology.hosts / topology.shape.groupSize)
+                   : GetDisjointRings(topology);
+    }
+    return AddReversedRings(topology.hosts == UNFILLED
+                                ? std::vector<Ring>{{0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}}
+                                : GetFullMeshCycles(topology.hosts));
+}
+
 } // namespace ns3::training

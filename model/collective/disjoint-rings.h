@@ -32,6 +32,15 @@ std::vector<std::vector<uint32_t>> GetDisjointRings(const TopologyGraph& topolog
 
 /**
  * @ingroup distributed-training-collective
+ * @param topology topology of the hosts
+ * @return GetDisjointRings(), but in a full mesh of 4 hosts, in which these leave a third of the
+ *         links idle, all six rings; each link is in two of them. In servers whose GPUs share NICs,
+ *         a ring through each GPU
+ */
+std::vector<std::vector<uint32_t>> GetBalancedRings(const TopologyGraph& topology);
+
+/**
+ * @ingroup distributed-training-collective
  *
  * Finds edge-disjoint Hamiltonian cycles of a torus, which exist for any sides (Kotzig 1973; Aubert
  * and Schneider 1982). The rings along one dimension cover all nodes. A randomized search exchanges

@@ -10,13 +10,16 @@
  *
  * Link-disjoint rings along the links of the topology, each with its own part of the vector, see
  * GetDisjointRings(). With rings=1 it is the ring of GetRingOrder(), the ring baseline of the
- * MULTITREE paper.
+ * MULTITREE paper. A broadcast or reduce runs along all rings, too, in segments.
  */
 
 #include "collective/collective-phases.h"
 #include "collective/disjoint-rings.h"
 #include "collective/rank-orders.h"
 #include "collective/rank-placement.h"
+#include "collective/tree-phases.h"
+
+#include <algorithm>
 
 namespace ns3::training
 {
@@ -29,11 +32,23 @@ using Operation = CollectiveOperation;
 /// Maximum number of rings that a user may request.
 constexpr uint64_t MAX_RINGS = 1000;
 
-/** @return number of rings that share no link */
+/// Segments of a chain of a broadcast or reduce; short ones, since a chain is one of many.
+constexpr uint64_t CHAIN_SEGMENT_BYTES = 16 << 10;
+constexpr uint64_t MAX_CHAIN_SEGMENTS = 64;
+
+/** @return all rings, as hosts */
+std::vector<std::vector<uint32_t>>
+FindRings(const CollectiveRequest& request)
+{
+    const RankPlacement placement(request);
+    return request.keys.GetText("balanced") == "true" ? GetBalancedRings(placement.GetTopology())
+                                                      : GetDisjointRings(placement.GetTopology());
+}
+
 std::size_t
 CountRings(const CollectiveRequest& request)
 {
-    return GetDisjointRings(RankPlacement(request).GetTopology()).size();
+    return FindRings(request).size();
 }
 
 bool
@@ -49,56 +64,98 @@ DescribeRings(const CollectiveRequest& request)
     return request.Describe() + " with " + std::to_string(CountRings(request)) + " of them";
 }
 
-std::vector<PhaseGroup>
-MakeRings(const CollectiveRequest& request, CollectiveSchedule& schedule)
+/** @return the ranks of each ring */
+std::vector<std::vector<uint32_t>>
+OrderRanks(const CollectiveRequest& request)
 {
     const RankPlacement placement(request);
     const uint64_t limit = request.keys.GetCount("rings");
     std::vector<std::vector<uint32_t>> orders{GetRingOrder(placement.GetTopology())};
     if (limit != 1)
     {
-        orders = GetDisjointRings(placement.GetTopology());
+        orders = FindRings(request);
         orders.resize(limit == 0 ? orders.size() : limit);
     }
-    const auto count = static_cast<uint32_t>(orders.size());
-    schedule.chunks = request.ranks * count;
-    std::vector<PhaseGroup> rings(count);
-    for (uint32_t ring = 0; ring < count; ring++)
+    for (auto& order : orders)
     {
-        rings[ring].ranks = placement.GetRanks(orders[ring]);
-        for (uint32_t rank : rings[ring].ranks)
-        {
-            rings[ring].parts.emplace_back(rank * count + ring);
-        }
+        order = placement.GetRanks(order);
     }
-    return rings;
+    return orders;
+}
+
+/** Adds a chain along a ring, from the root or to it. */
+void
+AddChain(const CollectiveRequest& request,
+         CollectiveSchedule& schedule,
+         std::vector<uint32_t> order,
+         uint32_t ring)
+{
+    if (request.operation == Operation::BROADCAST)
+    {
+        AddTreeBroadcast(schedule, MakeChain(StartAt(order, request.root)), ring, 0, ring);
+        return;
+    }
+    std::reverse(order.begin(), order.end());
+    AddTreeReduce(schedule, MakeChain(StartAt(order, request.root)), ring, 0, ring);
 }
 
 void
 BuildMultiRing(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
-    const auto rings = MakeRings(request, schedule);
-    for (uint32_t ring = 0; ring < rings.size(); ring++)
+    const auto orders = OrderRanks(request);
+    const auto count = static_cast<uint32_t>(orders.size());
+    const bool hasRoot = HasRoot(request.operation);
+    schedule.chunks = hasRoot ? count : request.ranks * count;
+    for (uint32_t ring = 0; ring < count; ring++)
     {
+        if (hasRoot)
+        {
+            AddChain(request, schedule, orders[ring], ring);
+            continue;
+        }
+        PhaseGroup group{orders[ring], {}};
+        for (uint32_t rank : group.ranks)
+        {
+            group.parts.emplace_back(rank * count + ring);
+        }
         uint32_t step = 0;
         if (request.operation != Operation::ALL_GATHER)
         {
-            step = AddRingReduceScatter(schedule, rings[ring], step, ring);
+            step = AddRingReduceScatter(schedule, group, step, ring);
         }
         if (request.operation != Operation::REDUCE_SCATTER)
         {
-            AddRingAllGather(schedule, rings[ring], step, ring);
+            AddRingAllGather(schedule, group, step, ring);
         }
     }
+}
+
+uint32_t
+GetSegmentsOfChains(const CollectiveRequest& request)
+{
+    const uint64_t segments = request.bytes / OrderRanks(request).size() / CHAIN_SEGMENT_BYTES;
+    return HasRoot(request.operation)
+               ? static_cast<uint32_t>(std::clamp<uint64_t>(segments, 1, MAX_CHAIN_SEGMENTS))
+               : 1;
 }
 
 const Registry<CollectiveAlgorithm>::Entry g_multiRing(
     "multi-ring",
     {"rings along the links of the topology, each with its part of the vector",
-     {Operation::ALL_REDUCE, Operation::REDUCE_SCATTER, Operation::ALL_GATHER},
+     {Operation::ALL_REDUCE,
+      Operation::REDUCE_SCATTER,
+      Operation::ALL_GATHER,
+      Operation::BROADCAST,
+      Operation::REDUCE},
      &BuildMultiRing,
-     {Key::Count("rings", 0, 0, MAX_RINGS, "number of rings; 0: as many as share no link")},
-     {{"at most as many rings as share no link", &HasRings, &DescribeRings}}});
+     {Key::Count("rings", 0, 0, MAX_RINGS, "number of rings; 0: as many as share no link"),
+      Key::Word("balanced",
+                "false",
+                {"false", "true"},
+                "whether rings may share links if only so all links carry as much: in a full mesh "
+                "of 4 hosts")},
+     {{"at most as many rings as share no link", &HasRings, &DescribeRings}},
+     &GetSegmentsOfChains});
 
 } // namespace
 

@@ -12,14 +12,18 @@
  * part of the vector. A file describes one server; the servers of a job are alike, and joined as
  * NCCL joins them (nccl, src/graph/connect.cc): rings go from server to server, trees between
  * servers are its two binary trees, for which all channels are doubled. With trees, operations
- * other than all-reduces take the rings, as in NCCL.
+ * other than all-reduces take the rings, as in NCCL. nccl-tree needs no file: it has a channel for
+ * each GPU of a server, which goes on to the next GPUs by number.
  */
 
 #include "collective/nccl-graph.h"
 #include "collective/tree-phases.h"
 
+#include "ns3/topology-graph.h"
+
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +40,48 @@ bool
 UsesTrees(const CollectiveRequest& request)
 {
     return request.operation == Operation::ALL_REDUCE && request.keys.GetText("graph") == "tree";
+}
+
+/** @return ranks of each server, if these are as many and follow each other; otherwise 1 */
+uint32_t
+CountServerRanks(const CollectiveRequest& request)
+{
+    const uint32_t hosts = request.topology ? request.topology->shape.GetHostsPerServer() : 1;
+    std::vector<uint32_t> servers; // of the ranks, each as often as ranks follow each other
+    std::vector<uint32_t> counts;
+    for (uint32_t rank = 0; rank < request.ranks; rank++)
+    {
+        const uint32_t server = request.GetHost(rank) / hosts;
+        if (servers.empty() || servers.back() != server)
+        {
+            servers.push_back(server);
+            counts.push_back(0);
+        }
+        counts.back()++;
+    }
+    const bool isOnce = std::set<uint32_t>(servers.begin(), servers.end()).size() == counts.size();
+    const bool isEven = std::all_of(counts.begin(), counts.end(), [&](uint32_t count) {
+        return count == counts.front();
+    });
+    return isOnce && isEven ? counts.front() : 1;
+}
+
+/** @return trees through the servers of the topology */
+NcclGraph
+DeriveTrees(const CollectiveRequest& request)
+{
+    const uint32_t gpus = CountServerRanks(request);
+    NcclGraph graph;
+    graph.pattern = NcclGraph::BALANCED_TREE;
+    graph.channels.resize(gpus);
+    for (uint32_t channel = 0; channel < gpus; channel++)
+    {
+        for (uint32_t i = 0; i < gpus; i++)
+        {
+            graph.channels[channel].push_back((channel + i) % gpus);
+        }
+    }
+    return graph;
 }
 
 NcclGraph
@@ -193,6 +239,19 @@ const Registry<CollectiveAlgorithm>::Entry g_ncclGraph(
      {{"with file=PATH", &HasFile},
       {"ranks that fill servers, as the graph has them", &FillsServers, &DescribeGraphServers}},
      &GetGraphSegments});
+
+const Registry<CollectiveAlgorithm>::Entry g_ncclTree(
+    "nccl-tree",
+    {"NCCL's trees: a chain through the GPUs of each server, two binary trees between servers",
+     {Operation::ALL_REDUCE},
+     [](const CollectiveRequest& request, CollectiveSchedule& schedule) {
+         BuildTrees(request, DeriveTrees(request), schedule);
+     },
+     {},
+     {},
+     [](const CollectiveRequest& request) {
+         return GetPipelineSegments(request.bytes / (2 * CountServerRanks(request)));
+     }});
 
 } // namespace
 
