@@ -330,6 +330,8 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
         location.GetNumber(1, "switches", tree.get<std::string>("switches", "0"), 0, MAX_ELEMENTS);
     contents.shape.groupSize =
         location.GetNumber(1, "groupSize", tree.get<std::string>("groupSize", "1"), 1, hosts);
+    contents.shape.hostsPerNic =
+        location.GetNumber(1, "hostsPerNic", tree.get<std::string>("hostsPerNic", "1"), 1, hosts);
     uint64_t product = 1;
     for (const auto& [name, side] : getList("sides"))
     {

@@ -13,9 +13,14 @@
  * the NICs of equal number in all servers (a rail) connect to one leaf; every leaf connects to
  * every spine. Traffic within a server takes the local switch. Traffic between servers takes the
  * leaf of the rail, or a leaf-spine-leaf path.
+ *
+ * Without a local switch (local=mesh), a link joins every two GPUs of a server. With fewer NICs
+ * than GPUs, consecutive GPUs share one.
  */
 
 #include "topology-builder.h"
+
+#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 
@@ -36,24 +41,43 @@ BuildRailOptimized(const TopologyRequest& request, TopologyGraph& graph)
     const uint32_t units = (servers + unit - 1) / unit;
     graph.shape.groupSize = gpus;
     graph.shape.serverGroups = true;
-    graph.shape.rails = true;
-    graph.hosts = servers * gpus;
-    for (uint32_t server = 0; server < servers; server++)
+    const uint32_t nics = request.GetCount("nics", gpus);
+    if (gpus % nics != 0)
     {
-        graph.scaleUpSwitches.insert(server);
+        throw ConfigurationError("rail-optimized with gpus=" + std::to_string(gpus) + ",nics=" +
+                                 std::to_string(nics) + " (allowed: as many GPUs for each NIC)");
     }
-    const uint32_t firstLeaf = graph.hosts + servers;
-    const uint32_t firstSpine = firstLeaf + units * gpus;
+    const bool isMesh = request.keys.GetText("local") == "mesh";
+    const bool isShared = nics < gpus;
+    graph.shape.rails = !isShared;
+    graph.shape.hostsPerNic = gpus / nics;
+    graph.hosts = servers * gpus;
+    const uint32_t firstNic = graph.hosts + (isMesh ? 0 : servers);
+    const uint32_t firstLeaf = firstNic + (isShared ? servers * nics : 0);
+    const uint32_t firstSpine = firstLeaf + units * nics;
     graph.switches = firstSpine + spines - graph.hosts;
+    const DataRate localRate = request.keys.GetRate("local-rate");
+    const Time localDelay = request.keys.GetTime("local-delay");
     for (uint32_t host = 0; host < graph.hosts; host++)
     {
         const uint32_t server = host / gpus;
+        const uint32_t nic = host % gpus / (gpus / nics);
+        const uint32_t leaf = firstLeaf + server / unit * nics + nic;
         graph.links.push_back(
-            {host, firstLeaf + server / unit * gpus + host % gpus, request.rate, request.delay});
-        graph.links.push_back({host,
-                               graph.hosts + server,
-                               request.keys.GetRate("local-rate"),
-                               request.keys.GetTime("local-delay")});
+            {host, isShared ? firstNic + server * nics + nic : leaf, request.rate, request.delay});
+        if (isShared && host % (gpus / nics) == 0)
+        {
+            graph.links.push_back({firstNic + server * nics + nic, leaf, request.rate, localDelay});
+        }
+        if (!isMesh)
+        {
+            graph.scaleUpSwitches.insert(server);
+            graph.links.push_back({host, graph.hosts + server, localRate, localDelay});
+        }
+        for (uint32_t peer = host + 1; isMesh && peer < (server + 1) * gpus; peer++)
+        {
+            graph.links.push_back({host, peer, localRate, localDelay});
+        }
     }
     for (uint32_t leaf = firstLeaf; leaf < firstSpine; leaf++)
     {
@@ -71,7 +95,7 @@ const Registry<TopologyBuilder>::Entry g_railOptimized(
     "rail-optimized",
     {"servers of GPUs with a local switch and a NIC for each GPU; a leaf per rail and unit of "
      "servers",
-     {Key::Count("gpus", 8, 1, 64, "GPUs of a server"),
+     {Key::Count("gpus", 8, 1, 1024, "GPUs of a server"),
       MakeCountKey("servers", "servers; by default as many as the ranks need", 4096),
       Key::Count("unit", 32, 1, 1024, "servers of a scalable unit, which share their leaves"),
       Key::Count("spines", 4, 1, 1024, "spine switches"),
@@ -80,7 +104,12 @@ const Registry<TopologyBuilder>::Entry g_railOptimized(
       MakeRateKey("local-rate",
                   "3600Gbps",
                   "rate of a GPU's link to the local switch; by default NVLink 4 of an H100"),
-      MakeDelayKey("local-delay", "25ns", "delay of a GPU's link to the local switch")},
+      MakeDelayKey("local-delay", "25ns", "delay of a GPU's link to the local switch"),
+      Key::Word("local",
+                "switch",
+                {"switch", "mesh"},
+                "what joins the GPUs of a server: a switch, or a link between every two"),
+      MakeCountKey("nics", "NICs of a server; by default one for each GPU")},
      &BuildRailOptimized});
 
 } // namespace

@@ -35,6 +35,7 @@ struct TopologyShape
     uint32_t groupSize{1}; ///< consecutive hosts per group (server, package, leaf); 1: no groups
     bool serverGroups{false}; ///< whether groups are servers with links between their hosts
     bool rails{false};        ///< whether every host of a group has its own external link, its rail
+    uint32_t hostsPerNic{1};  ///< consecutive hosts of a group that share an external link
     bool fullMesh{false};     ///< whether every two hosts (or their routers) share a link
     /// Whether each switch of the first half is linked to every switch of the second half, with no
     /// other links between switches and one group of hosts per switch.

@@ -132,6 +132,10 @@ WriteTopology(const TopologyGraph& topology)
             document.Set(name, true);
         }
     }
+    if (shape.hostsPerNic > 1)
+    {
+        document.Set("hostsPerNic", shape.hostsPerNic);
+    }
     document.Set("links", links);
     return document.Write(2) + "\n";
 }
