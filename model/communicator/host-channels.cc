@@ -40,7 +40,8 @@ HostChannels::GetDataBytes(uint64_t bytes) const
 void
 HostChannels::Send(const Message& message, Time now)
 {
-    if (message.isLocal || (m_cost.sendSecondsPerByte <= 0 && !m_cost.perSlot.IsStrictlyPositive()))
+    if (message.isLocal || m_cost.sendsFreely ||
+        (m_cost.sendSecondsPerByte <= 0 && !m_cost.perSlot.IsStrictlyPositive()))
     {
         return;
     }
@@ -56,11 +57,11 @@ HostChannels::Receive(const Message& message, Time now)
     const double size = static_cast<double>(message.bytes);
     if (message.isLocal)
     {
-        if (m_cost.hasCommonChannel)
+        if (m_cost.hasCommonChannel && !m_cost.sendsFreely)
         {
             return Time(0);
         }
-        Time& free = Find(message);
+        Time& free = m_free[{message.peer, message.lane}];
         free = std::max(free, now) + Seconds(m_cost.localSecondsPerByte * size);
         return free - now;
     }

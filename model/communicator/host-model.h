@@ -41,6 +41,7 @@ struct HostCost
     Time perSlot;                 ///< of the channel, for each full slot from or to another server
     uint64_t slotBytes{1};        ///< data in a slot, at least 1
     bool hasCommonChannel{false}; ///< whether a rank's messages from and to other servers share one
+    bool sendsFreely{false};      ///< whether only messages from other servers take the common one
     Time perWindow;               ///< of the channel, for each window of a message beyond the first
     uint64_t windowBytes{1};      ///< data of a message from another server in flight, at least 1
 };
@@ -53,6 +54,14 @@ struct SwitchCost
     Time copyTime;      ///< of other copies, before and after the traffic
     uint64_t chunk{0};  ///< several servers: data of a message between servers, bytes; 0: any
     uint64_t chunks{0}; ///< several servers: messages of a rank in flight; 0: unlimited
+};
+
+/** What a library of the hosts could run for a collective. */
+struct LibraryPlan
+{
+    std::string algorithm; ///< a collective algorithm, with keys
+    std::string protocol;  ///< of its messages
+    double seconds;        ///< that the library expects
 };
 
 /**
@@ -114,6 +123,27 @@ class HostModel
     virtual bool PrefersSwitches([[maybe_unused]] uint64_t bytes) const
     {
         return true;
+    }
+
+    /**
+     * @param operation operation of the ranks
+     * @param bytes size of the whole vector
+     * @return what the hosts' library could run on hosts, by rising expected time; empty: it has no
+     *         choice of its own
+     */
+    virtual std::vector<LibraryPlan> GetLibraryPlans([[maybe_unused]] CollectiveOperation operation,
+                                                     [[maybe_unused]] uint64_t bytes) const
+    {
+        return {};
+    }
+
+    /**
+     * @return whether the hosts' library has sums in the switches of these ranks, which
+     *         PrefersSwitches() chooses
+     */
+    virtual bool HasSwitches() const
+    {
+        return false;
     }
 
     /**

@@ -12,20 +12,29 @@
  * a hop and the limits of the copy rate. NCCL measures latencies end to end; each hop therefore
  * subtracts the propagation delay to the nearest rank, which the simulation adds. The thread blocks
  * of a channel copy one message after the other. The lanes of a schedule, such as the rings of
- * multi-ring, share the channels equally; the lanes of a ring together copy as fast as NVLink.
+ * multi-ring, share the channels equally; the lanes of a ring together copy as fast as all NVLinks
+ * of a GPU.
+ *
+ * NCCL's latencies between servers are those of InfiniBand; network-latency is what another network
+ * adds to them. A network's plugin tells NCCL a latency to choose by (declared-latency), which need
+ * not be the true one.
  *
  * An algorithm counts as a tree if its name contains "tree", except for multitree; otherwise as a
  * ring.
  */
 
 #include "communicator/nccl-tuning.h"
+#include "communicator/ofi-tuner.h"
 #include "communicator/server-map.h"
 #include "host-model.h"
 
 #include "ns3/training-configuration-error.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 namespace ns3::training
 {
@@ -35,9 +44,6 @@ namespace
 
 using Algorithm = NcclTuning::Algorithm;
 using Protocol = NcclTuning::Protocol;
-
-/// A message of an exchange of at most this size uses LL (NCCL_P2P_LL_THRESHOLD).
-constexpr uint64_t MAX_EXCHANGE_LL = 16384;
 
 /** @return position of a word */
 uint32_t
@@ -59,25 +65,79 @@ class NcclHostModel : public HostModel
     HostCost GetSwitchTreeMessageCost(const CollectiveSchedule& schedule,
                                       uint64_t bytes) const override;
     bool PrefersSwitches(uint64_t bytes) const override;
+    std::vector<LibraryPlan> GetLibraryPlans(CollectiveOperation operation,
+                                             uint64_t bytes) const override;
+    bool HasSwitches() const override;
     bool IsLocal(uint32_t a, uint32_t b) const override;
 
   private:
+    NcclTuning MakeTuning(double rails) const;
+    std::vector<NcclTuning::Plan> GetPlans(CollectiveOperation operation,
+                                           uint64_t bytes,
+                                           bool hasSwitches) const;
+    Protocol SelectProtocol(const NcclTuning& tuning,
+                            CollectiveOperation operation,
+                            Algorithm algorithm,
+                            uint64_t bytes) const;
     NcclTuning MakeSwitchTuning() const;
+    Time GetStart(Algorithm algorithm, Protocol protocol) const;
+    Time GetRemoteHop(const NcclTuning& tuning, Algorithm algorithm, Protocol protocol) const;
     Time GetSwitchStart(Algorithm algorithm, const std::string& allowed) const;
 
     ServerMap m_map;
     NcclTuning::System m_system; // without the rates
-    std::string m_protocol;
+    bool m_hasSwitches;          // a switch in each server joins all its ranks
+    bool m_isMesh;               // links join the ranks of a server directly
+    double m_copyRate;           // of a GPU's links together, bytes/s; 0: their rate
+    bool m_asksPlugin;           // the network's plugin may choose
+    Time m_localLatency;         // beyond NCCL's, of a hop within a server
+    Time m_networkLatency;       // beyond NCCL's, of a hop between servers
+    Time m_creditLatency;        // beyond the delay, until a slot is free
+    Time m_messageOverhead;      // of a message between servers
+    Time m_chunkOverhead;        // of its chunks, each
+    std::array<std::optional<Time>, 3> m_starts{}; // by protocol; none: NCCL's
 };
 
 NcclHostModel::NcclHostModel(const HostModelRequest& request)
     : m_map(request),
-      m_protocol(request.keys.GetText("protocol"))
+      m_hasSwitches(!request.topology.scaleUpSwitches.empty()),
+      m_isMesh(m_map.HasLocalLinks() && !m_hasSwitches),
+      m_copyRate(request.keys.GetText("copy-rate") == "auto"
+                     ? 0
+                     : static_cast<double>(request.keys.GetRate("copy-rate").GetBitRate()) / 8),
+      m_asksPlugin(request.keys.GetText("tuner") == "ofi-p5"),
+      m_localLatency(request.keys.GetTime("local-latency")),
+      m_networkLatency(request.keys.GetTime("network-latency")),
+      m_creditLatency(request.keys.GetTime("credit-latency")),
+      m_messageOverhead(request.keys.GetTime("message-overhead")),
+      m_chunkOverhead(request.keys.GetTime("chunk-overhead"))
 {
     m_system.ranks = m_map.GetRanks();
     m_system.servers = m_map.GetServers();
     m_system.hasNvlink = m_map.HasLocalLinks();
     m_system.channels = static_cast<uint32_t>(request.keys.GetCount("channels"));
+    const std::string protocol = request.keys.GetText("protocol");
+    if (protocol != "auto")
+    {
+        m_system.protocols = {static_cast<Protocol>(Find(NcclTuning::GetProtocols(), protocol))};
+    }
+    for (const auto& [key, protocols] :
+         {std::pair<const char*, std::vector<Protocol>>{"start", {Protocol::SIMPLE}},
+          {"start-low-latency", {Protocol::LL, Protocol::LL128}}})
+    {
+        for (const auto one : protocols)
+        {
+            if (request.keys.GetText(key) != "auto")
+            {
+                m_starts[static_cast<std::size_t>(one)] = request.keys.GetTime(key);
+            }
+        }
+    }
+    m_system.networkLatency = request.keys.GetTime("declared-latency").GetSeconds() * 1e6;
+    m_system.buffer = request.keys.GetBytes("buffer");
+    m_system.exchangeChunk = request.keys.GetBytes("exchange-chunk");
+    m_system.switchChunk = request.keys.GetBytes("switch-chunk");
+    m_system.switchTreeChunk = request.keys.GetBytes("switch-tree-chunk");
     m_system.gpu = Find(NcclTuning::GetGpus(), request.keys.GetText("gpu"));
     m_system.cpu = Find(NcclTuning::GetCpus(), request.keys.GetText("cpu"));
 }
@@ -92,64 +152,141 @@ HostCost
 NcclHostModel::GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const
 {
     const double lanes = schedule.GetLanes();
-    NcclTuning::System system = m_system;
-    system.localRate = m_map.GetLocalRate();
-    system.remoteRate = m_map.GetRemoteRate() * lanes;
-    const NcclTuning tuning(system);
+    const NcclTuning tuning = MakeTuning(lanes);
     const bool isTree =
         schedule.algorithm.find("tree") != std::string::npos && schedule.algorithm != "multitree";
     const auto algorithm = isTree ? Algorithm::TREE : Algorithm::RING;
     auto protocol = Protocol::SIMPLE;
-    if (m_protocol != "auto")
+    if (m_system.protocols.size() == 1)
     {
-        protocol = static_cast<Protocol>(Find(NcclTuning::GetProtocols(), m_protocol));
+        protocol = m_system.protocols.front();
     }
     else if (IsExchange(schedule.operation))
     {
-        protocol = bytes / system.ranks <= MAX_EXCHANGE_LL ? Protocol::LL : Protocol::SIMPLE;
+        protocol =
+            bytes / m_system.ranks <= NcclTuning::MAX_EXCHANGE_LL ? Protocol::LL : Protocol::SIMPLE;
     }
     else
     {
-        protocol = tuning.SelectProtocol(schedule.operation, algorithm, bytes);
+        protocol = SelectProtocol(tuning, schedule.operation, algorithm, bytes);
     }
 
     HostCost cost;
-    cost.start = Seconds(NcclTuning::GetBaseLatency(algorithm, protocol) * 1e-6);
-    cost.localHop = m_map.GetLocalHop(tuning.GetLocalLatency(algorithm, protocol) * 1e-6);
-    cost.remoteHop = m_map.GetRemoteHop(tuning.GetRemoteLatency(algorithm, protocol) * 1e-6);
+    cost.start = GetStart(algorithm, protocol);
+    cost.localHop = m_map.GetLocalHop(tuning.GetLocalLatency(algorithm, protocol) * 1e-6 +
+                                      m_localLatency.GetSeconds());
+    cost.remoteHop = GetRemoteHop(tuning, algorithm, protocol);
     cost.wireFactor = NcclTuning::GetWireFactor(protocol);
     double copy = tuning.GetCopyRate(algorithm, protocol);
-    if (system.localRate > 0)
+    for (const double limit : {m_map.GetLocalSum(), m_copyRate})
     {
-        copy = std::min(copy, system.localRate);
+        copy = limit > 0 ? std::min(copy, limit) : copy;
     }
-    // The line has taken its part of the copy's time when the message arrives.
+    // The line has taken its part of the copy's time when the message arrives. Links of a mesh
+    // carry all lanes at the same time; through a switch, each message has the whole line.
     const auto rest = [&](double rate) {
         return rate > 0 ? std::max(0.0, lanes / copy - cost.wireFactor / rate) : 0;
     };
-    cost.localSecondsPerByte = rest(m_map.GetLocalRate());
+    const double localRate = m_map.GetLocalRate();
+    cost.localSecondsPerByte =
+        rest(m_isMesh ? std::min(localRate, m_map.GetLocalSum() / lanes) : localRate);
     cost.remoteSecondsPerByte = rest(m_map.GetRemoteRate());
+    if (IsExchange(schedule.operation) && m_map.GetRemoteRate() > 0)
+    {
+        // One thread takes in the chunks of all peers.
+        cost.hasCommonChannel = true;
+        cost.sendsFreely = true;
+        cost.perMessage = m_messageOverhead;
+        cost.perSlot = m_chunkOverhead;
+        cost.slotBytes = m_system.exchangeChunk;
+        cost.remoteSecondsPerByte = 0;
+    }
     if (m_map.GetRemoteRate() > 0)
     {
         // The next window leaves when the first one is copied and the sender knows it.
-        const uint64_t window = NcclTuning::GetWindow(protocol, IsExchange(schedule.operation));
-        cost.windowBytes = std::max<uint64_t>(1, window * system.channels / schedule.GetLanes());
-        const double latency = tuning.GetRemoteLatency(algorithm, protocol) * 1e-6;
+        const uint64_t window = tuning.GetWindow(protocol, IsExchange(schedule.operation));
+        cost.windowBytes = std::max<uint64_t>(1, window * m_system.channels / schedule.GetLanes());
+        const double latency =
+            tuning.GetRemoteLatency(algorithm, protocol) * 1e-6 + m_networkLatency.GetSeconds();
         const double busy = static_cast<double>(cost.windowBytes) *
                             std::max(lanes / copy, cost.wireFactor / m_map.GetRemoteRate());
-        const double roundTrip = std::max(latency, m_map.GetRemoteDelay()) + m_map.GetRemoteDelay();
+        const double roundTrip = std::max(latency, m_map.GetRemoteDelay()) +
+                                 m_map.GetRemoteDelay() + m_creditLatency.GetSeconds();
         cost.perWindow = Seconds(std::max(0.0, roundTrip - busy));
+        if (isTree)
+        {
+            // Small chunks follow each other through a tree, as many at a time as there are slots.
+            const double inFlight =
+                static_cast<double>(tuning.GetTreeWindow(protocol, bytes) * m_system.channels) /
+                lanes;
+            cost.remoteSecondsPerByte =
+                std::max(cost.remoteSecondsPerByte,
+                         roundTrip / inFlight - cost.wireFactor / m_map.GetRemoteRate());
+        }
     }
     return cost;
+}
+
+/** @param rails ports by which a ring leaves a server @return the tuning of these ranks */
+NcclTuning
+NcclHostModel::MakeTuning(double rails) const
+{
+    NcclTuning::System system = m_system;
+    system.localRate =
+        m_copyRate > 0 ? std::min(m_copyRate, m_map.GetLocalSum()) : m_map.GetLocalSum();
+    system.remoteRate = m_map.GetRemoteRate(rails);
+    return NcclTuning(system);
+}
+
+std::vector<NcclTuning::Plan>
+NcclHostModel::GetPlans(CollectiveOperation operation, uint64_t bytes, bool hasSwitches) const
+{
+    const NcclTuning tuning = MakeSwitchTuning();
+    auto plans = tuning.GetPlans(operation, bytes, hasSwitches);
+    const auto choice = m_asksPlugin
+                            ? FindOfiChoice(operation, m_system.ranks, m_system.servers, bytes)
+                            : std::nullopt;
+    if (choice && (hasSwitches || choice->algorithm != Algorithm::SWITCH_TREE))
+    {
+        plans.insert(plans.begin(), *choice);
+        plans.front().seconds =
+            tuning.GetSeconds(operation, choice->algorithm, choice->protocol, bytes);
+    }
+    return plans;
+}
+
+NcclTuning::Protocol
+NcclHostModel::SelectProtocol(const NcclTuning& tuning,
+                              CollectiveOperation operation,
+                              Algorithm algorithm,
+                              uint64_t bytes) const
+{
+    const auto choice = m_asksPlugin
+                            ? FindOfiChoice(operation, m_system.ranks, m_system.servers, bytes)
+                            : std::nullopt;
+    return choice && choice->algorithm == algorithm
+               ? choice->protocol
+               : tuning.SelectProtocol(operation, algorithm, bytes);
 }
 
 NcclTuning
 NcclHostModel::MakeSwitchTuning() const
 {
-    NcclTuning::System system = m_system;
-    system.localRate = m_map.GetLocalRate();
-    system.remoteRate = m_map.GetRemoteRate() * system.ranks / system.servers;
-    return NcclTuning(system);
+    return MakeTuning(static_cast<double>(m_system.ranks) / m_system.servers);
+}
+
+Time
+NcclHostModel::GetStart(Algorithm algorithm, Protocol protocol) const
+{
+    return m_starts[static_cast<std::size_t>(protocol)].value_or(
+        Seconds(NcclTuning::GetBaseLatency(algorithm, protocol) * 1e-6));
+}
+
+Time
+NcclHostModel::GetRemoteHop(const NcclTuning& tuning, Algorithm algorithm, Protocol protocol) const
+{
+    return m_map.GetRemoteHop(tuning.GetRemoteLatency(algorithm, protocol) * 1e-6 +
+                              m_networkLatency.GetSeconds());
 }
 
 Time
@@ -211,24 +348,69 @@ NcclHostModel::GetSwitchTreeMessageCost([[maybe_unused]] const CollectiveSchedul
 {
     // NCCL's limit of the copies' rate is above that of NVLink, through which all data goes.
     HostCost cost;
-    cost.remoteHop = m_map.GetRemoteHop(
-        1e-6 * MakeSwitchTuning().GetRemoteLatency(Algorithm::SWITCH_TREE, Protocol::SIMPLE));
+    cost.remoteHop = GetRemoteHop(MakeSwitchTuning(), Algorithm::SWITCH_TREE, Protocol::SIMPLE);
     return cost;
 }
 
 bool
 NcclHostModel::PrefersSwitches(uint64_t bytes) const
 {
-    const NcclTuning tuning = MakeSwitchTuning();
-    const auto expect = [&](Algorithm algorithm) {
-        constexpr auto OPERATION = CollectiveOperation::ALL_REDUCE;
-        return tuning.GetSeconds(OPERATION,
-                                 algorithm,
-                                 tuning.SelectProtocol(OPERATION, algorithm, bytes),
-                                 bytes);
-    };
-    const auto bySwitches = m_system.servers == 1 ? Algorithm::SWITCH : Algorithm::SWITCH_TREE;
-    return expect(bySwitches) < std::min(expect(Algorithm::RING), expect(Algorithm::TREE));
+    const auto plans = GetPlans(CollectiveOperation::ALL_REDUCE, bytes, true);
+    return plans.front().algorithm == Algorithm::SWITCH ||
+           plans.front().algorithm == Algorithm::SWITCH_TREE;
+}
+
+std::vector<LibraryPlan>
+NcclHostModel::GetLibraryPlans(CollectiveOperation operation, uint64_t bytes) const
+{
+    return NcclTuning::Describe(GetPlans(operation, bytes, false),
+                                operation,
+                                m_system.ranks > m_system.servers);
+}
+
+bool
+NcclHostModel::HasSwitches() const
+{
+    const auto algorithm = m_system.servers == 1 ? Algorithm::SWITCH : Algorithm::SWITCH_TREE;
+    return m_hasSwitches && m_system.ranks % m_system.servers == 0 &&
+           m_system.ranks > m_system.servers &&
+           std::isfinite(MakeSwitchTuning().GetSeconds(CollectiveOperation::ALL_REDUCE,
+                                                       algorithm,
+                                                       Protocol::SIMPLE,
+                                                       0));
+}
+
+Key
+MakeCopyRateKey()
+{
+    Key key =
+        Key::Of("copy-rate",
+                Key::Type::RATE,
+                "auto",
+                "at which the threads of a GPU copy through all its links; auto: as the "
+                "links are; NCCL counts 20.6 GB/s for an NVLink of a Hopper (src/graph/topo.h)");
+    key.words = {"auto"};
+    return key;
+}
+
+/** @return key of the time before the first step with some protocols */
+Key
+MakeStartKey(const std::string& name, const std::string& protocols)
+{
+    Key key = Key::Of(name,
+                      Key::Type::TIME,
+                      "auto",
+                      "time before the first step with " + protocols + "; auto: as NCCL expects");
+    key.words = {"auto"};
+    return key;
+}
+
+Key
+MakeBytesKey(const std::string& name, const std::string& initial, const std::string& help)
+{
+    Key key = Key::Of(name, Key::Type::BYTES, initial, help);
+    key.max = 1ULL << 40;
+    return key;
 }
 
 std::shared_ptr<const HostModel>
@@ -256,7 +438,47 @@ const Registry<HostModelEntry>::Entry g_nccl(
                 "protocol; auto: as NCCL's tuning selects it"),
       Key::Word("gpu", "hopper", NcclTuning::GetGpus(), "generation of the GPUs"),
       Key::Word("cpu", "intel", NcclTuning::GetCpus(), "vendor of the servers' CPUs"),
+      Key::Word("tuner",
+                "nccl",
+                {"nccl", "ofi-p5"},
+                "who chooses algorithms and protocols: NCCL, or AWS's plugin for servers p5"),
       Key::Count("channels", 16, 1, 64, "thread blocks of a GPU that copy at the same time"),
+      MakeCopyRateKey(),
+      Key::Of("local-latency",
+              Key::Type::TIME,
+              "0us",
+              "what the links of a server add to NCCL's latency of a hop within it"),
+      Key::Of("network-latency",
+              Key::Type::TIME,
+              "0us",
+              "what the network adds to NCCL's latency of a hop between servers"),
+      Key::Of("credit-latency",
+              Key::Type::TIME,
+              "0us",
+              "what the network adds to the time until a sender knows that a slot is free"),
+      Key::Of("declared-latency",
+              Key::Type::TIME,
+              "0us",
+              "latency that the network's plugin tells NCCL, which chooses by it"),
+      Key::Of("message-overhead",
+              Key::Type::TIME,
+              "0us",
+              "of the network's thread, for each message of an exchange from another server"),
+      Key::Of("chunk-overhead",
+              Key::Type::TIME,
+              "0us",
+              "of that thread, for each chunk of such a message"),
+      MakeStartKey("start", "Simple"),
+      MakeStartKey("start-low-latency", "LL and LL128"),
+      MakeBytesKey("buffer", "4MiB", "buffer of a connection with Simple (NCCL_BUFFSIZE)"),
+      MakeBytesKey("exchange-chunk",
+                   "128KiB",
+                   "chunk of sends and receives (NCCL_P2P_NET_CHUNKSIZE)"),
+      MakeBytesKey("switch-chunk", "128KiB", "most of a chunk of sums in a switch"),
+      MakeBytesKey("switch-tree-chunk",
+                   "0",
+                   "most of a chunk between switches that add; 0: "
+                   "128 KiB, or 64 KiB from 4 servers on"),
       ServerMap::GetKey()},
      true,
      true});

@@ -70,31 +70,29 @@ class NcclSocketHostModel : public HostModel
     // HostModel
     HostCost GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const override
     {
-        NcclTuning::System system;
-        system.ranks = m_map.GetRanks();
-        system.servers = m_map.GetServers();
-        system.hasNvlink = m_map.HasLocalLinks();
-        system.localRate = m_map.GetLocalRate();
-        system.remoteRate = m_map.GetRemoteRate() * schedule.GetLanes();
-        const NcclTuning tuning(system);
-        const auto expect = [&](Protocol protocol) {
-            return tuning.GetSeconds(schedule.operation, Algorithm::RING, protocol, bytes);
-        };
-        const bool isLow =
-            !IsExchange(schedule.operation) && expect(Protocol::LL) < expect(Protocol::SIMPLE);
-        const Protocol protocol = isLow ? Protocol::LL : Protocol::SIMPLE;
+        const NcclTuning tuning = MakeTuning();
+        const auto algorithm =
+            schedule.algorithm == NcclTuning::GetName(schedule.operation, Algorithm::TREE, true)
+                ? Algorithm::TREE
+                : Algorithm::RING;
+        const uint32_t ranks = m_map.GetRanks();
+        const auto protocol = !IsExchange(schedule.operation)
+                                  ? tuning.SelectProtocol(schedule.operation, algorithm, bytes)
+                              : bytes / ranks <= NcclTuning::MAX_EXCHANGE_LL ? Protocol::LL
+                                                                             : Protocol::SIMPLE;
+        const bool isLow = protocol == Protocol::LL;
         HostCost cost;
-        cost.localHop = m_map.GetLocalHop(tuning.GetLocalLatency(Algorithm::RING, protocol) * 1e-6);
+        cost.localHop = m_map.GetLocalHop(tuning.GetLocalLatency(algorithm, protocol) * 1e-6);
         cost.remoteHop = m_map.GetRemoteHop(m_hop.GetSeconds());
         cost.wireFactor = NcclTuning::GetWireFactor(protocol);
         cost.perSlot = m_slot;
-        cost.slotBytes = IsExchange(schedule.operation) ? GetExchangeSlot(bytes / system.ranks)
+        cost.slotBytes = IsExchange(schedule.operation) ? GetExchangeSlot(bytes / ranks)
                          : isLow                        ? LL_SLOT
                                                         : SOCKET_SLOT;
         cost.perMessage = IsExchange(schedule.operation) ? m_exchange : Time(0);
         // A thread's own time for a byte and its slot, or its share of the server.
         const double slot = m_slot.GetSeconds() / static_cast<double>(cost.slotBytes);
-        const double ofServer = cost.wireFactor * system.ranks / system.servers / m_serverRate;
+        const double ofServer = cost.wireFactor * ranks / m_map.GetServers() / m_serverRate;
         cost.sendSecondsPerByte = std::max(cost.wireFactor / m_rate, ofServer - slot);
         const double line = m_map.GetRemoteRate() > 0 ? cost.wireFactor / m_map.GetRemoteRate() : 0;
         cost.remoteSecondsPerByte = std::max(0.0, cost.sendSecondsPerByte - line);
@@ -107,7 +105,28 @@ class NcclSocketHostModel : public HostModel
         return m_map.IsLocal(a, b);
     }
 
+    std::vector<LibraryPlan> GetLibraryPlans(CollectiveOperation operation,
+                                             uint64_t bytes) const override
+    {
+        return NcclTuning::Describe(MakeTuning().GetPlans(operation, bytes, false),
+                                    operation,
+                                    m_map.GetRanks() > m_map.GetServers());
+    }
+
   private:
+    NcclTuning MakeTuning() const
+    {
+        NcclTuning::System system;
+        system.ranks = m_map.GetRanks();
+        system.servers = m_map.GetServers();
+        system.gpu = 1; // Ampere, which the constants were measured with
+        system.hasNvlink = m_map.HasLocalLinks();
+        system.localRate = m_map.GetLocalSum();
+        system.remoteRate = m_map.GetRemoteRate(static_cast<double>(system.ranks) / system.servers);
+        system.protocols = {Protocol::LL, Protocol::SIMPLE};
+        return NcclTuning(system);
+    }
+
     ServerMap m_map;
     double m_rate;       // bytes/s of a rank's thread, both directions together
     double m_serverRate; // bytes/s of all threads of a server, both directions together

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace ns3::training
 {
@@ -49,17 +50,14 @@ constexpr double MAX_SWITCH_TREE[][3] = {{26.5, 18.5, 10},
                                          {0, 96, 80}};
 
 /// Slots of a connection (NCCL_STEPS), and the data in one, bytes, by protocol: an eighth of the
-/// buffers of 512 KiB (half of it flags), 4.7 MiB (120 of 128 bytes) and 4 MiB; an exchange with
-/// Simple has less (NCCL_P2P_NET_CHUNKSIZE).
+/// buffers of 512 KiB (half of it flags) and 4.7 MiB (120 of 128 bytes); see System for Simple.
 constexpr uint64_t SLOTS = 8;
-constexpr uint64_t SLOT[] = {32 << 10, 576000, 512 << 10};
-constexpr uint64_t EXCHANGE_SLOT = 128 << 10;
+constexpr uint64_t SLOT[] = {32 << 10, 576000};
 
 /// Channels of sums in the switch at most.
 constexpr uint32_t MAX_SWITCH_CHANNELS = 16;
 
 /// Chunks of sums in the switch, and the number of loops from which on they are not smaller.
-constexpr uint64_t MAX_SWITCH_CHUNK = 128 << 10;
 constexpr uint64_t SWITCH_CHUNKS[][2] = {{64, 64 << 10}, {8, 32 << 10}, {2, 16 << 10}};
 
 /// Chunks between servers: by number of servers, and by the number of loops from which on they are
@@ -67,7 +65,10 @@ constexpr uint64_t SWITCH_CHUNKS[][2] = {{64, 64 << 10}, {8, 32 << 10}, {2, 16 <
 constexpr uint32_t MANY_SERVERS = 4;
 constexpr uint64_t MAX_TREE_CHUNK = 128 << 10;
 constexpr uint64_t MAX_TREE_CHUNK_OF_MANY = 64 << 10;
-constexpr uint64_t TREE_CHUNKS[][2] = {{4, 64 << 10}, {1, 32 << 10}};
+constexpr uint64_t TREE_CHUNKS[][2] = {{32, 256 << 10},
+                                       {16, 128 << 10},
+                                       {4, 64 << 10},
+                                       {1, 32 << 10}};
 
 /// Efficiency of sums in the switch by generation of GPUs.
 constexpr double SWITCH_EFFICIENCY[] = {0, 0, 0.85, 0.74};
@@ -136,6 +137,38 @@ NcclTuning::GetProtocols()
 {
     static const std::vector<std::string> names{"ll", "ll128", "simple"};
     return names;
+}
+
+std::string
+NcclTuning::GetName(Operation operation, Algorithm algorithm, bool hasRings)
+{
+    switch (operation)
+    {
+    case Operation::ALL_TO_ALL:
+    case Operation::ALL_TO_ALL_V:
+        return "direct";
+    case Operation::SEND_RECEIVE:
+        return "ring";
+    case Operation::BARRIER:
+        return "double-binary-tree";
+    default:
+        return algorithm == Algorithm::TREE ? "nccl-tree"
+               : hasRings                   ? "multi-ring:balanced=true"
+                                            : "ring";
+    }
+}
+
+std::vector<LibraryPlan>
+NcclTuning::Describe(const std::vector<Plan>& plans, Operation operation, bool hasRings)
+{
+    std::vector<LibraryPlan> described;
+    for (const Plan& plan : plans)
+    {
+        described.push_back({GetName(operation, plan.algorithm, hasRings),
+                             GetProtocols()[Index(plan.protocol)],
+                             plan.seconds});
+    }
+    return described;
 }
 
 NcclTuning::NcclTuning(const System& system)
@@ -250,7 +283,9 @@ NcclTuning::GetLatency(Operation operation, Algorithm algorithm, Protocol protoc
 {
     const double base = GetBaseLatency(algorithm, protocol);
     const double local = GetLocalLatency(algorithm, protocol);
-    const double remote = GetRemoteLatency(algorithm, protocol);
+    // Simple flushes what it has received, which takes the latency again.
+    const double remote = GetRemoteLatency(algorithm, protocol) +
+                          m_system.networkLatency * (protocol == Protocol::SIMPLE ? 2 : 1);
     const uint32_t servers = m_system.servers;
     switch (algorithm)
     {
@@ -307,10 +342,10 @@ NcclTuning::GetSwitchLoop(uint64_t bytes) const
 {
     const uint64_t chunks =
         uint64_t{std::min(m_system.channels, MAX_SWITCH_CHANNELS)} * m_system.ranks;
-    uint64_t chunk = MAX_SWITCH_CHUNK;
+    uint64_t chunk = m_system.switchChunk;
     for (const auto& [loops, smaller] : SWITCH_CHUNKS)
     {
-        chunk = bytes < loops * chunks * chunk ? smaller : chunk;
+        chunk = bytes < loops * chunks * chunk ? std::min(chunk, smaller) : chunk;
     }
     return std::min(bytes, chunks * chunk);
 }
@@ -324,7 +359,9 @@ NcclTuning::GetSwitchTreeChunks() const
 uint64_t
 NcclTuning::GetSwitchTreeChunk(uint64_t bytes) const
 {
-    uint64_t chunk = m_system.servers >= MANY_SERVERS ? MAX_TREE_CHUNK_OF_MANY : MAX_TREE_CHUNK;
+    uint64_t chunk = m_system.switchTreeChunk > 0       ? m_system.switchTreeChunk
+                     : m_system.servers >= MANY_SERVERS ? MAX_TREE_CHUNK_OF_MANY
+                                                        : MAX_TREE_CHUNK;
     for (const auto& [loops, smaller] : TREE_CHUNKS)
     {
         chunk = bytes < loops * GetSwitchTreeChunks() * chunk ? std::min(chunk, smaller) : chunk;
@@ -345,10 +382,32 @@ NcclTuning::GetSwitchTreeSlots() const
 }
 
 uint64_t
-NcclTuning::GetWindow(Protocol protocol, bool isExchange)
+NcclTuning::GetWindow(Protocol protocol, bool isExchange) const
 {
-    const bool isSmall = isExchange && protocol == Protocol::SIMPLE;
-    return SLOTS * (isSmall ? EXCHANGE_SLOT : SLOT[Index(protocol)]);
+    return protocol != Protocol::SIMPLE ? SLOTS * SLOT[Index(protocol)]
+           : isExchange                 ? SLOTS * m_system.exchangeChunk
+                                        : m_system.buffer;
+}
+
+uint64_t
+NcclTuning::GetTreeWindow(Protocol protocol, uint64_t bytes) const
+{
+    if (protocol != Protocol::LL128)
+    {
+        return GetWindow(protocol, false);
+    }
+    uint64_t chunk = SLOT[Index(protocol)];
+    const double steps = 1 + GetLog2(m_system.servers) + 0.1 * m_perServer;
+    for (const auto& [chunks, least] : {std::pair(64, 128 << 10), std::pair(16, 32 << 10)})
+    {
+        while (bytes / (m_system.channels * chunk) <
+                   static_cast<uint64_t>(steps * chunks / m_perServer) &&
+               chunk > static_cast<uint64_t>(least))
+        {
+            chunk /= 2;
+        }
+    }
+    return SLOTS * chunk;
 }
 
 NcclTuning::Protocol
@@ -356,7 +415,7 @@ NcclTuning::SelectProtocol(Operation operation, Algorithm algorithm, uint64_t by
 {
     auto fastest = Protocol::SIMPLE;
     double least = INFINITE;
-    for (const auto protocol : {Protocol::LL, Protocol::LL128, Protocol::SIMPLE})
+    for (const auto protocol : m_system.protocols)
     {
         const double seconds = GetSeconds(operation, algorithm, protocol, bytes);
         if (seconds < least)
@@ -366,6 +425,29 @@ NcclTuning::SelectProtocol(Operation operation, Algorithm algorithm, uint64_t by
         }
     }
     return fastest;
+}
+
+std::vector<NcclTuning::Plan>
+NcclTuning::GetPlans(Operation operation, uint64_t bytes, bool hasSwitches) const
+{
+    std::vector<Plan> plans;
+    for (const auto algorithm :
+         {Algorithm::TREE, Algorithm::RING, Algorithm::SWITCH, Algorithm::SWITCH_TREE})
+    {
+        const bool isBySwitches =
+            algorithm == Algorithm::SWITCH || algorithm == Algorithm::SWITCH_TREE;
+        const auto protocol =
+            isBySwitches ? Protocol::SIMPLE : SelectProtocol(operation, algorithm, bytes);
+        const double seconds = GetSeconds(operation, algorithm, protocol, bytes);
+        if (std::isfinite(seconds) && (hasSwitches || !isBySwitches))
+        {
+            plans.push_back({algorithm, protocol, seconds});
+        }
+    }
+    std::stable_sort(plans.begin(), plans.end(), [](const Plan& a, const Plan& b) {
+        return a.seconds < b.seconds;
+    });
+    return plans;
 }
 
 } // namespace ns3::training

@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_NCCL_TUNING_H
 #define DISTRIBUTED_TRAINING_NCCL_TUNING_H
 
+#include "host-model.h"
+
 #include "ns3/collective-operation.h"
 
 #include <cstdint>
@@ -26,6 +28,9 @@ namespace ns3::training
 class NcclTuning
 {
   public:
+    /// A message of an exchange of at most this size uses LL (NCCL_P2P_LL_THRESHOLD), bytes.
+    static constexpr uint64_t MAX_EXCHANGE_LL = 16384;
+
     /** Algorithms of NCCL. */
     enum class Algorithm
     {
@@ -35,6 +40,8 @@ class NcclTuning
         SWITCH_TREE ///< sums in the switches of the servers, trees between servers
     };
 
+    struct Plan;
+
     /** Protocols of NCCL. */
     enum class Protocol
     {
@@ -42,6 +49,24 @@ class NcclTuning
         LL128, ///< a flag of 8 bytes after every 120 bytes
         SIMPLE ///< flags apart from the data
     };
+
+    /**
+     * @param operation operation
+     * @param algorithm TREE or RING
+     * @param hasRings whether a server has several ranks
+     * @return our algorithm, with keys, that does what NCCL's does
+     */
+    static std::string GetName(CollectiveOperation operation, Algorithm algorithm, bool hasRings);
+
+    /**
+     * @param plans what NCCL could run, by rising time
+     * @param operation operation
+     * @param hasRings whether a server has several ranks
+     * @return the same by our names
+     */
+    static std::vector<LibraryPlan> Describe(const std::vector<Plan>& plans,
+                                             CollectiveOperation operation,
+                                             bool hasRings);
 
     /** @return names of the generations of GPUs */
     static const std::vector<std::string>& GetGpus();
@@ -61,6 +86,25 @@ class NcclTuning
         bool hasNvlink{true};  ///< whether NVLink connects the GPUs of a server; otherwise PCIe
         double localRate{0};   ///< of a GPU to the others of its server, bytes/s
         double remoteRate{0};  ///< of all ports together that a ring leaves a server by, bytes/s
+        /// What the network tells NCCL of its latency, us. It counts for expected times only.
+        double networkLatency{0};
+        std::vector<Protocol> protocols{Protocol::LL,
+                                        Protocol::LL128,
+                                        Protocol::SIMPLE}; ///< usable
+        uint64_t buffer{4 << 20};          ///< of a connection with Simple (NCCL_BUFFSIZE), bytes
+        uint64_t exchangeChunk{128 << 10}; ///< NCCL_P2P_NET_CHUNKSIZE, bytes
+        uint64_t switchChunk{128 << 10};   ///< most of a chunk of sums in a switch, bytes
+        /// Most of a chunk between such switches, bytes; 0: 64 KiB from 4 servers on, otherwise 128
+        /// KiB.
+        uint64_t switchTreeChunk{0};
+    };
+
+    /** What NCCL could run, and the time that it expects. */
+    struct Plan
+    {
+        Algorithm algorithm;
+        Protocol protocol;
+        double seconds;
     };
 
     /** @param system the ranks */
@@ -127,7 +171,14 @@ class NcclTuning
      * @param isExchange whether for sends and receives, which have smaller chunks
      * @return data that a connection of one channel has in flight at most, bytes: NCCL_STEPS slots
      */
-    static uint64_t GetWindow(Protocol protocol, bool isExchange);
+    uint64_t GetWindow(Protocol protocol, bool isExchange) const;
+
+    /**
+     * @param protocol protocol
+     * @param bytes size of an all-reduce by Algorithm::TREE
+     * @return data that a connection of one channel has in flight at most, bytes (src/enqueue.cc)
+     */
+    uint64_t GetTreeWindow(Protocol protocol, uint64_t bytes) const;
 
     /**
      * @param operation operation; for SWITCH, SWITCH_TREE and TREE an all-reduce
@@ -150,6 +201,16 @@ class NcclTuning
     Protocol SelectProtocol(CollectiveOperation operation,
                             Algorithm algorithm,
                             uint64_t bytes) const;
+
+    /**
+     * @param operation operation
+     * @param bytes size of the whole vector
+     * @param hasSwitches whether the switches of the servers can add
+     * @return what it could run, by rising time
+     */
+    std::vector<Plan> GetPlans(CollectiveOperation operation,
+                               uint64_t bytes,
+                               bool hasSwitches) const;
 
   private:
     double GetBusBandwidth(CollectiveOperation operation,

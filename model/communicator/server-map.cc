@@ -9,6 +9,7 @@
 #include "ns3/shortest-paths.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace ns3::training
@@ -34,7 +35,8 @@ ServerMap::GetKey()
 ServerMap::ServerMap(const HostModelRequest& request)
     : m_ranks(request.ranks),
       m_hostsPerServer(request.topology.shape.GetHostsPerServer()),
-      m_hasLocalLinks(m_hostsPerServer > 1)
+      m_hasLocalLinks(m_hostsPerServer > 1),
+      m_ranksPerNic(request.topology.shape.hostsPerNic)
 {
     if (const auto count = static_cast<uint32_t>(request.keys.GetCount(KEY)))
     {
@@ -62,6 +64,30 @@ ServerMap::ServerMap(const HostModelRequest& request)
         }
     }
     m_servers = static_cast<uint32_t>(servers.size());
+    const TopologyGraph& topology = request.topology;
+    std::vector<uint32_t> owners(topology.GetNodes()); // a host that forwards owns its router
+    std::iota(owners.begin(), owners.end(), 0);
+    for (const auto& link : topology.links)
+    {
+        if (link.internal)
+        {
+            owners[std::max(link.a, link.b)] = std::min(link.a, link.b);
+        }
+    }
+    for (const auto& link : topology.links)
+    {
+        const uint32_t a = owners[link.a];
+        const uint32_t b = owners[link.b];
+        const uint32_t peer = a == first ? b : a;
+        const bool isDirect = peer < topology.hosts && IsLocal(first, peer);
+        if (!link.internal && (a == first || b == first) &&
+            (isDirect || topology.IsScaleUpSwitch(peer)))
+        {
+            m_hasLocalLinks |= isDirect;
+            m_localSum += static_cast<double>(link.rate.GetBitRate()) / 8;
+        }
+    }
+    m_localSum = std::max(m_localSum, m_localRate);
 }
 
 bool

@@ -9,6 +9,8 @@
 
 #include "host-model.h"
 
+#include <algorithm>
+
 namespace ns3::training
 {
 
@@ -53,10 +55,16 @@ class ServerMap
         return m_servers;
     }
 
-    /** @return whether the topology links the hosts of a server */
+    /** @return whether the topology links the hosts of a server, directly or by a switch */
     bool HasLocalLinks() const
     {
         return m_hasLocalLinks;
+    }
+
+    /** @return rate of all links of a rank within its server, bytes/s; 0 without any */
+    double GetLocalSum() const
+    {
+        return m_localSum;
     }
 
     /** @return propagation delay between the nearest ranks of two servers, s */
@@ -77,6 +85,15 @@ class ServerMap
         return m_remoteRate;
     }
 
+    /**
+     * @param ranks of a server that send to others at the same time
+     * @return rate of their NICs together, which ranks may share, bytes/s
+     */
+    double GetRemoteRate(double ranks) const
+    {
+        return m_remoteRate * std::max(1.0, ranks / m_ranksPerNic);
+    }
+
   private:
     uint32_t m_ranks;
     uint32_t m_hostsPerServer;
@@ -85,7 +102,9 @@ class ServerMap
     double m_localDelay{0};  // from the first rank to the nearest one in its server, s
     double m_remoteDelay{0}; // from the first rank to the nearest one in another server, s
     double m_localRate{0};
+    double m_localSum{0};
     double m_remoteRate{0};
+    uint32_t m_ranksPerNic;
 };
 
 } // namespace ns3::training
