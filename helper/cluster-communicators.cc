@@ -6,9 +6,12 @@
 
 #include "cluster-communicators.h"
 
+#include "library-selector.h"
+
 #include "ns3/communicator-list.h"
 #include "ns3/host-model.h"
 #include "ns3/message-tag.h"
+#include "ns3/sharp-program.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
@@ -40,6 +43,21 @@ AddToLists(const Fabric& fabric, const std::vector<Ptr<T>>& communicators)
     }
 }
 
+/** @return the system by which NCCL adds in the switches of servers; empty: they are too large */
+std::string
+GetLibrarySystem(const ClusterOptions& options, const TopologyGraph& topology)
+{
+    const uint32_t gpus = topology.shape.GetHostsPerServer();
+    if (gpus > SharpProgram::MAX_CHILDREN)
+    {
+        return "";
+    }
+    // Frames of 8 KiB take as long as those of 1 KiB, and an eighth of the events.
+    return (options.ranks <= gpus ? "nvls" : "nvls-tree") +
+           std::string(":choice=tuning,elements-per-packet=2048,slots=128,children=") +
+           std::to_string(gpus);
+}
+
 } // namespace
 
 ClusterCommunicators::ClusterCommunicators(const Parts& parts,
@@ -66,18 +84,10 @@ ClusterCommunicators::MakePlanner() const
     };
 }
 
-std::shared_ptr<const HostModel>
-ClusterCommunicators::MakeHostModel(const std::vector<uint32_t>& hosts) const
-{
-    const uint32_t ranks = hosts.empty() ? GetRanks() : static_cast<uint32_t>(hosts.size());
-    const auto choice = Choose<HostModelEntry>(m_parts.options.hostModel);
-    return choice.entry->make({m_parts.topology, hosts, ranks, choice.values});
-}
-
 void
 ClusterCommunicators::InstallOnHosts(const ScheduledCommunicator::Planner& planner)
 {
-    const auto hostModel = MakeHostModel({});
+    const auto hostModel = MakeHostModel(m_parts.options, m_parts.topology, {});
     for (uint32_t rank = 0; rank < GetRanks(); rank++)
     {
         const auto transport = m_parts.transports.Make(rank, MessageUse::RANKS);
@@ -95,7 +105,12 @@ void
 ClusterCommunicators::InstallInNetwork(uint32_t largestJob, std::vector<std::string>& notes)
 {
     const ClusterOptions& options = m_parts.options;
-    if (!IsInNetwork(options.algorithm))
+    const auto hostModel = MakeHostModel(options, m_parts.topology, {});
+    const std::string name =
+        options.algorithm == LibrarySelector::NAME && hostModel->HasSwitches() && largestJob == 0
+            ? GetLibrarySystem(options, m_parts.topology)
+            : options.algorithm;
+    if (!IsInNetwork(name))
     {
         return;
     }
@@ -106,11 +121,11 @@ ClusterCommunicators::InstallInNetwork(uint32_t largestJob, std::vector<std::str
                                  " with " + options.algorithm +
                                      " (allowed: with algorithms that run on hosts)");
     }
-    const auto system = Choose<InNetworkSystem>(options.algorithm);
+    const auto system = Choose<InNetworkSystem>(name);
     InNetworkRequest request{m_parts.fabric,
                              {},
                              m_hosts,
-                             MakeHostModel({}),
+                             hostModel,
                              system.values,
                              system.values.GetAttributes(GetKeys(*system.entry)),
                              notes,
@@ -134,7 +149,17 @@ ClusterCommunicators::InstallInNetwork(uint32_t largestJob, std::vector<std::str
         return;
     }
     m_inNetwork = system.entry->install(request);
+    m_chosenSystem = name == options.algorithm ? "" : KeyValues::Split(name).GetName();
     AddToLists(m_parts.fabric, m_inNetwork);
+}
+
+std::string
+ClusterCommunicators::FindChosenSystem(CollectiveOperation operation, uint64_t bytes) const
+{
+    return !m_chosenSystem.empty() && operation == CollectiveOperation::ALL_REDUCE &&
+                   m_inNetwork.front()->IsChosen(bytes)
+               ? m_chosenSystem
+               : "";
 }
 
 void
@@ -220,7 +245,7 @@ ClusterCommunicators::Split(const std::vector<std::vector<uint32_t>>& groups,
     for (const std::vector<uint32_t>& group : groups)
     {
         const auto planner = m_parts.plan.MakeForGroup(group, algorithm);
-        const auto hostModel = MakeHostModel(group);
+        const auto hostModel = MakeHostModel(m_parts.options, m_parts.topology, group);
         for (CollectiveOperation operation : operations)
         {
             planner->Check(operation);

@@ -86,6 +86,13 @@ class ClusterCommunicators
         return m_inNetwork;
     }
 
+    /**
+     * @param operation operation of all ranks
+     * @param bytes size of the whole vector
+     * @return the system whose switches add, if the hosts' library chose it; otherwise empty
+     */
+    std::string FindChosenSystem(CollectiveOperation operation, uint64_t bytes) const;
+
     /** @return the communicators whose collectives run in NICs; or none */
     const NicCommunicators& GetInNics() const
     {
@@ -146,7 +153,6 @@ class ClusterCommunicators
 
   private:
     ScheduledCommunicator::Planner MakePlanner() const;
-    std::shared_ptr<const HostModel> MakeHostModel(const std::vector<uint32_t>& hosts) const;
     void InstallOnHosts(const ScheduledCommunicator::Planner& planner);
     void InstallInNetwork(uint32_t largestJob, std::vector<std::string>& notes);
     void InstallInNics(const ScheduledCommunicator::Planner& planner,
@@ -158,6 +164,7 @@ class ClusterCommunicators
     std::vector<Ptr<ScheduledCommunicator>> m_storage; // of ranks and storage hosts; or none
     std::vector<Ptr<ScheduledCommunicator>> m_hosts;
     std::vector<Ptr<InNetworkCommunicator>> m_inNetwork;
+    std::string m_chosenSystem;                        // that the hosts' library may take; or none
     std::unique_ptr<InNetworkController> m_controller; // null: none, or a single job
     NicCommunicators m_inNics;
     std::vector<Ptr<CodedCommunicator>> m_coded; // of coded buckets; or none

@@ -184,7 +184,7 @@ ClusterOptions::DescribeHosts() const
 {
     const bool isFree = hostModel == "none" && hostLatency.IsZero();
     const std::string text =
-        "host model " + hostModel +
+        (machine.empty() ? "" : "machine " + machine + "; ") + "host model " + hostModel +
         (isFree ? " (hosts take no time for a message, so small messages are too fast)" : "");
     return hostLatency.IsZero()
                ? text

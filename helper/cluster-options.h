@@ -39,6 +39,7 @@ struct ClusterOptions
     /// Minimum packet memory of a switch, bytes.
     static constexpr uint64_t MIN_BUFFER = 4 * MAX_MTU;
 
+    std::string machine;      ///< its name and what it set, for descriptions; empty: none
     uint64_t ranks{16};       ///< number of ranks, on hosts 0 to ranks - 1
     uint64_t storageHosts{0}; ///< hosts behind those of the ranks that store their state
     std::string topology{"single-switch"}; ///< see BuildTopology()

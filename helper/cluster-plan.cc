@@ -7,6 +7,7 @@
 #include "cluster-plan.h"
 
 #include "in-network-system.h"
+#include "library-selector.h"
 #include "nic-algorithm.h"
 #include "schedule/schedule-file.h"
 
@@ -39,6 +40,16 @@ GetAlgorithmOfHosts(const std::string& algorithm)
 
 } // namespace
 
+std::shared_ptr<const HostModel>
+MakeHostModel(const ClusterOptions& options,
+              const TopologyGraph& topology,
+              const std::vector<uint32_t>& hosts)
+{
+    const auto ranks = static_cast<uint32_t>(hosts.empty() ? options.ranks : hosts.size());
+    const auto choice = Choose<HostModelEntry>(options.hostModel);
+    return choice.entry->make({topology, hosts, ranks, choice.values});
+}
+
 ClusterPlan::ClusterPlan(const ClusterOptions& options,
                          const TopologyGraph& topology,
                          const PacketSize& packet,
@@ -62,7 +73,7 @@ ClusterPlan::ClusterPlan(const ClusterOptions& options,
         return;
     }
     m_planner = Make({}, m_algorithm);
-    if (m_algorithm != AlgorithmChooser::NAME)
+    if (m_algorithm != AlgorithmChooser::NAME && m_algorithm != LibrarySelector::NAME)
     {
         const std::string name = KeyValues::Split(m_algorithm).GetName();
         m_planner->Check(Registry<CollectiveAlgorithm>::Find(name).operations.front());
@@ -102,7 +113,17 @@ ClusterPlan::Make(const std::vector<uint32_t>& hosts, const std::string& algorit
     {
         request.topology = m_limited ? m_limited.get() : &m_topology;
         m_choosers.push_back(
-            std::make_shared<CollectivePlanner>(m_network, request, m_options.verify));
+            std::make_shared<CollectivePlanner>(std::make_unique<AlgorithmChooser>(m_network),
+                                                request,
+                                                m_options.verify));
+        return m_choosers.back();
+    }
+    if (algorithm == LibrarySelector::NAME)
+    {
+        m_choosers.push_back(std::make_shared<CollectivePlanner>(
+            std::make_unique<LibrarySelector>(MakeHostModel(m_options, m_topology, hosts)),
+            request,
+            m_options.verify));
         return m_choosers.back();
     }
     return std::make_shared<CollectivePlanner>(algorithm, request, m_options.verify);

@@ -11,6 +11,7 @@
 #include "nic-helper.h"
 
 #include "ns3/collective-planner.h"
+#include "ns3/host-model.h"
 #include "ns3/packet-size.h"
 #include "ns3/topology-graph.h"
 
@@ -21,6 +22,18 @@
 
 namespace ns3::training
 {
+
+/**
+ * @ingroup distributed-training-helper
+ * @param options of a cluster
+ * @param topology of the cluster; must outlive the model
+ * @param hosts of the ranks of a group; empty: of all ranks
+ * @return the model of their hosts; null: hosts add no time
+ * @throw ConfigurationError if the options name no host model
+ */
+std::shared_ptr<const HostModel> MakeHostModel(const ClusterOptions& options,
+                                               const TopologyGraph& topology,
+                                               const std::vector<uint32_t>& hosts);
 
 /**
  * @ingroup distributed-training-helper

@@ -186,6 +186,18 @@ class Cluster
         return *m_plan->Get();
     }
 
+    /**
+     * @param operation operation of all ranks
+     * @param bytes size of the whole vector
+     * @return why its algorithm was chosen; empty if the user gave it
+     */
+    std::string ExplainChoice(CollectiveOperation operation, uint64_t bytes) const
+    {
+        const std::string system = m_communicators->FindChosenSystem(operation, bytes);
+        return system.empty() ? GetPlanner().Explain(operation, bytes, 0)
+                              : system + ", sums in switches, which NCCL expects to be fastest";
+    }
+
     /** @return lower bounds of the times of its collectives */
     const ClusterBounds& GetBounds() const
     {

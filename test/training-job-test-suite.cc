@@ -376,9 +376,10 @@ TestGpu()
     CheckLayers();
     CheckEstimates();
     const std::string error = GetRefusal([&] { LoadModel("resnet50", 1, 1, "a1000"); });
-    NS_TEST_EXPECT_MSG_EQ(error,
-                          "unknown GPU 'a1000' (allowed: a100, gb200, h100, h200, h800, v100)",
-                          "refusal");
+    NS_TEST_EXPECT_MSG_EQ(
+        error,
+        "unknown GPU 'a1000' (allowed: a100, b200, gb200, h100, h200, h800, mi300x, v100)",
+        "refusal");
 }
 
 /** @param name a built-in workload @param mebibytes expected bucket sizes */

@@ -27,7 +27,8 @@
  * too low: A100 163 TFLOP/s (Narayanan et al., SC 2021, table 1, 1008e9 parameters), H100 489
  * (README of Megatron-LM, 16e9 parameters), V100 39 (Shoeybi et al., 2019, section 5.1), GB200 2070
  * of FP8 (performance summary of Megatron Bridge: Llama 3.1 405B, 850 tokens/s, 6 operations a
- * parameter). H200 and H800 have the tensor cores of H100.
+ * parameter). H200 and H800 have the tensor cores of H100. B200 counts as GB200, and MI300X as
+ * H100, for lack of a measurement with the same software.
  */
 
 #include "training-gpu.h"
@@ -91,6 +92,14 @@ const Registry<GpuEntry>::Entry g_gb200("gb200",
                                          {},
                                          5000e12,
                                          0.41});
+
+const Registry<GpuEntry>::Entry g_b200(
+    "b200",
+    {"NVIDIA B200 of an HGX: 2250 TFLOP/s, 8 TB/s", 2250e12, 8e12, 0.41, {}, 4500e12, 0.41});
+
+const Registry<GpuEntry>::Entry g_mi300x(
+    "mi300x",
+    {"AMD MI300X: 1307 TFLOP/s, 5.3 TB/s", 1307.4e12, 5.3e12, 0.26, {}, 2614.9e12, 0.49});
 
 const Registry<GpuEntry>::Entry g_v100(
     "v100",

@@ -169,8 +169,11 @@ BenchmarkRun::Measure(const JsonValue& configuration,
             stuck = std::current_exception();
             break;
         }
-        const std::string choice = cluster.GetPlanner().Explain(operation, bytes, 0);
-        row.algorithm = choice.empty() ? cluster.GetPlan().GetAlgorithm() : row.algorithm;
+        const std::string choice = cluster.ExplainChoice(operation, bytes);
+        const std::string system = cluster.GetCommunicators().FindChosenSystem(operation, bytes);
+        row.algorithm = choice.empty()   ? cluster.GetPlan().GetAlgorithm()
+                        : system.empty() ? row.algorithm
+                                         : system;
         rows.push_back(row);
         choices.push_back(choice);
         progress.Clear();

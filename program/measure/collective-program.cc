@@ -417,7 +417,7 @@ RunCollectiveBenchmark(const std::vector<std::string>& arguments)
         {
             if (!choice.empty())
             {
-                std::printf("# auto: %s\n", choice.c_str());
+                std::printf("# %s: %s\n", clusterOptions.algorithm.c_str(), choice.c_str());
             }
             PrintRow(row, real);
         }

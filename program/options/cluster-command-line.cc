@@ -15,6 +15,8 @@
 #include "ns3/fault-plan.h"
 #include "ns3/gradient-codec.h"
 #include "ns3/host-model.h"
+#include "ns3/library-selector.h"
+#include "ns3/machine-entry.h"
 #include "ns3/multi-port-transport.h"
 #include "ns3/nic-algorithm.h"
 #include "ns3/nic-helper.h"
@@ -63,6 +65,13 @@ DescribeCollectives()
     all.insert(all.begin(),
                {AlgorithmChooser::NAME,
                 "the algorithm that is expected to be fastest, by a model of the network",
+                {},
+                {},
+                {}});
+    all.insert(all.begin() + 1,
+               {LibrarySelector::NAME,
+                "what NCCL's tuning takes for the operation, size and ranks; with a host model of "
+                "NCCL",
                 {},
                 {},
                 {}});
@@ -275,6 +284,33 @@ ClusterCommandLine::AddHostsTo(ProgramOptions& options)
 void
 ClusterCommandLine::AddTo(ProgramOptions& options)
 {
+    options.AddKind(
+        "machine",
+        "machine",
+        "machine whose parts are the defaults of other options",
+        m_machine,
+        [] {
+            auto all = DescribeAlternatives<MachineEntry>();
+            all.insert(all.begin(), {"none", "each option has its own default", {}, {}, {}});
+            return all;
+        });
+    options.AddPreset(
+        "machine",
+        [this](const std::string& text) {
+            std::vector<ProgramOptions::Value> values;
+            if (text == "none")
+            {
+                return values;
+            }
+            const auto machine = Choose<MachineEntry>(text);
+            for (const auto& one : machine.entry->GetDefaults(machine.values))
+            {
+                values.push_back({one.option, one.value});
+            }
+            m_cluster.machine = text + ": ";
+            return values;
+        },
+        m_cluster.machine);
     AddNetworkTo(options);
     AddTransportTo(options);
     options.AddKind(

@@ -111,6 +111,7 @@ class ClusterCommandLine
     TopologyGraph GetTopology() const;
 
     ClusterOptions& m_cluster;
+    std::string m_machine{"none"}; // whose parts are defaults
     bool m_printTopology{false};
     std::string m_exportTopology; // file, or empty: none
     bool m_printSchedule{false};

@@ -179,7 +179,35 @@ ProgramOptions::Parse(const std::vector<std::string>& arguments)
         }
         TypedOptions::Set(*option, text);
     }
+    for (const auto& preset : m_presets)
+    {
+        preset();
+    }
     CheckOutputs();
+}
+
+void
+ProgramOptions::AddPreset(const std::string& name,
+                          const std::function<std::vector<Value>(const std::string& text)>& values,
+                          std::string& note)
+{
+    m_presets.emplace_back([this, name, values, &note] {
+        if (!IsGiven(name))
+        {
+            return;
+        }
+        for (const Value& value : values(Find(name)->get()))
+        {
+            Option* option = Find(value.name);
+            if (option && !option->isGiven)
+            {
+                TypedOptions::Set(*option, value.text);
+                option->isGiven = false;
+                note += (note.empty() || note.back() == ' ' ? "" : ", ") + value.name + "=" +
+                        value.text;
+            }
+        }
+    });
 }
 
 void

@@ -13,6 +13,7 @@
 
 #include "ns3/training-json-writer.h"
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,6 +91,17 @@ class ProgramOptions : public TypedOptions
      * @param help word of `--help=` that explains it
      */
     void AddRenamed(const std::string& name, const std::string& spelling, const std::string& help);
+
+    /**
+     * Lets an option set defaults of others: those that are not on the command line, when it is.
+     * @param name of the option
+     * @param values returns names and values of other options for its value; those that the program
+     *        does not have are left out
+     * @param note receives what was set, such as "rate=10Gbps, transport=tcp"
+     */
+    void AddPreset(const std::string& name,
+                   const std::function<std::vector<Value>(const std::string& text)>& values,
+                   std::string& note);
 
     /**
      * Adds a member to the JSON of `--describe`.
@@ -177,6 +189,7 @@ class ProgramOptions : public TypedOptions
     std::vector<std::string> m_extensions;                    // shared libraries, all loaded
     std::vector<RenamedOption> m_renamed;                     // former spellings, which are refused
     std::vector<std::pair<std::string, JsonValue>> m_members; // additional ones of --describe
+    std::vector<std::function<void()>> m_presets;             // set defaults of other options
     Ns3Arguments m_ns3Arguments;                              // those of ns-3
 };
 

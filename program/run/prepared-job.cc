@@ -11,9 +11,9 @@
 #include "run/job-lower-bound.h"
 #include "run/job-rules.h"
 
-#include "ns3/algorithm-chooser.h"
 #include "ns3/boolean.h"
 #include "ns3/guarded-run.h"
+#include "ns3/library-selector.h"
 #include "ns3/result-store.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/string.h"
@@ -92,7 +92,8 @@ PreparedJob::Install()
 void
 PreparedJob::ExplainChoices()
 {
-    if (options.cluster.algorithm != AlgorithmChooser::NAME)
+    if (options.cluster.algorithm != AlgorithmChooser::NAME &&
+        options.cluster.algorithm != LibrarySelector::NAME)
     {
         return;
     }
@@ -111,7 +112,7 @@ PreparedJob::ExplainChoices()
         const std::string size = std::to_string(bytes);
         choices.emplace_back(
             operation == CollectiveOperation::ALL_REDUCE ? size : GetName(operation) + " " + size,
-            cluster->GetPlanner().Explain(operation, bytes, 0));
+            cluster->ExplainChoice(operation, bytes));
     }
 }
 
@@ -134,7 +135,7 @@ PreparedJob::Describe() const
                        "), " + cluster->GetPlan().GetAlgorithm();
     for (const auto& [collective, choice] : choices)
     {
-        text += "\n# auto: " + choice;
+        text += "\n# " + options.cluster.algorithm + ": " + choice;
     }
     if (life)
     {

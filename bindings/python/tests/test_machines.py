@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Machines: each runs, an option overrides a part, measured rows come out."""
+
+import pytest
+
+MACHINES = {
+    "a100-mesh4": 4,
+    "a100-mesh4-sockets": 8,
+    "dgx-a100": 16,
+    "dgx-h100": 16,
+    "ethernet-10g": 3,
+    "gb200-nvl72": 72,
+    "gh200-mesh4": 4,
+    "hgx-b200": 8,
+    "mi300x": 8,
+    "p5": 24,
+}
+
+
+def measure(program_json, machine, ranks, size, *arguments):
+    document = program_json(
+        "collective-benchmark",
+        f"--machine={machine}",
+        f"--ranks={ranks}",
+        f"--bytes={size}",
+        *arguments,
+    )
+    return document["rows"][0], document
+
+
+def test_list_is_complete(describe):
+    kinds = describe("collective-benchmark")["kinds"]
+    assert {one["name"] for one in kinds["machine"]} == set(MACHINES) | {"none"}
+
+
+@pytest.mark.parametrize(("machine", "ranks"), MACHINES.items())
+def test_machine_runs_every_operation(program_json, machine, ranks):
+    for operation in ("all-reduce", "all-gather", "reduce-scatter", "broadcast", "all-to-all"):
+        row, document = measure(
+            program_json, machine, ranks, ranks * 1024, f"--operation={operation}"
+        )
+        assert row["verified"]
+        assert 0 < row["efficiency"] <= 1
+        assert document["inputs"].startswith(f"machine {machine}: topology=")
+
+
+@pytest.mark.parametrize("machine", ["dgx-h100", "a100-mesh4", "ethernet-10g"])
+def test_job_on_a_machine(program_json, machine):
+    arguments = ("--workload=resnet50", f"--machine={machine}", "--iterations=1")
+    document = program_json("training-job", "--ranks=4", *arguments)
+    assert document["configuration"]["gpu"] in document["inputs"]
+    assert document["configuration"]["collective"] == "nccl"
+
+
+def test_option_overrides_a_part(program_json):
+    row, document = measure(program_json, "p5", 16, "1M", "--rate=100Gbps", "--collective=ring")
+    assert row["algorithm"] == "ring"
+    assert document["configuration"]["rate"] == "100Gbps"
+    assert "rate=" not in document["inputs"].split("host-model=")[0].replace("local-rate=", "")
+
+
+def test_ranks_per_server(program_json):
+    _, document = measure(program_json, "p5:ranks-per-server=2", 8, "1M")
+    assert "gpus=2," in document["configuration"]["topology"]
+
+
+def test_refusals(program):
+    process = program("collective-benchmark", "--machine=dgx-h1000")
+    assert process.returncode == 2
+    assert "dgx-h100" in process.stderr
+    process = program("collective-benchmark", "--collective=nccl")
+    assert process.returncode == 2
+    assert "allowed: with a host model that does" in process.stderr
+
+
+# Bus bandwidth, GB/s: aws-gpu-communication-benchmark, nccl-tests on p5.48xlarge. The first row
+# gave network-latency; the others are predicted.
+@pytest.mark.parametrize(
+    ("operation", "ranks", "size", "measured", "tolerance"),
+    [
+        ("all-gather", 64, "64M", 86.8, 0.02),
+        ("all-gather", 16, "32M", 131.3, 0.25),
+        ("all-reduce", 64, "32M", 86.74, 0.25),
+        ("all-reduce", 16, "64M", 207.0, 0.25),
+        ("all-reduce", 16, "128M", 305.13, 0.25),
+        ("all-to-all", 16, "64M", 62.16, 0.25),
+    ],
+)
+def test_p5_as_measured(program_json, operation, ranks, size, measured, tolerance):
+    row, _ = measure(program_json, "p5", ranks, size, f"--operation={operation}")
+    assert row["busbw_GBps"] == pytest.approx(measured, rel=tolerance)
+
+
+# Time, us: NCCL 2.31 on 4 A100 without NVSwitch (simllm). The first row gave local-rate.
+@pytest.mark.parametrize(
+    ("operation", "ranks", "size", "measured", "tolerance"),
+    [
+        ("reduce-scatter", 4, "1G", 3850.65, 0.01),
+        ("all-reduce", 2, "16K", 11.62, 0.25),
+        ("all-reduce", 4, "256M", 1983.69, 0.12),
+        ("all-reduce", 2, "1G", 14754.41, 0.12),
+        ("broadcast", 4, "1M", 23.4, 0.12),
+        ("all-gather", 4, "16M", 114.53, 0.25),
+    ],
+)
+def test_mesh_as_measured(program_json, operation, ranks, size, measured, tolerance):
+    row, _ = measure(program_json, "a100-mesh4", ranks, size, f"--operation={operation}")
+    assert row["time_us"] == pytest.approx(measured, rel=tolerance)
