@@ -344,6 +344,15 @@ ClusterCommandLine::AddTo(ProgramOptions& options)
     options.AddRenamed("algorithm", "--collective=VALUE", "collective");
     options.AddRenamed("servers", "--collective=parameter-server:servers=VALUE", "collective");
     AddHostsTo(options);
+    options.AddPreset(
+        "host-model",
+        [](const std::string& text) {
+            const bool isNccl = text.compare(0, 4, LibrarySelector::NAME) == 0;
+            return isNccl
+                       ? std::vector<ProgramOptions::Value>{{"collective", LibrarySelector::NAME}}
+                       : std::vector<ProgramOptions::Value>();
+        },
+        m_assumed);
     options.AddUnsigned("segments",
                         "pipeline segments per chunk; 0: chosen by the algorithm",
                         m_cluster.segments,

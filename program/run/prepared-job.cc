@@ -74,7 +74,7 @@ PreparedJob::Install()
     applications = helper.Install(*cluster,
                                   life ? life->graph : plan.graph,
                                   plan.operations,
-                                  options.allToAll);
+                                  options.GetAllToAll());
     replays = helper.GetReplays();
     uint64_t sums = 0;
     for (const auto& [collective, count] : plan.summary.collectives)

@@ -8,6 +8,7 @@
 
 #include "ns3/cluster-plan.h"
 #include "ns3/gradient-source.h"
+#include "ns3/in-network-system.h"
 #include "ns3/iteration-record.h"
 #include "ns3/nic-algorithm.h"
 #include "ns3/training-configuration-error.h"
@@ -92,6 +93,14 @@ TrainingRunOptions::AddWorkloadTo(ProgramOptions& options)
     model.AddTo(options);
 }
 
+std::string
+TrainingRunOptions::GetAllToAll() const
+{
+    const std::string name = KeyValues::Split(cluster.algorithm).GetName();
+    const bool isRing = name == "ring" || name == "multi-ring" || IsInNetwork(name);
+    return allToAll.empty() && isRing && cluster.schedule.empty() ? "direct" : allToAll;
+}
+
 void
 TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOptions)
 {
@@ -108,9 +117,11 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                     "numbers of a real payload",
                     gradients,
                     &DescribeAlternatives<GradientSourceEntry>);
-    options.AddString("all-to-all",
-                      "algorithm of the workload's all-to-alls, if not that of --collective",
-                      allToAll);
+    options.AddString(
+        "all-to-all",
+        "algorithm of the workload's all-to-alls; none: that of --collective, direct in "
+        "place of a ring",
+        allToAll);
     options.AddChoice("repeat",
                       "simulate everything, or derive what repeats itself: the iterations after "
                       "one that did what an earlier one did and left the same state; and the "

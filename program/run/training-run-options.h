@@ -54,7 +54,7 @@ struct TrainingRunOptions : RunFilesOptions
     /// not hash.
     std::string payload{AUTOMATIC};
     std::string gradients{"hash"}; ///< numbers of a real payload, a GradientSourceEntry
-    std::string allToAll;          ///< algorithm of all-to-alls; empty: that of the cluster
+    std::string allToAll;          ///< algorithm of all-to-alls; empty: see GetAllToAll()
     uint64_t iterations{3};        ///< measured iterations
     uint64_t warmup{1};            ///< initial iterations excluded from means
     std::string json;              ///< results file in JSON, "-" for stdout; empty: none
@@ -66,6 +66,12 @@ struct TrainingRunOptions : RunFilesOptions
     /// again, see JobRepetition and CollectiveReplay.
     std::string repeat{"simulate"};
     std::vector<std::string> notes; ///< what the reader of results should know; one line each
+
+    /**
+     * @return algorithm of the workload's all-to-alls: direct in place of a ring, which no library
+     *         of experts has; empty: that of the cluster
+     */
+    std::string GetAllToAll() const;
 
     /**
      * Adds the fields that say what is trained, as options of a program or keys of a job.
