@@ -195,9 +195,15 @@ SharpEndpoint::Transmit(Frame* frame)
 }
 
 void
-SharpEndpoint::OnResent(uint64_t packets)
+SharpEndpoint::OnPacket(const Frame& frame)
 {
-    CountResent(packets);
+    OnMessage(frame.destinationQp, frame);
+}
+
+void
+SharpEndpoint::OnResent()
+{
+    CountResent(1);
 }
 
 void
@@ -372,9 +378,14 @@ void
 SharpEndpoint::OnData(Frame* frame)
 {
     const uint32_t number = frame->destinationQp;
-    if (number < m_connections.size() &&
-        frame->source == m_connections[number]->GetPeer().endpoint &&
-        (frame->opcode == UD_SEND_ONLY || m_connections[number]->Receive(*frame)))
+    const bool isKnown =
+        number < m_connections.size() && frame->source == m_connections[number]->GetPeer().endpoint;
+    if (isKnown && frame->opcode != UD_SEND_ONLY)
+    {
+        m_connections[number]->Receive(frame);
+        return;
+    }
+    if (isKnown)
     {
         OnMessage(number, *frame);
     }

@@ -192,7 +192,8 @@ class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Own
   private:
     // SharpConnection::Owner
     void Transmit(Frame* frame) override;
-    void OnResent(uint64_t packets) override;
+    void OnPacket(const Frame& frame) override;
+    void OnResent() override;
     void OnDuplicate() override;
     void OnBroken(const SharpConnection& connection) override;
 

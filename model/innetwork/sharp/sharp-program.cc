@@ -264,9 +264,9 @@ SharpProgram::Transmit(Frame* frame)
 }
 
 void
-SharpProgram::OnResent(uint64_t packets)
+SharpProgram::OnResent()
 {
-    m_counters.resent += packets;
+    m_counters.resent++;
 }
 
 void
@@ -299,19 +299,23 @@ SharpProgram::Receive(Frame* frame)
         Refuse(frame, "no such connection, or it is closed");
         return true;
     }
-    Take(*end, *frame);
+    if (frame->opcode != UD_SEND_ONLY)
+    {
+        end->connection->Receive(frame);
+        return true;
+    }
+    if (end->child == PARENT)
+    {
+        OnPacket(*frame);
+    }
     Frame::Free(frame);
     return true;
 }
 
 void
-SharpProgram::Take(End& end, const Frame& frame)
+SharpProgram::OnPacket(const Frame& frame)
 {
-    const bool isDatagram = frame.opcode == UD_SEND_ONLY;
-    if (isDatagram ? end.child != PARENT : !end.connection->Receive(frame))
-    {
-        return;
-    }
+    const End& end = m_ends[frame.destinationQp];
     Tree& tree = *m_trees[end.tree];
     const bool isDirect = frame.As<SharpHeader>().operation & SHARP_BROADCAST;
     if (end.child != PARENT && !isDirect)
@@ -326,7 +330,7 @@ SharpProgram::Take(End& end, const Frame& frame)
                                frame.ingress,
                                tree.node.settings.nvlink ? frame.bytes : 0};
     const bool goesUp = end.child != PARENT && tree.node.parent.endpoint != SharpConnection::NONE;
-    isDatagram ? Multicast(tree, message) : SendLater(tree, message, goesUp);
+    frame.opcode == UD_SEND_ONLY ? Multicast(tree, message) : SendLater(tree, message, goesUp);
 }
 
 void

@@ -162,11 +162,11 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
     void Reset() override;
     // SharpConnection::Owner
     void Transmit(Frame* frame) override;
-    void OnResent(uint64_t packets) override;
+    void OnPacket(const Frame& frame) override;
+    void OnResent() override;
     void OnDuplicate() override;
     void OnBroken(const SharpConnection& connection) override;
 
-    void Take(End& end, const Frame& frame);
     void Multicast(const Tree& tree, const SharpMessage& message);
     void Contribute(Tree& tree, uint32_t child, const Frame& frame);
     void Complete(Tree& tree, Slot& slot, uint32_t place);
