@@ -48,14 +48,17 @@ class WireEnd : public SharpConnection::Owner
         const std::vector<Time> copies = wire ? wire(*frame) : std::vector<Time>{MicroSeconds(1)};
         for (const Time& delay : copies)
         {
-            Simulator::Schedule(delay, &WireEnd::Receive, peer, frame->Clone());
+            Simulator::Schedule(delay,
+                                &SharpConnection::Receive,
+                                &peer->connection,
+                                frame->Clone());
         }
         Frame::Free(frame);
     }
 
-    void OnResent(uint64_t packets) override
+    void OnResent() override
     {
-        resent += packets;
+        resent++;
     }
 
     void OnDuplicate() override
@@ -66,25 +69,22 @@ class WireEnd : public SharpConnection::Owner
     void OnBroken(const SharpConnection&) override
     {
         broken++;
+        brokenAt = Simulator::Now();
     }
 
-    void Receive(Frame* frame)
+    void OnPacket(const Frame& frame) override
     {
-        if (connection.Receive(*frame))
+        const auto& header = frame.As<SharpHeader>();
+        received.push_back(header.packet);
+        results.push_back(
+            {header.operation, header.check, std::numeric_limits<float>::quiet_NaN()});
+        if (frame.payload)
         {
-            received.push_back(frame->As<SharpHeader>().packet);
-            results.push_back({frame->As<SharpHeader>().operation,
-                               frame->As<SharpHeader>().check,
-                               std::numeric_limits<float>::quiet_NaN()});
-            if (frame->payload)
-            {
-                ReadNumbers(NumberFormat::FLOAT32,
-                            frame->payload->bytes.data() + frame->payloadOffset,
-                            1,
-                            &results.back().value);
-            }
+            ReadNumbers(NumberFormat::FLOAT32,
+                        frame.payload->bytes.data() + frame.payloadOffset,
+                        1,
+                        &results.back().value);
         }
-        Frame::Free(frame);
     }
 
     /** @param packet number in the message */
@@ -115,6 +115,7 @@ class WireEnd : public SharpConnection::Owner
     uint64_t resent{0};
     uint64_t duplicates{0};
     uint64_t broken{0};
+    Time brokenAt;
 };
 
 /** Both ends of a connection. */
@@ -249,7 +250,7 @@ class Bench : public ProgramBench<SharpProgram>
   private:
     void OnFrame(uint32_t child, Frame* frame)
     {
-        trees[frame->destinationQp].ends[child]->Receive(frame);
+        trees[frame->destinationQp].ends[child]->connection.Receive(frame);
     }
 
     uint32_t m_children;
@@ -364,7 +365,7 @@ CheckBroken()
     Simulator::Run();
     NS_TEST_EXPECT_MSG_EQ(pair.a.broken, 1, "broken");
     NS_TEST_EXPECT_MSG_EQ(pair.a.resent, 6, "after three times two");
-    NS_TEST_EXPECT_MSG_EQ(Simulator::Now(), MicroSeconds(1500), "100, 200, 400 and 800 us");
+    NS_TEST_EXPECT_MSG_EQ(pair.a.brokenAt, MicroSeconds(1500), "100, 200, 400 and 800 us");
     NS_TEST_EXPECT_MSG_EQ(pair.a.connection.IsOpen(), false, "for good");
     const uint64_t sent = pair.a.sent;
     pair.a.Send(3);

@@ -260,10 +260,13 @@ RdmaNic::CreateQueuePair(uint32_t number,
     uint64_t limit = m_line->GetRate();
     limit = rate > 0 ? std::min(rate, limit) : limit;
     limit = m_pathRateCap && pathRate > 0 ? std::min(pathRate, limit) : limit;
+    // Any hash of the numbers works; this one keeps the paths of earlier versions.
+    const uint32_t flowHash =
+        HashFlow(m_endpoint, remoteEndpoint, (number - 1) << 16 ^ (remoteNumber - 1));
     Ptr<RdmaQueuePair> queuePair =
         Create<RdmaQueuePair>(*this,
                               number,
-                              RdmaRemote{remoteEndpoint, remoteNumber, 0},
+                              RdmaRemote{remoteEndpoint, remoteNumber, flowHash},
                               MakePath(limit),
                               m_congestionControl.Create<RdmaCongestionControl>(),
                               MakeRecovery());
@@ -323,7 +326,7 @@ RdmaNic::ReportPeriods(uint32_t flow, bool reports)
 bool
 RdmaNic::Visit(StateVisitor& visitor, bool isIdle)
 {
-    static_assert(StateVisitor::IsSize(sizeof(RdmaNic) - sizeof(Object), 1032),
+    static_assert(StateVisitor::IsSize(sizeof(RdmaNic) - sizeof(Object), 1048),
                   "a new member: visit it unless it stays, then correct the size");
     visitor.Same({m_started, m_completed});
     if (visitor.PassesOver(isIdle && m_started == m_completed))

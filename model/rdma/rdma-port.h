@@ -7,11 +7,13 @@
 #ifndef DISTRIBUTED_TRAINING_RDMA_PORT_H
 #define DISTRIBUTED_TRAINING_RDMA_PORT_H
 
+#include "rdma-carrier.h"
 #include "rdma-send-scheduler.h"
 #include "rdma-settings.h"
 #include "rdma-timer-watch.h"
 
 #include "ns3/fabric-port.h"
+#include "ns3/simulator.h"
 #include "ns3/steady-watch.h"
 #include "ns3/traced-callback.h"
 #include "ns3/training-event-loop.h"
@@ -55,6 +57,11 @@ class RdmaPort : public LongMessageSource
      */
     void Schedule(RdmaSendQueue& queue)
     {
+        if (m_carrier)
+        {
+            m_carrier->SendAll(queue);
+            return;
+        }
         m_scheduler.Schedule(queue);
     }
 
@@ -64,7 +71,13 @@ class RdmaPort : public LongMessageSource
      */
     void SendControl(Frame* frame)
     {
-        m_line->Send(frame);
+        m_carrier ? m_carrier->Transmit(frame) : m_line->Send(frame);
+    }
+
+    /** @return what takes the packets of its queue pairs in place of messages, or null */
+    RdmaCarrier* GetCarrier() const
+    {
+        return m_carrier;
     }
 
     /** A message may be sent from now on. */
@@ -79,16 +92,16 @@ class RdmaPort : public LongMessageSource
         m_reports += count;
     }
 
-    /** @return id of its node */
+    /** @return id of its node; none if there is a carrier, whose owner catches up by itself */
     uint32_t GetNodeId() const
     {
-        return m_line->GetNodeId();
+        return m_line ? m_line->GetNodeId() : Simulator::NO_CONTEXT;
     }
 
     /** Makes sure that the NIC's state is that of the current time; what looks at it calls this. */
     void CatchUp() const
     {
-        if (EventLoop::IsBehind()) // only in a simulation, so that the line exists
+        if (EventLoop::IsBehind())
         {
             EventLoop::CatchUp(GetNodeId());
         }
@@ -138,14 +151,15 @@ class RdmaPort : public LongMessageSource
     }
 
   protected:
-    FabricPort* m_line{nullptr};   ///< port of the device
-    uint32_t m_endpoint{0};        ///< @see GetEndpoint()
-    RdmaSettings m_settings{};     ///< @see GetSettings()
-    RdmaSendScheduler m_scheduler; ///< schedules the queue pairs on the port
-    RdmaTimerWatch m_timers;       ///< @see GetTimers()
-    uint64_t m_started{0};         ///< messages that may be sent, or have been
-    uint64_t m_completed{0};       ///< of these, acknowledged ones
-    int64_t m_reports{0};          ///< messages whose sending will be reported
+    FabricPort* m_line{nullptr};     ///< port of the device; null: there is a carrier
+    RdmaCarrier* m_carrier{nullptr}; ///< @see GetCarrier()
+    uint32_t m_endpoint{0};          ///< @see GetEndpoint()
+    RdmaSettings m_settings{};       ///< @see GetSettings()
+    RdmaSendScheduler m_scheduler;   ///< schedules the queue pairs on the port
+    RdmaTimerWatch m_timers;         ///< @see GetTimers()
+    uint64_t m_started{0};           ///< messages that may be sent, or have been
+    uint64_t m_completed{0};         ///< of these, acknowledged ones
+    int64_t m_reports{0};            ///< messages whose sending will be reported
 
     TracedCallback<uint32_t, double> m_rateTrace;             ///< @see RateTracedCallback
     TracedCallback<uint32_t, uint64_t> m_retransmissionTrace; ///< @see RetransmissionTracedCallback

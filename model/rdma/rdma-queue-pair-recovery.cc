@@ -216,11 +216,11 @@ RdmaQueuePair::Fail(const std::string& reason)
     NS_LOG_WARN("queue pair " << GetNumber() << " fails: " << reason);
     m_failed = true;
     m_resends = false;
-    m_doorbellPsn = m_window.nextPsn; // stops sending
-    if (m_onError)
+    m_doorbellPsn = m_window.nextPsn;                      // stops sending
+    if (const ErrorHandler onError = std::move(m_onError)) // which may close it
     {
-        m_onError("queue pair " + std::to_string(GetNumber()) + " to endpoint " +
-                  std::to_string(m_remote.endpoint) + ": " + reason);
+        onError("queue pair " + std::to_string(GetNumber()) + " to endpoint " +
+                std::to_string(m_remote.endpoint) + ": " + reason);
     }
 }
 

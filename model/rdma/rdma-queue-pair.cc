@@ -42,12 +42,7 @@ RdmaQueuePair::RdmaQueuePair(RdmaPort& port,
                              std::unique_ptr<RdmaLossRecovery> recovery)
     : RdmaSendQueue(number, port.GetSettings().dataPriority),
       m_port(port),
-      m_remote{remote.endpoint,
-               remote.queuePair,
-               // Any hash of the numbers works; this one keeps the paths of earlier versions.
-               HashFlow(port.GetEndpoint(),
-                        remote.endpoint,
-                        (number - 1) << 16 ^ (remote.queuePair - 1))},
+      m_remote(remote),
       m_selective(recovery->IsSelective()),
       m_irn(recovery->IsIrn()),
       m_receiver(port, m_remote, *congestionControl, *recovery, m_counters),
@@ -65,6 +60,9 @@ RdmaQueuePair::RdmaQueuePair(RdmaPort& port,
 
     const RdmaSettings& settings = port.GetSettings();
     m_linePayload = settings.mtu;
+    const uint64_t first = settings.firstPsn;
+    m_window = {first, first, first};
+    m_doorbellPsn = m_ackRequestedPsn = m_postedPsn = m_oldestEnd = first;
     m_inFlightLimit = settings.inFlightLimit;
     if (m_inFlightLimit == 0)
     {
@@ -107,8 +105,9 @@ RdmaQueuePair::GetCounters() const
 {
     m_port.CatchUp();
     QueuePairCounters counters = m_counters;
-    counters.sentPackets = m_window.highestPsn + m_counters.retransmittedPackets;
-    counters.receivedPackets = m_receiver.GetExpectedPsn();
+    const uint64_t first = m_port.GetSettings().firstPsn;
+    counters.sentPackets = m_window.highestPsn - first + m_counters.retransmittedPackets;
+    counters.receivedPackets = m_receiver.GetExpectedPsn() - first;
     counters.sentAcks = m_receiver.GetSentAcks();
     counters.receivedAcks = m_receivedAcks;
     return counters;
@@ -282,7 +281,13 @@ RdmaQueuePair::Fill(Frame& frame, uint64_t psn)
         frame.payloadBytes = mtu;
         frame.opcode = m_requestMiddle;
         frame.typeOfService = m_requestService;
+        frame.bytes = GetDataFrameBytes(frame.opcode, mtu);
         return false;
+    }
+    if (RdmaCarrier* carrier = m_port.GetCarrier())
+    {
+        carrier->Fill(frame, psn);
+        return true;
     }
     const PostedRequest& request = (*m_requests)[FindRequest(psn)];
     m_requestFirst = request.firstPsn;
@@ -319,6 +324,7 @@ RdmaQueuePair::Fill(Frame& frame, uint64_t psn)
         frame.payload = request.payload;
         frame.payloadOffset = request.payloadOffset + index * mtu;
     }
+    frame.bytes = GetDataFrameBytes(opcode, frame.payloadBytes);
     return last;
 }
 
@@ -329,7 +335,6 @@ RdmaQueuePair::MakeFrame(int64_t now)
     const uint64_t psn = resend ? m_recovery->TakeResend() : m_window.nextPsn;
     Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
     const bool last = Fill(*frame, psn);
-    frame->bytes = GetDataFrameBytes(frame->opcode, frame->payloadBytes);
     frame->source = m_port.GetEndpoint();
     frame->destination = m_remote.endpoint;
     frame->destinationQp = m_remote.queuePair;
@@ -481,9 +486,9 @@ RdmaQueuePair::Review(int64_t now)
 }
 
 void
-RdmaQueuePair::Receive(Frame* frame)
+RdmaQueuePair::Receive(Frame* frame, FrameKind kind)
 {
-    switch (frame->kind)
+    switch (kind)
     {
     case FrameKind::ROCE_DATA:
         if (m_receiver.Receive(frame))
@@ -594,6 +599,10 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
         UpdateRecoveryState();
     }
     std::vector<uint64_t> signaled;
+    if (psn >= m_oldestEnd && m_port.GetCarrier())
+    {
+        m_port.GetCarrier()->OnProgress(psn);
+    }
     while (psn >= m_oldestEnd && m_requests && !m_requests->empty())
     {
         const PostedRequest& done = m_requests->front();

@@ -54,7 +54,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     /**
      * @param port of its NIC; must outlive the queue pair
      * @param number its queue pair number
-     * @param remote the remote side; its flow hash is ignored
+     * @param remote the remote side
      * @param path to the remote side
      * @param congestionControl sets its rate
      * @param recovery recovers lost packets
@@ -94,10 +94,32 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
      */
     uint64_t Send(Message request);
 
+    /** The carrier has one more packet to send (RdmaCarrier). */
+    void SendPacket()
+    {
+        OnDoorbell(1);
+    }
+
+    /** Acknowledges what has arrived, without a request. */
+    void SendAck()
+    {
+        m_receiver.SendAck();
+    }
+
     /**
      * @param frame a frame for this queue pair; freed by it
      */
-    void Receive(Frame* frame);
+    void Receive(Frame* frame)
+    {
+        Receive(frame, frame->kind);
+    }
+
+    /**
+     * Takes a packet that came in a frame of another kind, see RdmaCarrier.
+     * @param frame a frame for this queue pair; freed by it
+     * @param kind of packet
+     */
+    void Receive(Frame* frame, FrameKind kind);
 
     /**
      * Takes the traffic classes that the NIC gives new queue pairs. Both ends do so when all

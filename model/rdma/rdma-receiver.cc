@@ -26,7 +26,8 @@ RdmaReceiver::RdmaReceiver(RdmaPort& port,
                            const RdmaCongestionControl& congestionControl,
                            RdmaLossRecovery& recovery,
                            QueuePairCounters& counters)
-    : m_ackPriority(port.GetSettings().GetAckPriority()),
+    : m_expectedPsn(port.GetSettings().firstPsn),
+      m_ackPriority(port.GetSettings().GetAckPriority()),
       m_port(port),
       m_remote(remote),
       m_counters(counters),
@@ -213,6 +214,11 @@ RdmaReceiver::Accept(const Frame& frame)
 {
     if (IsFirst(frame.opcode))
     {
+        if (RdmaCarrier* carrier = m_port.GetCarrier())
+        {
+            carrier->Accept(frame);
+            return;
+        }
         m_tag = frame.remoteAddress;
         m_payload = nullptr;
         m_offset = 0;
@@ -267,11 +273,10 @@ RdmaReceiver::Deliver(const Message& message)
     }
 }
 
-void
-RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint64_t arrived)
+inline Frame*
+RdmaReceiver::MakeAnswer(uint8_t syndrome, uint64_t psn, uint64_t arrived)
 {
     Frame* frame = MakeControl(FrameKind::ROCE_ACK, ROCE_BYTES + AETH_BYTES, m_ackPriority);
-    frame->timestamp = data.timestamp;
     frame->ecnEcho = m_marked;
     m_marked = false;
     frame->messageNumber = m_acceptedMessages % PSN_MODULUS;
@@ -289,16 +294,30 @@ RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint64_t arriv
             frame->bytes = GetFrameBytes(ROCE_BYTES + AETH_BYTES + SELECTIVE_BYTES);
         }
     }
+    frame->opcode = ACKNOWLEDGE;
+    frame->syndrome = syndrome;
+    frame->psn = static_cast<uint32_t>(psn % PSN_MODULUS);
+    return frame;
+}
+
+void
+RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint64_t arrived)
+{
+    Frame* frame = MakeAnswer(syndrome, psn, arrived);
+    frame->timestamp = data.timestamp;
     if (const TelemetryStack* telemetry = data.GetTelemetry())
     {
         frame->bytes += GetTelemetryBytes(
             std::max(MIN_TELEMETRY_HOPS, static_cast<uint32_t>(telemetry->size())));
         frame->SetTelemetry(data.TakeTelemetry());
     }
-    frame->opcode = ACKNOWLEDGE;
-    frame->syndrome = syndrome;
-    frame->psn = static_cast<uint32_t>(psn % PSN_MODULUS);
     m_port.SendControl(frame);
+}
+
+void
+RdmaReceiver::SendAck()
+{
+    m_port.SendControl(MakeAnswer(SYNDROME_ACK, m_expectedPsn - 1));
 }
 
 void

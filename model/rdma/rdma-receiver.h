@@ -28,7 +28,7 @@ struct RdmaRemote
 {
     uint32_t endpoint;    ///< endpoint of the remote side
     uint32_t queuePair;   ///< number of the remote queue pair
-    uint32_t flowHash{0}; ///< for ECMP
+    uint32_t flowHash{0}; ///< of frames to it, for ECMP
 };
 
 /**
@@ -79,13 +79,17 @@ class alignas(64) RdmaReceiver
      */
     bool Receive(Frame* frame);
 
+    /** Acknowledges the packets accepted so far, without a request. */
+    void SendAck();
+
     /**
      * Visits its state.
      * @param visitor visits it
      */
     void Visit(StateVisitor& visitor);
 
-    /** @return one past the last accepted packet, which equals the number of accepted packets */
+    /** @return one past the last accepted packet; without firstPsn the number of accepted packets
+     */
     uint64_t GetExpectedPsn() const
     {
         return m_expectedPsn;
@@ -126,11 +130,12 @@ class alignas(64) RdmaReceiver
     void Accept(const Frame& frame);
     void Deliver(const Message& message);
     void Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint64_t arrived = 0);
+    Frame* MakeAnswer(uint8_t syndrome, uint64_t psn, uint64_t arrived = 0);
     void SendCnp();
     Frame* MakeControl(FrameKind kind, uint32_t transportBytes, uint8_t priority) const;
 
     // Members needed by every packet come first.
-    uint64_t m_expectedPsn{0};
+    uint64_t m_expectedPsn;
     uint64_t m_kept{0};             // number of packets kept ahead of a gap
     uint64_t m_offset{0};           // accepted bytes of the current message
     uint32_t m_acceptedMessages{0}; // messages whose last packet is accepted: the MSN

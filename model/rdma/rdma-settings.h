@@ -43,6 +43,7 @@ struct RdmaSettings
     Time doorbellLatency;     ///< from posting a message until the NIC sees its work request
     Time dmaReadLatency;      ///< from the doorbell until the NIC has the first bytes
     Time completionLatency;   ///< from the last packet of a message until the host is notified
+    uint32_t firstPsn;        ///< PSN of the first packet in each direction, 24 bits; of a NIC 0
 
     /** @return traffic class of ACKs and NAKs */
     uint8_t GetAckPriority() const

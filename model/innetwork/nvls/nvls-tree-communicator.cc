@@ -230,11 +230,12 @@ NvlsTreeCommunicator::GetSum(const std::vector<std::vector<float>>& inputs) cons
             const uint64_t count = std::min(step, end - first);
             for (uint32_t tree = 0; tree < TREES; tree++)
             {
-                AddByTree(TREES * owner + tree,
-                          inputs,
-                          first + count * tree / TREES,
-                          first + count * (tree + 1) / TREES,
-                          sum);
+                GetSums().Add(TREES * owner + tree,
+                              GetNumberFormat(),
+                              inputs,
+                              first + count * tree / TREES,
+                              first + count * (tree + 1) / TREES,
+                              sum);
             }
         }
     }

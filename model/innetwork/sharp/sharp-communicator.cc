@@ -104,16 +104,16 @@ SharpCommunicator::Start()
 {
     m_streams = GetValueCount() * GetBytes(GetFormat()) > m_threshold;
     const auto isEmpty = [this](uint32_t tree) {
-        const auto [begin, end] = GetPart(tree, GetValueCount());
+        const auto [begin, end] = GetSums().GetPart(tree, GetValueCount());
         return begin == end &&
                (tree > 0 || GetValueCount() > 0); // a barrier is one packet of the first tree
     };
     m_partsLeft = 0;
-    for (uint32_t tree = 0; tree < GetTreeCount(); tree++)
+    for (uint32_t tree = 0; tree < GetSums().GetCount(); tree++)
     {
         m_partsLeft += isEmpty(tree) ? 0 : 1;
     }
-    for (uint32_t tree = 0; tree < GetTreeCount(); tree++)
+    for (uint32_t tree = 0; tree < GetSums().GetCount(); tree++)
     {
         if (isEmpty(tree))
         {
@@ -144,7 +144,7 @@ void
 SharpCommunicator::StartPart(uint32_t tree, bool streaming)
 {
     Channel& channel = m_channels[GetQueuePair(tree, streaming)];
-    const auto [begin, end] = GetPart(tree, GetValueCount());
+    const auto [begin, end] = GetSums().GetPart(tree, GetValueCount());
     channel.Begin(begin,
                   end,
                   streaming ? m_session.streamingBytes / GetBytes(GetFormat())

@@ -11,9 +11,11 @@
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
+#include "ns3/rdma-queue-pair.h"
 
 #include <cstdint>
-#include <vector>
+#include <deque>
+#include <string>
 
 namespace ns3::training
 {
@@ -32,14 +34,16 @@ struct SharpMessage
 /**
  * @ingroup distributed-training-innetwork
  *
- * One end of a reliable connection between neighbors in an aggregation tree: InfiniBand's reliable
- * connection with single-packet messages, 24-bit PSNs, cumulative ACKs, a NAK for a missing packet,
- * and go-back-N (IB specification, volume 1, chapter 9.7). Every message arrives once and in order
- * even if links drop, duplicate or reorder packets; otherwise the connection breaks.
+ * One end of a reliable connection between neighbors in an aggregation tree: a queue pair of RDMA
+ * whose messages are single packets in SHARP's frames. Every message arrives once and in order even
+ * if links drop, duplicate or reorder packets; otherwise the connection breaks.
+ *
+ * Each packet requests an acknowledgement, as each is a message. The responder coalesces them (IB
+ * specification, volume 1, chapter 9.7.5.1): one for several packets, or after a time.
  *
  * The senders must limit the packets in flight.
  */
-class SharpConnection
+class SharpConnection : private RdmaPort, private RdmaCarrier
 {
   public:
     /// Endpoint of a missing peer.
@@ -76,8 +80,14 @@ class SharpConnection
          */
         virtual void Transmit(Frame* frame) = 0;
 
-        /** @param packets number retransmitted */
-        virtual void OnResent(uint64_t packets) = 0;
+        /**
+         * A new message has arrived, in order on its connection.
+         * @param frame its packet
+         */
+        virtual void OnPacket(const Frame& frame) = 0;
+
+        /** A packet is retransmitted. */
+        virtual void OnResent() = 0;
 
         /** A duplicate packet has arrived. */
         virtual void OnDuplicate() = 0;
@@ -101,7 +111,7 @@ class SharpConnection
                     const Peer& peer,
                     uint8_t job,
                     const Settings& settings);
-    ~SharpConnection();
+    ~SharpConnection() override;
     SharpConnection(const SharpConnection&) = delete;
     SharpConnection& operator=(const SharpConnection&) = delete;
 
@@ -111,55 +121,51 @@ class SharpConnection
     /** @param message sent once as a datagram, outside the connection */
     void SendDatagram(const SharpMessage& message);
 
-    /**
-     * @param frame received on this connection, of either type
-     * @return whether it is a new message in order
-     */
-    bool Receive(const Frame& frame);
+    /** @param frame received on this connection, no datagram; owned by it */
+    void Receive(Frame* frame);
 
     /** Stops sending and receiving. */
     void Close();
 
     /** @return whether it is open */
-    bool IsOpen() const;
+    bool IsOpen() const
+    {
+        return m_open;
+    }
 
     /** @return the remote end */
-    const Peer& GetPeer() const;
+    const Peer& GetPeer() const
+    {
+        return m_peer;
+    }
 
   private:
-    Frame* MakeFrame(const SharpHeader& header, uint8_t opcode, uint32_t psn) const;
-    void Transmit(const SharpMessage& message, uint8_t opcode, uint32_t psn);
-    void SendAgain();
-    void Acknowledge(bool missing);
-    void OnAcknowledgement(const Frame& frame);
-    void NoteReceived();
-    void SetTimer();
-    void OnTimer();
+    // RdmaCarrier
+    void Fill(Frame& frame, uint64_t psn) override;
+    void Transmit(Frame* frame) override;
+    void Accept(const Frame& frame) override;
+    void OnProgress(uint64_t psn) override;
+
+    static void Put(Frame& frame, const SharpMessage& message, uint8_t opcode);
+    void RequestAck(Frame& frame);
     void OnAckTimer();
-    SharpMessage& At(uint32_t index);
+    void OnError();
 
     Owner& m_owner;
-    const uint32_t m_endpoint;
     const Peer m_peer;
     const uint8_t m_job;
-    const Settings m_settings;
+    const Settings m_connection;
     const uint32_t m_flowHash;
     bool m_open{true};
-    // Sender: unacknowledged messages, in a ring whose size is a power of two.
-    std::vector<SharpMessage> m_ring;
-    uint32_t m_first{0};  // index of the oldest
-    uint32_t m_count{0};  // number of unacknowledged messages
-    uint32_t m_oldest{0}; // PSN of the oldest
-    uint32_t m_timeouts{0};
-    int64_t m_expiry{0}; // ps
-    EventId m_timer;
-    // Receiver.
-    uint32_t m_expected{0}; // PSN
-    uint32_t m_unanswered{0};
-    uint32_t m_written{0}; // bytes of values written in these, NVLink only
-    bool m_nakSent{false}; // a NAK for m_expected was sent
-    uint16_t m_ingress{0}; // ingress port of the last packet
+    uint16_t m_ingress{0};               // ingress port of the last packet
+    std::deque<SharpMessage> m_messages; // unacknowledged ones
+    uint64_t m_oldest;                   // PSN of the first of them
+    uint64_t m_next;                     // PSN of the first that has not been sent
+    uint32_t m_expected;                 // PSN of the next packet to be accepted, 24 bits
+    uint32_t m_unanswered{0};            // packets received since the last acknowledgement
+    uint32_t m_written{0};               // bytes of values written in these, NVLink only
     EventId m_ackTimer;
+    Ptr<RdmaQueuePair> m_queuePair;
 };
 
 } // namespace ns3::training

@@ -24,52 +24,6 @@ namespace ns3::training
 NS_LOG_COMPONENT_DEFINE("TrainingSharpEndpoint");
 NS_OBJECT_ENSURE_REGISTERED(SharpEndpoint);
 
-namespace
-{
-
-/** @return the sum that a switch makes of numbers [begin, end), encoded */
-std::vector<uint8_t>
-AddBelow(const SharpSums& sums,
-         uint32_t at,
-         NumberFormat format,
-         const std::vector<std::vector<float>>& inputs,
-         uint64_t begin,
-         uint64_t end)
-{
-    std::vector<std::vector<uint8_t>> parts;
-    for (const SharpSum::Child& child : sums[at].children)
-    {
-        if (!child.isRank)
-        {
-            parts.push_back(AddBelow(sums, child.index, format, inputs, begin, end));
-            continue;
-        }
-        parts.emplace_back((end - begin) * GetBytes(format));
-        WriteNumbers(format, inputs[child.index].data() + begin, end - begin, parts.back().data());
-    }
-    std::vector<const uint8_t*> addends;
-    for (const auto& part : parts)
-    {
-        addends.push_back(part.data());
-    }
-    AddNumbers(format, addends, end - begin, parts[0].data());
-    return parts[0];
-}
-
-/** @return maximum number of switches on the path from a rank to the root */
-uint32_t
-GetHeight(const SharpSums& sums, uint32_t at = 0)
-{
-    uint32_t below = 0;
-    for (const SharpSum::Child& child : sums[at].children)
-    {
-        below = std::max(below, child.isRank ? 0 : GetHeight(sums, child.index));
-    }
-    return below + 1;
-}
-
-} // namespace
-
 TypeId
 SharpEndpoint::GetTypeId()
 {
@@ -143,22 +97,10 @@ SharpEndpoint::GetDataType() const
     return ns3::training::GetName(m_dataType);
 }
 
-uint16_t
-SharpEndpoint::GetProtocol() const
-{
-    return SharpHeader::PROTOCOL;
-}
-
 SharpConnection::Settings
 SharpEndpoint::GetSettings() const
 {
     return {m_ackInterval, m_ackDelay, m_timeout, m_retryLimit, m_priority, 0};
-}
-
-NumberFormat
-SharpEndpoint::GetNumberFormat() const
-{
-    return m_dataType;
 }
 
 void
@@ -166,7 +108,7 @@ SharpEndpoint::SetSums(std::shared_ptr<const std::vector<SharpSums>> sums,
                        uint32_t member,
                        uint32_t members)
 {
-    m_sums = std::move(sums);
+    m_trees.Set(std::move(sums));
     m_check.Configure(GetJob(), member, members);
 }
 
@@ -195,15 +137,9 @@ SharpEndpoint::Transmit(Frame* frame)
 }
 
 void
-SharpEndpoint::OnResent(uint64_t packets)
+SharpEndpoint::OnPacket(const Frame& frame)
 {
-    CountResent(packets);
-}
-
-void
-SharpEndpoint::OnDuplicate()
-{
-    CountDuplicate();
+    OnMessage(frame.destinationQp, frame);
 }
 
 void
@@ -220,25 +156,6 @@ SharpEndpoint::GetNumber(uint64_t packet, uint32_t window)
 {
     const uint64_t numbers = std::numeric_limits<uint32_t>::max() / window * window;
     return static_cast<uint32_t>(packet % numbers);
-}
-
-uint32_t
-SharpEndpoint::GetTreeCount() const
-{
-    return static_cast<uint32_t>(m_sums->size());
-}
-
-std::pair<uint64_t, uint64_t>
-SharpEndpoint::GetPart(uint32_t tree, uint64_t values) const
-{
-    const uint64_t trees = GetTreeCount();
-    return {values * tree / trees, values * (tree + 1) / trees};
-}
-
-uint64_t
-SharpEndpoint::GetKey(uint32_t connection, uint64_t packet)
-{
-    return uint64_t{connection} << 40 ^ packet;
 }
 
 bool
@@ -315,36 +232,6 @@ SharpEndpoint::Cancel()
     Simulator::Cancel(m_start);
 }
 
-bool
-SharpEndpoint::IsUnderWay() const
-{
-    return m_tensor != nullptr;
-}
-
-NumberFormat
-SharpEndpoint::GetFormat() const
-{
-    return m_format;
-}
-
-bool
-SharpEndpoint::Contributes() const
-{
-    return m_contributes;
-}
-
-uint64_t
-SharpEndpoint::GetValueCount() const
-{
-    return m_values;
-}
-
-void
-SharpEndpoint::NoteAnswer()
-{
-    m_latestAnswer = Simulator::Now();
-}
-
 void
 SharpEndpoint::Watch()
 {
@@ -372,9 +259,14 @@ void
 SharpEndpoint::OnData(Frame* frame)
 {
     const uint32_t number = frame->destinationQp;
-    if (number < m_connections.size() &&
-        frame->source == m_connections[number]->GetPeer().endpoint &&
-        (frame->opcode == UD_SEND_ONLY || m_connections[number]->Receive(*frame)))
+    const bool isKnown =
+        number < m_connections.size() && frame->source == m_connections[number]->GetPeer().endpoint;
+    if (isKnown && frame->opcode != UD_SEND_ONLY)
+    {
+        m_connections[number]->Receive(frame);
+        return;
+    }
+    if (isKnown)
     {
         OnMessage(number, *frame);
     }
@@ -428,13 +320,7 @@ SharpEndpoint::ReadValues(const Frame& frame, uint64_t begin, uint64_t end, bool
         return;
     }
     m_exponent = exponent;
-    for (const SharpSums& sums : *m_sums)
-    {
-        const auto switches = static_cast<uint32_t>(sums.size());
-        m_errorBound =
-            std::max(m_errorBound,
-                     GetSumErrorBound(m_format, exponent, GetSize(), switches, GetHeight(sums)));
-    }
+    m_errorBound = std::max(m_errorBound, m_trees.GetErrorBound(m_format, exponent, GetSize()));
 }
 
 bool
@@ -458,12 +344,6 @@ SharpEndpoint::GetLineShare() const
     return static_cast<double>(GetBytes(m_dataType)) / sizeof(float);
 }
 
-double
-SharpEndpoint::GetErrorBound() const
-{
-    return m_errorBound;
-}
-
 std::vector<float>
 SharpEndpoint::GetSum(const std::vector<std::vector<float>>& inputs) const
 {
@@ -472,23 +352,12 @@ SharpEndpoint::GetSum(const std::vector<std::vector<float>>& inputs) const
         return inputs[0];
     }
     std::vector<float> sum(inputs[0].size());
-    for (uint32_t tree = 0; tree < GetTreeCount(); tree++)
+    for (uint32_t tree = 0; tree < m_trees.GetCount(); tree++)
     {
-        const auto [begin, end] = GetPart(tree, sum.size());
-        AddByTree(tree, inputs, begin, end, sum);
+        const auto [begin, end] = m_trees.GetPart(tree, sum.size());
+        m_trees.Add(tree, m_dataType, inputs, begin, end, sum);
     }
     return sum;
-}
-
-void
-SharpEndpoint::AddByTree(uint32_t tree,
-                         const std::vector<std::vector<float>>& inputs,
-                         uint64_t begin,
-                         uint64_t end,
-                         std::vector<float>& sum) const
-{
-    const auto bytes = AddBelow((*m_sums)[tree], 0, m_dataType, inputs, begin, end);
-    ReadNumbers(m_dataType, bytes.data(), end - begin, sum.data() + begin);
 }
 
 } // namespace ns3::training

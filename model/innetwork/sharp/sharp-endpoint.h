@@ -8,34 +8,17 @@
 #define DISTRIBUTED_TRAINING_SHARP_ENDPOINT_H
 
 #include "sharp-connection.h"
+#include "sharp-trees.h"
 
 #include "ns3/block-quantizer.h"
 #include "ns3/contribution-check.h"
 #include "ns3/in-network-communicator.h"
-#include "ns3/number-format.h"
 
 #include <memory>
-#include <utility>
 #include <vector>
 
 namespace ns3::training
 {
-
-/** The addends of one switch of a tree, in order. */
-struct SharpSum
-{
-    /** An addend. */
-    struct Child
-    {
-        bool isRank;    ///< a rank's numbers; otherwise the sum of another switch
-        uint32_t index; ///< index of the rank, or of the switch in SharpSums
-    };
-
-    std::vector<Child> children; ///< the addends in the order of addition
-};
-
-/// The switches of a tree, the root first.
-using SharpSums = std::vector<SharpSum>;
 
 /**
  * @ingroup distributed-training-innetwork
@@ -54,7 +37,10 @@ class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Own
     virtual SharpConnection::Settings GetSettings() const;
 
     /** @return number format of the addition */
-    NumberFormat GetNumberFormat() const;
+    NumberFormat GetNumberFormat() const
+    {
+        return m_dataType;
+    }
 
     /**
      * Call SetGroup() before.
@@ -69,11 +55,20 @@ class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Own
     // InNetworkCommunicator
     std::vector<float> GetSum(const std::vector<std::vector<float>>& inputs) const override;
     double GetLineShare() const override;
-    double GetErrorBound() const override;
+
+    double GetErrorBound() const override
+    {
+        return m_errorBound;
+    }
 
   protected:
     void DoDispose() override;
-    uint16_t GetProtocol() const override;
+
+    uint16_t GetProtocol() const override
+    {
+        return SharpHeader::PROTOCOL;
+    }
+
     void Begin(const Tensor& tensor) override;
     void Cancel() override;
     void OnData(Frame* frame) override;
@@ -114,15 +109,11 @@ class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Own
      */
     static uint32_t GetNumber(uint64_t packet, uint32_t window);
 
-    /** @return number of trees */
-    uint32_t GetTreeCount() const;
-
-    /**
-     * @param tree number of a tree
-     * @param values size of a tensor, numbers
-     * @return range of numbers that the tree adds, [first, end)
-     */
-    std::pair<uint64_t, uint64_t> GetPart(uint32_t tree, uint64_t values) const;
+    /** @return what the trees add */
+    const SharpTrees& GetSums() const
+    {
+        return m_trees;
+    }
 
     /**
      * @param connection its number
@@ -157,50 +148,65 @@ class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Own
      */
     bool Check(const SharpHeader& header, uint32_t connection, uint64_t packet);
 
-    /**
-     * Adds numbers like the network.
-     * @param tree number of a tree
-     * @param inputs tensor of each rank
-     * @param begin first number of the tensor
-     * @param end end of the range, exclusive
-     * @param sum receives the sums, from `begin` on
-     */
-    void AddByTree(uint32_t tree,
-                   const std::vector<std::vector<float>>& inputs,
-                   uint64_t begin,
-                   uint64_t end,
-                   std::vector<float>& sum) const;
-
     /** Notes an answer: the network is alive. */
-    void NoteAnswer();
+    void NoteAnswer()
+    {
+        m_latestAnswer = Simulator::Now();
+    }
 
     /** Completes the current operation. */
     void End();
 
     /** @return whether an operation is in progress */
-    bool IsUnderWay() const;
+    bool IsUnderWay() const
+    {
+        return m_tensor != nullptr;
+    }
 
     /** @return number format of the current operation */
-    NumberFormat GetFormat() const;
+    NumberFormat GetFormat() const
+    {
+        return m_format;
+    }
 
     /** @return whether this rank contributes numbers to the current operation */
-    bool Contributes() const;
+    bool Contributes() const
+    {
+        return m_contributes;
+    }
 
     /** @return size of the current operation's tensor, numbers */
-    uint64_t GetValueCount() const;
+    uint64_t GetValueCount() const
+    {
+        return m_values;
+    }
 
   private:
     // SharpConnection::Owner
     void Transmit(Frame* frame) override;
-    void OnResent(uint64_t packets) override;
-    void OnDuplicate() override;
+    void OnPacket(const Frame& frame) override;
+
+    void OnResent() override
+    {
+        CountResent(1);
+    }
+
+    void OnDuplicate() override
+    {
+        CountDuplicate();
+    }
+
     void OnBroken(const SharpConnection& connection) override;
 
     void SetDataType(std::string type);
     std::string GetDataType() const;
     bool CheckTensor();
     void Watch();
-    static uint64_t GetKey(uint32_t connection, uint64_t packet);
+
+    static uint64_t GetKey(uint32_t connection, uint64_t packet)
+    {
+        return uint64_t{connection} << 40 ^ packet;
+    }
 
     const Tensor* m_tensor{nullptr};              // of the current operation
     NumberFormat m_format{NumberFormat::FLOAT32}; // number format of the current operation
@@ -214,7 +220,7 @@ class SharpEndpoint : public InNetworkCommunicator, private SharpConnection::Own
     uint8_t m_priority;
     Time m_hostLatency;
     ContributionCheck m_check;
-    std::shared_ptr<const std::vector<SharpSums>> m_sums;
+    SharpTrees m_trees;
     std::vector<std::unique_ptr<SharpConnection>> m_connections;
     std::vector<float> m_result;
     Time m_latestAnswer; // or start of the operation

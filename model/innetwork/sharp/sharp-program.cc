@@ -11,7 +11,6 @@
 #include "ns3/abort.h"
 #include "ns3/boolean.h"
 #include "ns3/log.h"
-#include "ns3/number-format.h"
 #include "ns3/simulator.h"
 #include "ns3/switch-device.h"
 #include "ns3/trace-source-accessor.h"
@@ -101,22 +100,12 @@ SharpProgram::GetTypeId()
     return tid;
 }
 
-SharpProgram::SharpProgram() = default;
-
-SharpProgram::~SharpProgram() = default;
-
 void
 SharpProgram::DoDispose()
 {
     m_ends.clear();
     m_trees.clear();
     AggregationProgram::DoDispose();
-}
-
-std::string
-SharpProgram::GetName() const
-{
-    return "sharp";
 }
 
 SwitchProgram::Resources
@@ -131,42 +120,15 @@ SharpProgram::GetResources() const
     return resources;
 }
 
-const SharpCounters&
-SharpProgram::GetCounters() const
-{
-    return m_counters;
-}
-
-uint32_t
-SharpProgram::GetActiveStreams() const
-{
-    return m_activeStreams;
-}
-
 std::map<uint8_t, uint32_t>
 SharpProgram::GetOccupiedSlots() const
 {
     std::map<uint8_t, uint32_t> occupied;
     for (const auto& tree : m_trees)
     {
-        occupied[tree->node.job] += static_cast<uint32_t>(
-            std::count_if(tree->slots.begin(), tree->slots.end(), [](const Slot& slot) {
-                return slot.count > 0;
-            }));
+        occupied[tree->node.job] += tree->slots.GetOccupied();
     }
     return occupied;
-}
-
-uint32_t
-SharpProgram::GetCredits() const
-{
-    return m_credits / m_streams;
-}
-
-uint32_t
-SharpProgram::GetStreamingPayload() const
-{
-    return m_streamingPayload;
 }
 
 uint32_t
@@ -210,29 +172,19 @@ SharpProgram::AddTree(const SharpNode& node)
     trees++;
     m_slotsTaken += node.streaming ? 0 : node.slots;
     const auto number = static_cast<uint32_t>(m_trees.size());
-    m_trees.push_back(std::make_unique<Tree>());
-    Tree& tree = *m_trees.back();
-    tree.node = node;
-    tree.number = number;
-    tree.slots.resize(node.streaming ? GetCredits() : node.slots);
-    const auto connect = [&](uint32_t queuePair,
-                             const SharpConnection::Peer& peer,
-                             uint32_t child) {
-        End& end = m_ends.at(queuePair);
-        SharpConnection::Owner& owner = *this;
+    const auto children = static_cast<uint32_t>(node.children.size());
+    m_trees.push_back(std::unique_ptr<Tree>(
+        new Tree{node, number, {node.streaming ? GetCredits() : node.slots, children}}));
+    const bool isRoot = node.parent.endpoint == SharpConnection::NONE;
+    SharpConnection::Owner& owner = *this;
+    for (uint32_t i = 0; i < children + (isRoot ? 0 : 1); i++)
+    {
+        const SharpConnection::Peer& peer = i < children ? node.children[i] : node.parent;
+        End& end = m_ends.at(node.firstQueuePair + i);
         end.connection =
             std::make_unique<SharpConnection>(owner, GetEndpoint(), peer, node.job, node.settings);
         end.tree = number;
-        end.child = child;
-    };
-    const auto children = static_cast<uint32_t>(node.children.size());
-    for (uint32_t child = 0; child < children; child++)
-    {
-        connect(node.firstQueuePair + child, node.children[child], child);
-    }
-    if (node.parent.endpoint != SharpConnection::NONE)
-    {
-        connect(node.firstQueuePair + children, node.parent, PARENT);
+        end.child = i < children ? i : PARENT;
     }
     return number;
 }
@@ -250,29 +202,10 @@ SharpProgram::Reset()
     }
     for (const auto& tree : m_trees)
     {
-        std::fill(tree->slots.begin(), tree->slots.end(), Slot());
-        tree->parts.clear();
+        tree->slots.Clear();
         tree->active = false;
     }
     m_activeStreams = 0;
-}
-
-void
-SharpProgram::Transmit(Frame* frame)
-{
-    Emit(frame);
-}
-
-void
-SharpProgram::OnResent(uint64_t packets)
-{
-    m_counters.resent += packets;
-}
-
-void
-SharpProgram::OnDuplicate()
-{
-    m_counters.duplicates++;
 }
 
 void
@@ -299,19 +232,23 @@ SharpProgram::Receive(Frame* frame)
         Refuse(frame, "no such connection, or it is closed");
         return true;
     }
-    Take(*end, *frame);
+    if (frame->opcode != UD_SEND_ONLY)
+    {
+        end->connection->Receive(frame);
+        return true;
+    }
+    if (end->child == PARENT)
+    {
+        OnPacket(*frame);
+    }
     Frame::Free(frame);
     return true;
 }
 
 void
-SharpProgram::Take(End& end, const Frame& frame)
+SharpProgram::OnPacket(const Frame& frame)
 {
-    const bool isDatagram = frame.opcode == UD_SEND_ONLY;
-    if (isDatagram ? end.child != PARENT : !end.connection->Receive(frame))
-    {
-        return;
-    }
+    const End& end = m_ends[frame.destinationQp];
     Tree& tree = *m_trees[end.tree];
     const bool isDirect = frame.As<SharpHeader>().operation & SHARP_BROADCAST;
     if (end.child != PARENT && !isDirect)
@@ -326,7 +263,7 @@ SharpProgram::Take(End& end, const Frame& frame)
                                frame.ingress,
                                tree.node.settings.nvlink ? frame.bytes : 0};
     const bool goesUp = end.child != PARENT && tree.node.parent.endpoint != SharpConnection::NONE;
-    isDatagram ? Multicast(tree, message) : SendLater(tree, message, goesUp);
+    frame.opcode == UD_SEND_ONLY ? Multicast(tree, message) : SendLater(tree, message, goesUp);
 }
 
 void
@@ -344,98 +281,23 @@ void
 SharpProgram::Contribute(Tree& tree, uint32_t child, const Frame& frame)
 {
     const auto& header = frame.As<SharpHeader>();
-    const auto place = static_cast<uint32_t>(header.packet % tree.slots.size());
-    Slot& slot = tree.slots[place];
-    SharpHeader& sum = slot.message.header;
-    const uint64_t bit = uint64_t{1} << child;
-    if (slot.count == 0)
-    {
-        NS_ABORT_MSG_IF(tree.node.streaming && !tree.active, "streaming without the lock");
-        sum = header;
-        slot.message.payloadBytes = frame.payloadBytes;
-        slot.message.bytes = tree.node.settings.nvlink ? frame.bytes : 0;
-    }
-    else
-    {
-        // Connections deliver in order, and a rank has no more packets in flight than there are
-        // slots.
-        NS_ABORT_MSG_IF(sum.packet != header.packet || slot.seen & bit,
-                        "packet " << header.packet << " of child " << child
-                                  << " in the sum of packet " << sum.packet);
-        sum.check += header.check;
-        sum.overflow |= header.overflow;
-        sum.operation |= header.operation;
-        sum.exponent = std::max(sum.exponent, header.exponent);
-        slot.message.payloadBytes = std::max(slot.message.payloadBytes, frame.payloadBytes);
-    }
-    if (frame.payload)
-    {
-        if (tree.parts.empty())
-        {
-            tree.parts.resize(tree.slots.size() * tree.node.children.size());
-        }
-        tree.parts[place * tree.node.children.size() + child] = {frame.payload,
-                                                                 frame.payloadOffset};
-    }
-    slot.seen |= bit;
-    slot.message.ingress = frame.ingress;
+    NS_ABORT_MSG_IF(tree.node.streaming && !tree.active, "streaming without the lock");
+    std::optional<SharpMessage> sum = tree.slots.Add(child, frame);
     m_counters.added++;
     m_addTrace(header.job, tree.number, header.packet, child);
-    if (++slot.count == tree.node.children.size())
+    if (!sum)
     {
-        Complete(tree, slot, place);
+        return;
     }
-}
-
-void
-SharpProgram::Complete(Tree& tree, Slot& slot, uint32_t place)
-{
     m_counters.completed++;
-    SharpMessage& message = slot.message;
-    NS_LOG_LOGIC("tree " << tree.number << ": packet " << message.header.packet
+    NS_LOG_LOGIC("tree " << tree.number << ": packet " << header.packet
                          << " has come from all children");
-    if (message.header.operation & SHARP_LOCK)
+    if (sum->header.operation & SHARP_LOCK)
     {
-        Lock(tree, message.header);
+        Lock(tree, sum->header);
     }
-    if (!tree.parts.empty())
-    {
-        AddParts(tree, &tree.parts[place * tree.node.children.size()], message);
-    }
-    SendLater(tree, message, tree.node.parent.endpoint != SharpConnection::NONE);
-    slot = Slot();
-}
-
-void
-SharpProgram::AddParts(const Tree& tree, Part* parts, SharpMessage& message)
-{
-    const auto format = static_cast<NumberFormat>(message.header.format);
-    m_addends.clear();
-    Part* last = nullptr;
-    for (std::size_t child = 0; child < tree.node.children.size(); child++)
-    {
-        if (parts[child].payload)
-        {
-            last = &parts[child];
-            m_addends.push_back(last->payload->bytes.data() + last->offset);
-        }
-    }
-    if (m_addends.size() == 1) // for example, the only contribution of a broadcast
-    {
-        message.payload = last->payload;
-        message.payloadOffset = last->offset;
-    }
-    else if (!m_addends.empty())
-    {
-        message.payload = Create<ByteBuffer>();
-        message.payload->bytes.resize(message.payloadBytes);
-        message.payloadOffset = 0;
-        message.header.overflow |= AddNumbers(format,
-                                              m_addends,
-                                              message.payloadBytes / GetBytes(format),
-                                              message.payload->bytes.data());
-    }
-    std::fill_n(parts, tree.node.children.size(), Part());
+    sum->bytes = tree.node.settings.nvlink ? sum->bytes : 0;
+    SendLater(tree, *sum, tree.node.parent.endpoint != SharpConnection::NONE);
 }
 
 void
@@ -499,33 +361,26 @@ SharpProgram::SendDown(Tree* tree, SharpMessage message)
         Multicast(*tree, message);
     }
     const bool toOne = operation & SHARP_TO_ONE && message.header.slot < tree->node.childOf.size();
+    const uint32_t target = toOne ? tree->node.childOf[message.header.slot] : MAX_CHILDREN;
+    SharpMessage notice = message;
+    notice.payload = nullptr;
+    notice.payloadBytes = 0;
     if (!toOne)
     {
         GetSwitch().BeginMulticast();
-        for (uint32_t child = 0; child < tree->node.children.size(); child++)
-        {
-            m_ends[tree->node.firstQueuePair + child].connection->Send(message);
-        }
-        GetSwitch().EndMulticast();
-        return;
     }
-    const uint32_t target = tree->node.childOf[message.header.slot];
     for (uint32_t child = 0; child < tree->node.children.size(); child++)
     {
-        SharpConnection& connection = *m_ends[tree->node.firstQueuePair + child].connection;
-        if (child != target)
+        const bool isNotified = toOne && child != target;
+        if (!isNotified || !(operation & SHARP_NO_NOTIFICATION))
         {
-            if (operation & SHARP_NO_NOTIFICATION)
-            {
-                continue;
-            }
-            SharpMessage notice = message;
-            notice.payload = nullptr;
-            notice.payloadBytes = 0;
-            connection.Send(notice);
-            continue;
+            m_ends[tree->node.firstQueuePair + child].connection->Send(isNotified ? notice
+                                                                                  : message);
         }
-        connection.Send(message);
+    }
+    if (!toOne)
+    {
+        GetSwitch().EndMulticast();
     }
 }
 

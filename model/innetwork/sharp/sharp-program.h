@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_SHARP_PROGRAM_H
 
 #include "sharp-connection.h"
+#include "sharp-slots.h"
 
 #include "ns3/aggregation-program.h"
 #include "ns3/nstime.h"
@@ -59,9 +60,6 @@ struct SharpCounters
  * its parent, or at the root to all children. It forwards packets of its parent to all children.
  * Neighbors have reliable connections.
  *
- * Contributions are added in the order of the children, whatever the order of arrival, so sums are
- * bitwise reproducible.
- *
  * A low-latency tree has a quota of the switch's outstanding operations. Streaming trees have
  * larger packets and more buffers, so a switch limits how many are active. A job locks one by an
  * operation on its low-latency tree, if all switches of the tree have one left.
@@ -79,8 +77,6 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
 
     /** @return the type */
     static TypeId GetTypeId();
-    SharpProgram();
-    ~SharpProgram() override;
 
     /**
      * @param count number of connections to add
@@ -97,20 +93,37 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
     uint32_t AddTree(const SharpNode& node);
 
     /** @return its counters */
-    const SharpCounters& GetCounters() const;
+    const SharpCounters& GetCounters() const
+    {
+        return m_counters;
+    }
 
     /** @return streaming packets that a rank may have in flight */
-    uint32_t GetCredits() const;
+    uint32_t GetCredits() const
+    {
+        return m_credits / m_streams;
+    }
 
     /** @return values in a streaming packet, bytes */
-    uint32_t GetStreamingPayload() const;
+    uint32_t GetStreamingPayload() const
+    {
+        return m_streamingPayload;
+    }
 
     /** @return number of locked streaming trees */
-    uint32_t GetActiveStreams() const;
+    uint32_t GetActiveStreams() const
+    {
+        return m_activeStreams;
+    }
 
     // AggregationProgram
     std::map<uint8_t, uint32_t> GetOccupiedSlots() const override;
-    std::string GetName() const override;
+
+    std::string GetName() const override
+    {
+        return "sharp";
+    }
+
     Resources GetResources() const override;
     bool Receive(Frame* frame) override;
 
@@ -123,28 +136,12 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
                                                uint32_t child);
 
   private:
-    /** Values of a child, held until all children have contributed. */
-    struct Part
-    {
-        Ptr<ByteBuffer> payload;
-        uint64_t offset{0};
-    };
-
-    /** The state of an operation. */
-    struct Slot
-    {
-        uint64_t seen{0};     ///< bit c: child c has contributed
-        SharpMessage message; ///< first contribution, later the sum
-        uint32_t count{0};    ///< contributions received
-    };
-
     struct Tree
     {
         SharpNode node;
-        uint32_t number{0};
-        std::vector<Slot> slots;
-        std::vector<Part> parts; ///< real payload: by slot and child
-        bool active{false};      ///< streaming: the job holds the lock
+        uint32_t number;
+        SharpSlots slots;
+        bool active{false}; ///< streaming: the job holds the lock
     };
 
     /** A connection's tree and child. */
@@ -160,17 +157,29 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
 
     void DoDispose() override;
     void Reset() override;
+
     // SharpConnection::Owner
-    void Transmit(Frame* frame) override;
-    void OnResent(uint64_t packets) override;
-    void OnDuplicate() override;
+    void Transmit(Frame* frame) override
+    {
+        Emit(frame);
+    }
+
+    void OnPacket(const Frame& frame) override;
+
+    void OnResent() override
+    {
+        m_counters.resent++;
+    }
+
+    void OnDuplicate() override
+    {
+        m_counters.duplicates++;
+    }
+
     void OnBroken(const SharpConnection& connection) override;
 
-    void Take(End& end, const Frame& frame);
     void Multicast(const Tree& tree, const SharpMessage& message);
     void Contribute(Tree& tree, uint32_t child, const Frame& frame);
-    void Complete(Tree& tree, Slot& slot, uint32_t place);
-    void AddParts(const Tree& tree, Part* parts, SharpMessage& message);
     void Lock(Tree& tree, SharpHeader& header);
     void Release(Tree& tree);
     void SendLater(Tree& tree, const SharpMessage& message, bool up);
@@ -191,7 +200,6 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
     uint32_t m_slotsTaken{0};
     uint32_t m_treesOfKind[2]{0, 0};
     uint32_t m_activeStreams{0};
-    std::vector<const uint8_t*> m_addends; // a member only to reuse its memory
     SharpCounters m_counters;
     TracedCallback<uint8_t, uint32_t, uint32_t, uint32_t> m_addTrace;
 };
