@@ -8,6 +8,7 @@
 
 #include "accelerate/private-groups.h"
 #include "core/random-streams.h"
+#include "job/rank-execution.h"
 
 #include "ns3/abort.h"
 #include "ns3/double.h"
@@ -191,7 +192,7 @@ TrainingJobHelper::Make(const Cluster& cluster, uint32_t place, uint32_t rank) c
     if (cluster.GetCodecs().DelaysLayers())
     {
         cluster.GetCodecs().GetUnits()[place]->SetListener(
-            [application = PeekPointer(application)](Time time) { application->Occupy(time); });
+            [execution = &application->GetExecution()](Time time) { execution->Occupy(time); });
     }
     cluster.GetFabric().hosts.Get(place)->AddApplication(application);
     return application;

@@ -10,9 +10,9 @@
 #include "pipeline/pipeline-timing.h"
 #include "test-case.h"
 
-#include "ns3/layer-tasks.h"
 #include "ns3/nstime.h"
 #include "ns3/parallel-plan.h"
+#include "ns3/rank-tasks.h"
 #include "ns3/transformer-model.h"
 
 #include <algorithm>

@@ -11,9 +11,9 @@
 #include "test-case.h"
 
 #include "ns3/collective-operation.h"
-#include "ns3/layer-tasks.h"
 #include "ns3/nstime.h"
 #include "ns3/parallel-plan.h"
+#include "ns3/rank-tasks.h"
 #include "ns3/simulator.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-job-helper.h"

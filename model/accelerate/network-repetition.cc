@@ -210,7 +210,7 @@ NetworkRepetition::AddFrames(std::vector<uint64_t>& state)
         return;
     }
     std::vector<BucketScheduler::Entry> entries = BucketScheduler::GetCurrent()->GetEntries();
-    BucketScheduler::Sort(entries);
+    QueuedEvent::Sort(entries);
     for (const BucketScheduler::Entry& entry : entries)
     {
         if (typeid(*entry.impl) == typeid(Frame))

@@ -180,7 +180,7 @@ SteadyState::Look()
     }
     if (m_hashOfBefore == events.hash || m_isPredicted)
     {
-        BucketScheduler::Sort(events.ofNetwork);
+        QueuedEvent::Sort(events.ofNetwork);
         m_after.Restart(static_cast<int64_t>(now));
         Visit(m_fabric, m_after, events);
         const bool isVerified = m_isPredicted;
@@ -212,7 +212,7 @@ SteadyState::Look()
         m_hashOfBefore = events.hash;
         m_otherOfBefore = events.nextOther;
         m_period = 0;
-        BucketScheduler::Sort(events.ofNetwork);
+        QueuedEvent::Sort(events.ofNetwork);
         m_before.Restart(static_cast<int64_t>(now));
         Visit(m_fabric, m_before, events);
     }
@@ -229,7 +229,7 @@ void
 SteadyState::Record(const Fabric& fabric, StateVisitor& visitor)
 {
     Events events = ListEvents(static_cast<uint64_t>(visitor.GetTime()));
-    BucketScheduler::Sort(events.ofNetwork);
+    QueuedEvent::Sort(events.ofNetwork);
     Visit(fabric, visitor, events);
 }
 

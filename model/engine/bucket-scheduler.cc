@@ -7,7 +7,6 @@
 #include "bucket-scheduler.h"
 
 #include "ns3/assert.h"
-#include "ns3/event-impl.h"
 #include "ns3/fabric-port.h"
 #include "ns3/global-value.h"
 #include "ns3/log.h"
@@ -54,62 +53,7 @@ using Entry = BucketScheduler::Entry;
 
 BucketScheduler* g_current{nullptr}; // made last and not destroyed
 
-/// Order bit that is set for all events except frame arrivals. The bits above it hold the context
-/// without its top bit: 2^31 nodes are enough, and Simulator::NO_CONTEXT still sorts last.
-constexpr uint64_t NO_FRAME = uint64_t{1} << 32;
-
-/**
- * Sorts later events first: buckets are dequeued from the back, and the heap has the earliest event
- * on top.
- */
-struct Later
-{
-    bool operator()(const Entry& a, const Entry& b) const
-    {
-        // Without branches, as the order of two events cannot be predicted.
-        const bool isSameTime = a.time == b.time;
-        if (isSameTime & (a.order == b.order))
-        {
-            return IsLaterFrame(a, b);
-        }
-        return (a.time > b.time) | (isSameTime & (a.order > b.order));
-    }
-
-    /**
-     * @return whether frame `a`, which arrives at the same port and time as frame `b`, was inserted
-     *         later
-     */
-    static bool IsLaterFrame(const Entry& a, const Entry& b)
-    {
-        return !(a.order & NO_FRAME) &&
-               static_cast<Frame*>(a.impl)->sequence > static_cast<Frame*>(b.impl)->sequence;
-    }
-};
-
-Entry
-ToEntry(const Scheduler::Event& ev)
-{
-    const uint64_t context = uint64_t{ev.key.m_context} << 33;
-    EventImpl& impl = *ev.impl;
-    if (&typeid(impl) == &typeid(Frame)) // same library, so comparing addresses is enough
-    {
-        auto& frame = static_cast<Frame&>(impl);
-        frame.sequence = ev.key.m_uid;
-        return {ev.impl, ev.key.m_ts, context | frame.ingress};
-    }
-    return {ev.impl, ev.key.m_ts, context | NO_FRAME | ev.key.m_uid};
-}
-
-Scheduler::Event
-ToEvent(const Entry& entry)
-{
-    Scheduler::Event ev;
-    ev.impl = entry.impl;
-    ev.key.m_ts = entry.time;
-    ev.key.m_context = BucketScheduler::GetContext(entry);
-    ev.key.m_uid = BucketScheduler::GetUid(entry);
-    return ev;
-}
+using Later = LaterEvent;
 
 } // namespace
 
@@ -154,7 +98,7 @@ BucketScheduler::Insert(const Event& ev)
     {
         ChangeWidth(m_shift - 1);
     }
-    Insert(ToEntry(ev));
+    Insert(Entry::From(ev));
 }
 
 void
@@ -215,25 +159,19 @@ BucketScheduler::FindFirst()
     return m_isFirstAdded ? m_added.front() : m_now.back();
 }
 
-bool
-BucketScheduler::IsEmpty() const
-{
-    return m_size == 0;
-}
-
 Scheduler::Event
 BucketScheduler::PeekNext() const
 {
     NS_ASSERT(m_size > 0);
     // May change the layout, not the contents.
-    return ToEvent(*const_cast<BucketScheduler*>(this)->Peek());
+    return const_cast<BucketScheduler*>(this)->Peek()->ToEvent();
 }
 
 Scheduler::Event
 BucketScheduler::RemoveNext()
 {
     NS_ASSERT(m_size > 0);
-    const Event next = ToEvent(*Peek());
+    const Event next = Peek()->ToEvent();
     Pop();
     return next;
 }
@@ -301,36 +239,13 @@ BucketScheduler::Pop()
     }
 }
 
-uint32_t
-BucketScheduler::GetContext(const Entry& entry)
-{
-    const auto context = static_cast<uint32_t>(entry.order >> 33);
-    return context == Simulator::NO_CONTEXT >> 1 ? Simulator::NO_CONTEXT : context;
-}
-
-uint32_t
-BucketScheduler::GetUid(const Entry& entry)
-{
-    // ns-3 treats an event at the current time as expired unless its uid exceeds the uid of the
-    // running event. When a frame arrives, none of the node's other events of this time has
-    // expired, so the uid is 0.
-    return entry.order & NO_FRAME ? static_cast<uint32_t>(entry.order) : 0;
-}
-
-uint32_t
-BucketScheduler::GetInsertionUid(const Entry& entry)
-{
-    return static_cast<uint32_t>(
-        entry.order & NO_FRAME ? entry.order : static_cast<Frame*>(entry.impl)->sequence);
-}
-
 void
 BucketScheduler::PrefetchEvents() const
 {
     for (const Entry& entry : m_now)
     {
         __builtin_prefetch(entry.impl, 1);
-        if (entry.order & NO_FRAME) // most likely the event of a port
+        if (!entry.IsArrival()) // most likely the event of a port
         {
             __builtin_prefetch(reinterpret_cast<const char*>(entry.impl) + 64, 1);
         }
@@ -344,7 +259,7 @@ BucketScheduler::Prefetch() const
     if (left >= FAR)
     {
         EventImpl& event = *m_now[left - FAR].impl;
-        if (!(m_now[left - FAR].order & NO_FRAME))
+        if (m_now[left - FAR].IsArrival())
         {
             static_cast<Frame&>(event).port->PrefetchSelf();
         }
@@ -356,7 +271,7 @@ BucketScheduler::Prefetch() const
     if (left >= MIDDLE)
     {
         EventImpl& event = *m_now[left - MIDDLE].impl;
-        if (!(m_now[left - MIDDLE].order & NO_FRAME))
+        if (m_now[left - MIDDLE].IsArrival())
         {
             auto& frame = static_cast<Frame&>(event);
             frame.port->GetOwner().Prefetch(frame);
@@ -366,7 +281,7 @@ BucketScheduler::Prefetch() const
             static_cast<FabricPort&>(event).PrefetchHead();
         }
     }
-    if (left >= NEAR && !(m_now[left - NEAR].order & NO_FRAME))
+    if (left >= NEAR && m_now[left - NEAR].IsArrival())
     {
         auto& frame = static_cast<Frame&>(*m_now[left - NEAR].impl);
         if (const FabricPort* egress = frame.port->GetOwner().PrefetchSoon(frame))
@@ -502,14 +417,6 @@ BucketScheduler::GetEntries() const
 }
 
 void
-BucketScheduler::Sort(std::vector<Entry>& entries)
-{
-    boost::sort::pdqsort_branchless(entries.begin(),
-                                    entries.end(),
-                                    [](const Entry& a, const Entry& b) { return Later()(b, a); });
-}
-
-void
 BucketScheduler::Delay(bool (*moves)(const EventImpl& event), uint64_t delay)
 {
     for (Entry entry : TakeAll())
@@ -522,7 +429,7 @@ BucketScheduler::Delay(bool (*moves)(const EventImpl& event), uint64_t delay)
 void
 BucketScheduler::Remove(const Event& ev)
 {
-    const uint64_t order = ToEntry(ev).order;
+    const uint64_t order = Entry::From(ev).order;
     const auto erase = [&](Bucket& entries) {
         const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
             return entry.time == ev.key.m_ts && entry.order == order;

@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_BUCKET_SCHEDULER_H
 #define DISTRIBUTED_TRAINING_BUCKET_SCHEDULER_H
 
+#include "queued-event.h"
+
 #include "ns3/scheduler.h"
 
 #include <array>
@@ -27,11 +29,7 @@ namespace ns3::training
  * data of later events, which dominates the performance when the frames of a thousand hosts exceed
  * the cache.
  *
- * Simultaneous events are ordered by node (context), events without a node last. At a node, frame
- * arrivals come first, by ingress port number and then in insertion order; all other events follow
- * in insertion order. So the event sequence of a node does not depend on events at other nodes, nor
- * on the partition of nodes among processes (MPI). Insertion order alone, as in ns-3's own
- * schedulers, would break a tie between two frames by the previous actions of their senders.
+ * Simultaneous events have the order of QueuedEvent.
  */
 class BucketScheduler : public Scheduler
 {
@@ -53,25 +51,20 @@ class BucketScheduler : public Scheduler
 
     // Scheduler
     void Insert(const Event& ev) override;
-    bool IsEmpty() const override;
+
+    bool IsEmpty() const override
+    {
+        return m_size == 0;
+    }
+
     Event PeekNext() const override;
     Event RemoveNext() override;
     void Remove(const Event& ev) override;
 
-    /** An event with its sort keys. */
-    struct Entry
-    {
-        EventImpl* impl; ///< event implementation
-        uint64_t time;   ///< time stamp, time steps
-        /// Sort key among simultaneous events: context, non-frame bit, port number or event uid.
-        uint64_t order;
-    };
+    using Entry = QueuedEvent; ///< an event with its sort keys
 
     /** @return all events, in any order */
     std::vector<Entry> GetEntries() const;
-
-    /** @param entries events to sort, the earliest first */
-    static void Sort(std::vector<Entry>& entries);
 
     /**
      * Delays events.
@@ -96,24 +89,6 @@ class BucketScheduler : public Scheduler
 
     /** Removes the event that Peek() or PeekBefore() has returned. */
     void Pop();
-
-    /**
-     * @param entry an event
-     * @return its node, or Simulator::NO_CONTEXT
-     */
-    static uint32_t GetContext(const Entry& entry);
-
-    /**
-     * @param entry an event
-     * @return its uid while it is executed; 0: a frame arrives
-     */
-    static uint32_t GetUid(const Entry& entry);
-
-    /**
-     * @param entry an event
-     * @return the uid that it was inserted with
-     */
-    static uint32_t GetInsertionUid(const Entry& entry);
 
   private:
     static constexpr uint64_t BUCKETS = 4096;

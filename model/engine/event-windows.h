@@ -178,7 +178,7 @@ class EventWindows
      * in the current window. Does nothing if this has happened already.
      * @param context a node; Has() must be true
      * @param time time of the other event, time steps
-     * @param order sort key of the other event, see BucketScheduler::Entry
+     * @param order sort key of the other event, see QueuedEvent
      */
     void Order(uint32_t context, uint64_t time, uint64_t order);
 

@@ -189,7 +189,7 @@ Scheduler::Event
 WindowSimulatorImpl::TakeNext()
 {
     // BucketScheduler does not return the uid of a frame, but the frame knows it.
-    const uint32_t uid = m_buckets ? BucketScheduler::GetInsertionUid(*m_buckets->Peek()) : 0;
+    const uint32_t uid = m_buckets ? m_buckets->Peek()->GetInsertionUid() : 0;
     Scheduler::Event event = m_events->RemoveNext();
     if (m_buckets)
     {
@@ -400,7 +400,7 @@ WindowSimulatorImpl::ExecuteOthers()
         {
             return;
         }
-        const uint32_t context = BucketScheduler::GetContext(*next);
+        const uint32_t context = next->GetContext();
         const bool isGlobal = context == Simulator::NO_CONTEXT;
         EventLoop::SetBehind(false);
         if (isGlobal)
@@ -415,7 +415,7 @@ WindowSimulatorImpl::ExecuteOthers()
         const BucketScheduler::Entry entry = *m_buckets->Peek();
         m_buckets->Pop();
         EventLoop::SetBehind(!isGlobal);
-        Execute(entry.time, context, BucketScheduler::GetUid(entry), entry.impl);
+        Execute(entry.time, context, entry.GetUid(), entry.impl);
         TakeForeignEvents();
     }
 }

@@ -47,6 +47,12 @@ class IterationMeter
         m_isLater = isLater;
     }
 
+    /** @return whether it is known later */
+    bool IsExplainedLater() const
+    {
+        return m_isLater;
+    }
+
     /** An iteration begins. */
     void Start();
 

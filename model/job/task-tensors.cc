@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "task-tensors.h"
+#include "job/task-tensors.h"
 
 #include "graph-checker.h"
 #include "job/quantized-tensor.h"

@@ -8,33 +8,27 @@
 #define DISTRIBUTED_TRAINING_TRAINING_APPLICATION_H
 
 #include "gradient-training.h"
-#include "iteration-meter.h"
-#include "task-tensors.h"
 
 #include "ns3/application.h"
-#include "ns3/event-id.h"
 #include "ns3/iteration-record.h"
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
 #include "ns3/random-variable-stream.h"
 #include "ns3/task-graph.h"
 #include "ns3/task-meetings.h"
-#include "ns3/task-runner.h"
-#include "ns3/task-trace.h"
 #include "ns3/traced-callback.h"
 #include "ns3/training-communicator.h"
 
 #include <cstdint>
-#include <deque>
-#include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace ns3::training
 {
+
+class RankExecution;
 
 /**
  * @ingroup distributed-training-job
@@ -123,52 +117,14 @@ class TrainingApplication : public Application
      */
     int64_t AssignStreams(int64_t stream);
 
-    /**
-     * Takes the GPU away from the layers: a computation under way ends that much later, and one
-     * that starts waits. It does not count as computation.
-     * @param time of other work of the GPU, behind all earlier such work
-     */
-    void Occupy(Time time);
-
-    /**
-     * Adds what decides what the rank does next, relative to now and to its iteration: two equal
-     * states are followed by the same.
-     * @param state receives numbers
-     */
-    void AddState(std::vector<uint64_t>& state) const;
-
-    /** @return whether a collective, or a message that it sends, is under way */
-    bool IsCommunicating() const;
-
-    /** @return iterations from number 0 on of which it has started a task */
-    uint32_t GetReach() const;
-
-    /**
-     * Makes the job shorter while it runs.
-     * @param iterations from number 0 on, in place of the attribute; at least GetReach(), and more
-     *        than are complete
-     */
-    void Shorten(uint32_t iterations);
+    /** @return its tasks while they run */
+    RankExecution& GetExecution()
+    {
+        return *m_execution;
+    }
 
     /** @return number of this rank in the job */
     uint32_t GetRank() const;
-
-    /** @return the end of its last complete iteration; null: there is none */
-    TaskTrace::Pointer GetLastMark() const;
-
-    /**
-     * With meetings that are divided among processes it is known later why a rank was idle, and
-     * since when messages were on their way.
-     * @return the times of the iteration that ends; once
-     */
-    UnexplainedTimes TakeUnexplained();
-
-    /**
-     * With divided meetings: drops the history of the rank.
-     * @param before marks of iterations that ended until then remain without what led to them,
-     *        other than the last one
-     */
-    void ForgetHistory(Time before);
 
     /** @return its handle on all ranks of the job, for messages; or null */
     Ptr<Communicator> GetMessages() const;
@@ -248,38 +204,12 @@ class TrainingApplication : public Application
     void DoDispose() override;
 
   private:
-    /** A task that has started and has not ended. */
-    struct Running
-    {
-        const GraphTask* task{nullptr};
-        std::shared_ptr<TaskTrace> trace;
-        Ptr<Tensor> tensor;    // of communication
-        uint64_t number{0};    // see ArrivalTracedCallback
-        uint32_t iteration{0}; // in which it started
-        EventId end{};         // of a task that takes a known time, beside the stream
-    };
-
     void StartApplication() override;
     void StopApplication() override;
-    void Begin();
-    bool IsStorage(const GraphTask& task) const;
     void SetComputeJitter(std::string jitter);
     std::string GetComputeJitter() const;
     void SetGradients(std::string gradients);
     std::string GetGradients() const;
-    Time GetLength(Time planned) const;
-    void StartTask(const GraphTask& task, const TaskTrace::Pointer& cause);
-    void StartCompute(const GraphTask& task);
-    void EndCompute(uint64_t id);
-    void StartCollective(const GraphTask& task);
-    void StartMessage(const GraphTask& task);
-    static void CommunicationDone(TrainingApplication* self, uint32_t life, uint64_t id);
-    void EndCollective(const Running& running);
-    static void TaskEnded(TrainingApplication* self, uint64_t id);
-    void EndTask(uint64_t id);
-    void StartIteration();
-    void EndIteration();
-    void Finish();
 
     uint32_t m_iterations; // attributes
     bool m_realPayload;
@@ -288,33 +218,8 @@ class TrainingApplication : public Application
     std::string m_computeJitter;
     std::string m_gradients;
 
-    TaskTensors m_tensors;
     Ptr<RandomVariableStream> m_jitter; // null: none
-    std::shared_ptr<const TaskGraph> m_graph;
-    std::shared_ptr<TaskMeetings> m_meetings; // or null
-    uint32_t m_rank{0};
-    Ptr<Communicator> m_messages;                   // or null
-    Ptr<Communicator> m_storage;                    // or null
-    uint32_t m_storageRank{0};                      // first rank that is a storage host
-    std::vector<Ptr<Communicator>> m_communicators; // by groups
-    std::unique_ptr<TaskRunner> m_runner;
-    std::unordered_map<uint64_t, Running> m_tasks;  // that run, by their numbers
-    std::deque<std::shared_ptr<TaskTrace>> m_marks; // ends of iterations, with their history
-    IterationMeter m_meter;
-    double m_pace{1}; // factor of compute times in the current iteration
-
-    bool m_running{false};     // between start and Finish(), or stop
-    bool m_finished{false};    // all tasks of all iterations have ended
-    bool m_computing{false};   // a computation of the stream is under way
-    uint64_t m_computation{0}; // this one
-    Time m_computationLength;  // of this one, without waits
-    uint32_t m_inParallel{0};  // computations beside the stream, and tasks in memory
-    uint32_t m_life{0};        // number of calls of Abort()
-    EventId m_event;           // end of the computation of the stream
-    Time m_occupied;           // the GPU does other work until then
-    uint32_t m_iteration{0};
-    bool m_phaseIsOpen{false}; // a phase has started
-    Time m_phaseStart;         // start of the phase
+    std::unique_ptr<RankExecution> m_execution;
 
     TracedCallback<uint32_t, uint32_t> m_iterationStartTrace;
     TracedCallback<uint32_t, uint32_t, const std::string&, Time, Time> m_computePhaseTrace;

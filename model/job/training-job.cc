@@ -7,6 +7,7 @@
 #include "training-job.h"
 
 #include "graph/shared-path.h"
+#include "job/rank-execution.h"
 
 #include "ns3/callback.h"
 #include "ns3/log.h"
@@ -158,7 +159,7 @@ TrainingJob::Forget(Time before)
     m_meetings->Forget(before);
     for (const auto& [rank, application] : m_applications)
     {
-        application->ForgetHistory(before);
+        application->GetExecution().ForgetHistory(before);
     }
     m_marks.erase(m_marks.begin(), m_marks.lower_bound(GetResults().back().iteration));
 }
@@ -322,7 +323,7 @@ TrainingJob::IterationEnded(uint32_t rank, uint32_t iteration, const RankIterati
         return;
     }
     const Ptr<TrainingApplication>& application = m_applications.at(rank);
-    const TaskTrace::Pointer mark = application->GetLastMark();
+    const TaskTrace::Pointer mark = application->GetExecution().GetLastMark();
     TaskTrace::Pointer& last = m_marks[iteration];
     if (!last || mark->end > last->end || rank > last->rank)
     {
@@ -330,7 +331,8 @@ TrainingJob::IterationEnded(uint32_t rank, uint32_t iteration, const RankIterati
     }
     if (IsDivided())
     {
-        m_unexplained.push_back({iteration, measured, application->TakeUnexplained()});
+        m_unexplained.push_back(
+            {iteration, measured, application->GetExecution().TakeUnexplained()});
         return;
     }
     m_statistics.AddRank(iteration, measured);

@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_TRAINING_JOB_H
 
 #include "graph-checker.h"
+#include "iteration-meter.h"
 #include "iteration-statistics.h"
 #include "training-application.h"
 

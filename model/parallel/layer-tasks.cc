@@ -4,145 +4,21 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "layer-tasks.h"
+#include "parallel/layer-tasks.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
 namespace ns3::training
 {
 
-namespace
-{
-
-/** @return a duration, rounded to whole picoseconds */
-Time
-MakeTime(double seconds)
-{
-    return PicoSeconds(std::llround(seconds * 1e12));
-}
-
-/** @return a message, without number */
-GraphTask
-MakeMessage(TaskKind kind,
-            LayerTask name,
-            Parallelism parallelism,
-            uint32_t peer,
-            uint64_t tag,
-            uint64_t bytes)
-{
-    GraphTask task;
-    task.kind = kind;
-    task.name = static_cast<uint32_t>(name);
-    task.parallelism = parallelism;
-    task.stream = NO_STREAM;
-    task.peer = peer;
-    task.tag = tag;
-    task.bytes = bytes;
-    return task;
-}
-
-} // namespace
-
-const std::vector<std::string>&
-GetLayerTaskNames()
-{
-    static const std::vector<std::string> names{
-        "embedding",      "attention",        "scores",     "projection",         "feed-forward",
-        "experts",        "shared experts",   "output",     "input gradient",     "weight gradient",
-        "update",         "activations",      "gradients",  "keys and values",    "heads",
-        "dispatch",       "combine",          "parameters", "embedding gradient", "quantization",
-        "dequantization", "end of iteration",
-    };
-    return names;
-}
-
-LayerTasks::LayerTasks(const ParallelPlan& plan, const TransformerRates& rates, uint32_t rank)
+LayerTasks::LayerTasks(const ParallelPlan& plan, RankTasks& tasks, uint32_t rank)
     : m_plan(plan),
-      m_rates(rates),
+      m_tasks(tasks),
+      m_writer(tasks.GetWriter()),
+      m_experts(plan, tasks, rank),
       m_rank(rank),
-      m_tokens(static_cast<double>(plan.GetTokens())),
-      m_expertPlace(plan.GetPlace(rank, PlanGroups::EXPERT))
+      m_tokens(static_cast<double>(plan.GetTokens()))
 {
-}
-
-uint64_t
-LayerTasks::Compute(LayerTask name, double operations, double bytes)
-{
-    return m_writer.Compute(
-        static_cast<uint32_t>(name),
-        MakeTime(std::max(operations / m_rates.operations, bytes / m_rates.memory)));
-}
-
-uint64_t
-LayerTasks::Process(LayerTask name, double bytes, uint64_t after)
-{
-    return m_writer.Delay(static_cast<uint32_t>(name), MakeTime(bytes / m_rates.memory), after);
-}
-
-uint64_t
-LayerTasks::Communicate(LayerTask name,
-                        PlanGroups groups,
-                        Stream stream,
-                        CollectiveOperation operation,
-                        uint64_t bytes,
-                        uint64_t after,
-                        const ByteMatrix& matrix,
-                        int32_t priority,
-                        std::shared_ptr<const TaskCode> code)
-{
-    if (m_plan.GetSize(groups) == 1 || bytes == 0)
-    {
-        return 0;
-    }
-    GraphTask task;
-    task.kind = TaskKind::COLLECTIVE;
-    task.name = static_cast<uint32_t>(name);
-    task.groups = static_cast<uint32_t>(groups);
-    task.parallelism = m_plan.GetGroups()[task.groups].parallelism;
-    task.stream = stream;
-    task.operation = operation;
-    task.bytes = bytes;
-    task.matrix = matrix;
-    task.priority = priority;
-    task.code = std::move(code);
-    task.tag = m_collectives++;
-    if (after > 0)
-    {
-        task.after.push_back(after);
-    }
-    return m_writer.Start(task);
-}
-
-uint64_t
-LayerTasks::Send(LayerTask name,
-                 Parallelism parallelism,
-                 uint32_t peer,
-                 uint64_t tag,
-                 uint64_t bytes,
-                 bool untilSent)
-{
-    GraphTask task = MakeMessage(TaskKind::SEND, name, parallelism, peer, tag, bytes);
-    task.untilSent = untilSent;
-    return m_writer.Start(task);
-}
-
-uint64_t
-LayerTasks::Receive(LayerTask name,
-                    Parallelism parallelism,
-                    uint32_t peer,
-                    uint64_t tag,
-                    uint64_t bytes)
-{
-    return m_writer.Post(MakeMessage(TaskKind::RECEIVE, name, parallelism, peer, tag, bytes));
-}
-
-void
-LayerTasks::Mark()
-{
-    m_writer.Mark(static_cast<uint32_t>(LayerTask::END_OF_ITERATION));
-    m_collectives = 0;
 }
 
 LayerTasks::Product
@@ -188,13 +64,6 @@ LayerTasks::GetSharedExperts(uint32_t layer) const
     return {2 * weights * m_tokens, PARAMETER_BYTES * weights};
 }
 
-/** @return work of this rank's experts, 1 if all are equally popular */
-double
-LayerTasks::GetLoad() const
-{
-    return m_plan.GetExpertShare(m_expertPlace) * static_cast<double>(m_plan.GetOptions().expert);
-}
-
 double
 LayerTasks::GetScoreOperations(uint32_t layer) const
 {
@@ -220,22 +89,23 @@ LayerTasks::Gather(uint64_t bytes)
     {
         return 0;
     }
-    return Communicate(LayerTask::ACTIVATIONS,
-                       PlanGroups::TENSOR,
-                       TENSOR_STREAM,
-                       CollectiveOperation::ALL_GATHER,
-                       bytes);
+    return m_tasks.Communicate(LayerTask::ACTIVATIONS,
+                               PlanGroups::TENSOR,
+                               RankTasks::TENSOR_STREAM,
+                               CollectiveOperation::ALL_GATHER,
+                               bytes);
 }
 
 uint64_t
 LayerTasks::Reduce(uint64_t bytes)
 {
-    return Communicate(LayerTask::ACTIVATIONS,
-                       PlanGroups::TENSOR,
-                       TENSOR_STREAM,
-                       m_plan.GetOptions().sequenceParallel ? CollectiveOperation::REDUCE_SCATTER
-                                                            : CollectiveOperation::ALL_REDUCE,
-                       bytes);
+    return m_tasks.Communicate(LayerTask::ACTIVATIONS,
+                               PlanGroups::TENSOR,
+                               RankTasks::TENSOR_STREAM,
+                               m_plan.GetOptions().sequenceParallel
+                                   ? CollectiveOperation::REDUCE_SCATTER
+                                   : CollectiveOperation::ALL_REDUCE,
+                               bytes);
 }
 
 /** @return gathers of the parts of a product's input, in order */
@@ -275,7 +145,7 @@ LayerTasks::Multiply(LayerTask name,
     for (uint64_t part = 0; part < GetParts(); part++)
     {
         m_writer.Await(inputs.empty() ? 0 : inputs[part]);
-        Compute(name, product.operations / parts, product.bytes / parts);
+        m_tasks.Compute(name, product.operations / parts, product.bytes / parts);
         outputs.push_back(reduces ? Reduce(GetPartBytes(part)) : 0);
     }
     return outputs;
@@ -299,11 +169,14 @@ LayerTasks::AttendInRing(double operations, uint64_t bytes, LayerTask name)
         uint64_t received = 0;
         if (part + 1 < parts)
         {
-            Send(LayerTask::KEYS_AND_VALUES, Parallelism::CONTEXT, next, 0, bytes);
-            received =
-                Receive(LayerTask::KEYS_AND_VALUES, Parallelism::CONTEXT, previous, 0, bytes);
+            m_tasks.Send(LayerTask::KEYS_AND_VALUES, Parallelism::CONTEXT, next, 0, bytes);
+            received = m_tasks.Receive(LayerTask::KEYS_AND_VALUES,
+                                       Parallelism::CONTEXT,
+                                       previous,
+                                       0,
+                                       bytes);
         }
-        Compute(name, operations / parts, 0);
+        m_tasks.Compute(name, operations / parts, 0);
         m_writer.Await(received);
     }
 }
@@ -315,11 +188,11 @@ LayerTasks::ExchangeHeads(uint64_t first, uint64_t second, uint64_t third)
     std::vector<uint64_t> ids;
     for (uint64_t bytes : {first, second, third})
     {
-        ids.push_back(Communicate(LayerTask::HEADS,
-                                  PlanGroups::CONTEXT,
-                                  CONTEXT_STREAM,
-                                  CollectiveOperation::ALL_TO_ALL,
-                                  bytes));
+        ids.push_back(m_tasks.Communicate(LayerTask::HEADS,
+                                          PlanGroups::CONTEXT,
+                                          RankTasks::CONTEXT_STREAM,
+                                          CollectiveOperation::ALL_TO_ALL,
+                                          bytes));
     }
     Await(ids);
 }
@@ -335,7 +208,7 @@ LayerTasks::Attend(uint32_t layer, bool isForward)
     const uint64_t keyValues = m_plan.GetKeyValueBytes(layer);
     if (options.context == 1)
     {
-        Compute(name, operations, 0);
+        m_tasks.Compute(name, operations, 0);
     }
     else if (options.cpCommType == "p2p")
     {
@@ -354,102 +227,25 @@ LayerTasks::Attend(uint32_t layer, bool isForward)
         const uint64_t output = getBytes(sizes.heads, model.GetValueSize());
         // Backward, gradients take the opposite way.
         isForward ? ExchangeHeads(query, key, value) : ExchangeHeads(output, 0);
-        Compute(name, operations, 0);
+        m_tasks.Compute(name, operations, 0);
         isForward ? ExchangeHeads(output, 0) : ExchangeHeads(query, key, value);
     }
     else
     {
         const auto collect = [&](CollectiveOperation operation) {
-            m_writer.Await(Communicate(LayerTask::KEYS_AND_VALUES,
-                                       PlanGroups::CONTEXT,
-                                       CONTEXT_STREAM,
-                                       operation,
-                                       keyValues * options.context));
+            m_writer.Await(m_tasks.Communicate(LayerTask::KEYS_AND_VALUES,
+                                               PlanGroups::CONTEXT,
+                                               RankTasks::CONTEXT_STREAM,
+                                               operation,
+                                               keyValues * options.context));
         };
         collect(CollectiveOperation::ALL_GATHER);
-        Compute(name, operations, 0);
+        m_tasks.Compute(name, operations, 0);
         if (!isForward)
         {
             collect(CollectiveOperation::REDUCE_SCATTER);
         }
     }
-}
-
-/** @return bytes from each rank to each, if experts are not equally popular */
-ByteMatrix
-LayerTasks::MakeMatrix(uint64_t bytes, bool toExperts)
-{
-    ByteMatrix& matrix = m_matrices[{bytes, toExperts}];
-    if (!matrix)
-    {
-        const auto ranks = static_cast<uint32_t>(m_plan.GetOptions().expert);
-        std::vector<uint64_t> sizes;
-        for (uint32_t source = 0; source < ranks; source++)
-        {
-            for (uint32_t target = 0; target < ranks; target++)
-            {
-                const double share = m_plan.GetExpertShare(toExperts ? target : source);
-                // Whole numbers of 4 bytes, so that they can be sent as such.
-                sizes.push_back(4 * static_cast<uint64_t>(
-                                        std::llround(share * static_cast<double>(bytes) / 4)));
-            }
-        }
-        matrix = std::make_shared<const std::vector<uint64_t>>(sizes);
-    }
-    return matrix;
-}
-
-/** Tokens, or gradients, go to the experts of a layer or come back. @return what to wait for */
-uint64_t
-LayerTasks::Exchange(LayerTask name, bool toExperts)
-{
-    const TransformerModel& model = m_plan.GetModel();
-    const ParallelOptions& options = m_plan.GetOptions();
-    const uint64_t tokens = m_plan.GetTokens() / (options.sequenceParallel ? options.tensor : 1);
-    const auto getBytes = [&](uint64_t copies) {
-        const uint64_t numbers = tokens * copies * model.hidden;
-        // A scale of 4 bytes for 128 numbers of 8 bits (DeepSeek-V3, section 3.3).
-        return options.fp8Dispatch && toExperts ? numbers + numbers / 32
-                                                : PARAMETER_BYTES * numbers;
-    };
-    const uint64_t bytes = getBytes(model.expertsPerToken);
-    if (options.expertSkew > 0)
-    {
-        const ByteMatrix matrix = MakeMatrix(bytes, toExperts);
-        const auto row = matrix->begin() + static_cast<int64_t>(m_expertPlace * options.expert);
-        return Communicate(
-            name,
-            PlanGroups::EXPERT,
-            EXPERT_STREAM,
-            CollectiveOperation::ALL_TO_ALL_V,
-            std::accumulate(row, row + static_cast<int64_t>(options.expert), uint64_t{0}),
-            0,
-            matrix);
-    }
-    if (options.expertNode == 0)
-    {
-        return Communicate(name,
-                           PlanGroups::EXPERT,
-                           EXPERT_STREAM,
-                           CollectiveOperation::ALL_TO_ALL,
-                           bytes);
-    }
-    // A token goes to a node once, and is copied there (DeepSeek-V3, section 3.2.2).
-    const uint64_t nodes =
-        options.nodesPerToken > 0 ? options.nodesPerToken : options.expert / options.expertNode;
-    const uint64_t across = getBytes(std::min<uint64_t>(model.expertsPerToken, nodes));
-    const auto first = toExperts ? PlanGroups::EXPERT_ACROSS : PlanGroups::EXPERT_NODE;
-    const auto second = toExperts ? PlanGroups::EXPERT_NODE : PlanGroups::EXPERT_ACROSS;
-    const auto exchange = [&](PlanGroups groups, uint64_t after) {
-        const uint64_t id = Communicate(name,
-                                        groups,
-                                        EXPERT_STREAM,
-                                        CollectiveOperation::ALL_TO_ALL,
-                                        groups == PlanGroups::EXPERT_NODE ? bytes : across,
-                                        after);
-        return id > 0 ? id : after;
-    };
-    return exchange(second, exchange(first, 0));
 }
 
 void
@@ -475,19 +271,19 @@ LayerTasks::ForwardBlock(uint32_t layer, Block block)
     const Product shared = GetSharedExperts(layer);
     product.operations -= shared.operations;
     product.bytes -= shared.bytes;
-    product.operations *= GetLoad();
+    product.operations *= m_experts.GetLoad();
     const bool overlaps = m_plan.GetOptions().sharedExpertOverlap;
-    const uint64_t there = Exchange(LayerTask::DISPATCH, true);
+    const uint64_t there = m_experts.Exchange(LayerTask::DISPATCH, true);
     if (overlaps && model.sharedExperts > 0)
     {
-        Compute(LayerTask::SHARED_EXPERTS, shared.operations, shared.bytes);
+        m_tasks.Compute(LayerTask::SHARED_EXPERTS, shared.operations, shared.bytes);
     }
     m_writer.Await(there);
     Await(Multiply(LayerTask::EXPERTS, product, GatherParts(), true));
-    m_writer.Await(Exchange(LayerTask::COMBINE, false));
+    m_writer.Await(m_experts.Exchange(LayerTask::COMBINE, false));
     if (!overlaps && model.sharedExperts > 0)
     {
-        Compute(LayerTask::SHARED_EXPERTS, shared.operations, shared.bytes);
+        m_tasks.Compute(LayerTask::SHARED_EXPERTS, shared.operations, shared.bytes);
     }
 }
 
@@ -514,7 +310,7 @@ LayerTasks::BackwardBlock(uint32_t layer, Block block, bool withWeights)
             const Product shared = GetSharedExperts(layer);
             product.operations -= shared.operations;
             product.bytes -= shared.bytes;
-            product.operations *= GetLoad();
+            product.operations *= m_experts.GetLoad();
         }
         reduced = Multiply(LayerTask::INPUT_GRADIENT, product, gradients, true);
     }
@@ -551,20 +347,20 @@ LayerTasks::Backward(uint32_t layer, bool withWeights)
         const bool exchanges = block == Block::FEED_FORWARD && model.HasExperts(layer);
         if (exchanges)
         {
-            const uint64_t there = Exchange(LayerTask::COMBINE, true);
+            const uint64_t there = m_experts.Exchange(LayerTask::COMBINE, true);
             if (options.sharedExpertOverlap && hasShared)
             {
-                Compute(LayerTask::INPUT_GRADIENT, shared.operations, shared.bytes);
+                m_tasks.Compute(LayerTask::INPUT_GRADIENT, shared.operations, shared.bytes);
             }
             m_writer.Await(there);
         }
         Await(BackwardBlock(layer, block, withWeights));
         if (exchanges)
         {
-            m_writer.Await(Exchange(LayerTask::DISPATCH, false));
+            m_writer.Await(m_experts.Exchange(LayerTask::DISPATCH, false));
             if (!options.sharedExpertOverlap && hasShared)
             {
-                Compute(LayerTask::INPUT_GRADIENT, shared.operations, shared.bytes);
+                m_tasks.Compute(LayerTask::INPUT_GRADIENT, shared.operations, shared.bytes);
             }
         }
     }
@@ -579,9 +375,9 @@ LayerTasks::WeightGradients(uint32_t layer, Block block, uint64_t inputs)
     if (block == Block::FEED_FORWARD && m_plan.GetModel().HasExperts(layer))
     {
         const double shared = GetSharedExperts(layer).operations;
-        product.operations = shared + (product.operations - shared) * GetLoad();
+        product.operations = shared + (product.operations - shared) * m_experts.GetLoad();
     }
-    Compute(LayerTask::WEIGHT_GRADIENT, product.operations, product.bytes);
+    m_tasks.Compute(LayerTask::WEIGHT_GRADIENT, product.operations, product.bytes);
 }
 
 void
@@ -598,7 +394,7 @@ void
 LayerTasks::ForwardEmbedding()
 {
     m_writer.SetLayer(-1);
-    Compute(LayerTask::EMBEDDING, 0, 2 * static_cast<double>(m_plan.GetActivationBytes()));
+    m_tasks.Compute(LayerTask::EMBEDDING, 0, 2 * static_cast<double>(m_plan.GetActivationBytes()));
     m_writer.Await(Reduce(m_plan.GetActivationBytes()));
 }
 
@@ -609,7 +405,7 @@ LayerTasks::ForwardOutput()
     m_writer.Await(Gather(m_plan.GetActivationBytes()));
     const double operations = m_plan.GetModel().GetOutputOperations() * m_tokens /
                               static_cast<double>(m_plan.GetOptions().tensor);
-    Compute(LayerTask::OUTPUT, operations, 0);
+    m_tasks.Compute(LayerTask::OUTPUT, operations, 0);
 }
 
 void
@@ -618,10 +414,10 @@ LayerTasks::BackwardOutput()
     m_writer.SetLayer(-1);
     const double operations = m_plan.GetModel().GetOutputOperations() * m_tokens /
                               static_cast<double>(m_plan.GetOptions().tensor);
-    Compute(LayerTask::INPUT_GRADIENT, operations, 0);
+    m_tasks.Compute(LayerTask::INPUT_GRADIENT, operations, 0);
     const uint64_t reduced =
         Reduce(m_plan.GetActivationBytes()); // while gradients of weights are computed
-    Compute(LayerTask::WEIGHT_GRADIENT, operations, 0);
+    m_tasks.Compute(LayerTask::WEIGHT_GRADIENT, operations, 0);
     m_writer.Await(reduced);
 }
 

@@ -12,7 +12,7 @@
 namespace ns3::training
 {
 
-StageMessages::StageMessages(const ParallelPlan& plan, LayerTasks& tasks, uint32_t rank)
+StageMessages::StageMessages(const ParallelPlan& plan, RankTasks& tasks, uint32_t rank)
     : m_plan(plan),
       m_tasks(tasks),
       m_rank(rank),

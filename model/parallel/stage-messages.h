@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_STAGE_MESSAGES_H
 #define DISTRIBUTED_TRAINING_STAGE_MESSAGES_H
 
-#include "layer-tasks.h"
+#include "rank-tasks.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +33,7 @@ class StageMessages
      * @param tasks where messages are written; outlives this object
      * @param rank this one
      */
-    StageMessages(const ParallelPlan& plan, LayerTasks& tasks, uint32_t rank);
+    StageMessages(const ParallelPlan& plan, RankTasks& tasks, uint32_t rank);
 
     /**
      * Awaits a batch between two actions, if there is one: results so far, and the inputs of the
@@ -55,7 +55,7 @@ class StageMessages
     void SendOutput(const PipelineAction& action);
 
     const ParallelPlan& m_plan;
-    LayerTasks& m_tasks;
+    RankTasks& m_tasks;
     uint32_t m_rank;
     uint32_t m_place; // in the pipeline
     const std::vector<PipelineAction>& m_actions;

@@ -6,11 +6,11 @@
 
 #include "parallel/transformer-graph.h"
 
-#include "layer-tasks.h"
+#include "parallel/gradient-reduction.h"
+#include "parallel/layer-tasks.h"
 #include "parallel/stage-messages.h"
 #include "parallel/zero-quantization.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -72,36 +72,26 @@ class TransformerSource : public QueuedSource
     void Gather(uint32_t unit, PlanGroups groups, uint64_t parameters);
     void Unshard(uint32_t stage, uint32_t unit, bool isForward);
     void AddGradients(uint32_t unit, bool isLast);
-    void ReduceBucket(PlanGroups groups);
-    void ReduceByLayer(PlanGroups groups, uint64_t parameters);
     void Update(uint32_t unit);
-    uint64_t StartReduction(PlanGroups groups,
-                            CollectiveOperation operation,
-                            uint64_t bytes,
-                            uint64_t after);
-    uint64_t ReduceGradients(PlanGroups groups, uint64_t parameters);
     void ReduceBuckets();
     void EndIteration();
     void GatherParameters();
 
     std::shared_ptr<const ParallelPlan> m_plan;
-    LayerTasks m_tasks;
+    RankTasks m_tasks;
+    LayerTasks m_layers;
     StageMessages m_messages;
     ZeroQuantization m_quantization;
+    GradientReduction m_gradients;
     uint32_t m_rank;
     uint32_t m_place; // in the pipeline
     uint32_t m_iterations;
     uint32_t m_iteration{0};
-    std::size_t m_next{0};                    // action
-    std::vector<std::size_t> m_lastOfStage;   // by stage, the action that completes its gradients
-    std::map<PlanGroups, uint64_t> m_buckets; // parameters whose gradients wait for more
-    std::vector<uint64_t> m_reductions;       // of this iteration, awaited by the update
+    std::size_t m_next{0};                  // action
+    std::vector<std::size_t> m_lastOfStage; // by stage, the action that completes its gradients
     // Units of parameters: the embedding is 0, layer k is k + 1, the output layer comes last.
     std::map<uint32_t, GatheredUnit> m_gathered; // not awaited yet
     std::set<uint32_t> m_kept;                   // units whose parameters were not dropped
-    // By layer: units with gradients in a bucket, and by unit what its next update waits for.
-    std::map<PlanGroups, std::vector<uint32_t>> m_unitsOfBucket;
-    std::map<uint32_t, std::vector<uint64_t>> m_reduced;
 };
 
 TransformerSource::TransformerSource(std::shared_ptr<const ParallelPlan> plan,
@@ -109,9 +99,11 @@ TransformerSource::TransformerSource(std::shared_ptr<const ParallelPlan> plan,
                                      uint32_t rank,
                                      uint32_t iterations)
     : m_plan(std::move(plan)),
-      m_tasks(*m_plan, rates, rank),
+      m_tasks(*m_plan, rates),
+      m_layers(*m_plan, m_tasks, rank),
       m_messages(*m_plan, m_tasks, rank),
       m_quantization(*m_plan, m_tasks),
+      m_gradients(*m_plan, m_tasks, m_quantization),
       m_rank(rank),
       m_place(m_plan->GetPipelineRank(rank)),
       m_iterations(iterations),
@@ -178,18 +170,18 @@ TransformerSource::Forward(const PipelineAction& action)
     if (action.stage == 0)
     {
         Unshard(0, 0, true);
-        m_tasks.ForwardEmbedding();
+        m_layers.ForwardEmbedding();
     }
     const uint32_t end = m_plan->GetFirstLayer(action.stage + 1);
     for (uint32_t layer = m_plan->GetFirstLayer(action.stage); layer < end; layer++)
     {
         Unshard(action.stage, layer + 1, true);
-        m_tasks.Forward(layer);
+        m_layers.Forward(layer);
     }
     if (action.stage + 1 == m_plan->GetStages())
     {
         Unshard(action.stage, end + 1, true);
-        m_tasks.ForwardOutput();
+        m_layers.ForwardOutput();
         return;
     }
     m_messages.PassOutput(action);
@@ -204,7 +196,7 @@ TransformerSource::Backward(const PipelineAction& action, bool isLast)
     if (action.stage + 1 == m_plan->GetStages())
     {
         Unshard(action.stage, m_plan->GetModel().layers + 1, false);
-        m_tasks.BackwardOutput();
+        m_layers.BackwardOutput();
     }
     const uint32_t end = m_plan->GetFirstLayer(action.stage + 1);
     if (withWeights && action.stage + 1 == m_plan->GetStages())
@@ -214,7 +206,7 @@ TransformerSource::Backward(const PipelineAction& action, bool isLast)
     for (uint32_t layer = end; layer-- > m_plan->GetFirstLayer(action.stage);)
     {
         Unshard(action.stage, layer + 1, false);
-        m_tasks.Backward(layer, withWeights);
+        m_layers.Backward(layer, withWeights);
         if (withWeights)
         {
             AddGradients(layer + 1, isLast);
@@ -253,7 +245,7 @@ TransformerSource::WeightGradients(const PipelineAction& action, bool isLast)
     }
     for (uint32_t layer = end; layer-- > m_plan->GetFirstLayer(action.stage);)
     {
-        m_tasks.WeightGradients(layer);
+        m_layers.WeightGradients(layer);
         AddGradients(layer + 1, isLast);
     }
     if (action.stage == 0)
@@ -313,7 +305,7 @@ TransformerSource::Gather(uint32_t unit, PlanGroups groups, uint64_t parameters)
     }
     gathered.tasks.push_back(m_tasks.Communicate(LayerTask::PARAMETERS,
                                                  groups,
-                                                 LayerTasks::DATA_STREAM,
+                                                 RankTasks::DATA_STREAM,
                                                  Operation::ALL_GATHER,
                                                  PARAMETER_BYTES * parameters));
 }
@@ -360,132 +352,23 @@ TransformerSource::Unshard(uint32_t stage, uint32_t unit, bool isForward)
     }
 }
 
-void
-TransformerSource::AddGradients(uint32_t unit, bool isLast)
-{
-    const ParallelOptions& options = m_plan->GetOptions();
-    if (!isLast && options.zero < 2)
-    {
-        return; // added up in memory
-    }
-    m_buckets[PlanGroups::DATA] += GetDenseParameters(unit);
-    m_buckets[PlanGroups::EXPERT_DATA] += GetExpertParameters(unit);
-    if (options.byLayer)
-    {
-        m_unitsOfBucket[PlanGroups::DATA].push_back(unit);
-        m_unitsOfBucket[PlanGroups::EXPERT_DATA].push_back(unit);
-    }
-    for (const auto& [groups, parameters] : m_buckets)
-    {
-        const bool isFull = parameters * m_plan->GetGradientBytes() >= options.bucket;
-        if ((isFull && options.overlapGradReduce) || options.zero == 3)
-        {
-            ReduceBucket(groups);
-        }
-    }
-}
-
-/** @return a step of the reduction of gradients; the one before it if it is none */
-uint64_t
-TransformerSource::StartReduction(PlanGroups groups,
-                                  CollectiveOperation operation,
-                                  uint64_t bytes,
-                                  uint64_t after)
-{
-    const auto stream = after > 0 ? LayerTasks::REPLICA_STREAM : LayerTasks::DATA_STREAM;
-    const uint64_t id =
-        m_tasks.Communicate(LayerTask::GRADIENTS, groups, stream, operation, bytes, after);
-    return id > 0 ? id : after;
-}
-
-/**
- * @param groups DATA, or EXPERT_DATA for experts
- * @param parameters whose gradients are reduced
- * @return the last step of the reduction; 0: there is none
- */
-uint64_t
-TransformerSource::ReduceGradients(PlanGroups groups, uint64_t parameters)
-{
-    const ParallelOptions& options = m_plan->GetOptions();
-    const bool isDense = groups == PlanGroups::DATA;
-    const uint64_t bytes = parameters * m_plan->GetGradientBytes();
-    if (isDense && options.quantizedGradients)
-    {
-        return m_quantization.Reduce(parameters);
-    }
-    if (options.shard > 0)
-    {
-        const PlanGroups near = isDense ? m_plan->GetShards() : m_plan->GetExpertShards();
-        const uint64_t inside = StartReduction(near, Operation::REDUCE_SCATTER, bytes, 0);
-        return StartReduction(isDense ? PlanGroups::REPLICA : PlanGroups::EXPERT_REPLICA,
-                              Operation::ALL_REDUCE,
-                              bytes / m_plan->GetSize(near),
-                              inside);
-    }
-    return StartReduction(groups,
-                          options.zero == 0 ? Operation::ALL_REDUCE : Operation::REDUCE_SCATTER,
-                          bytes,
-                          0);
-}
-
-void
-TransformerSource::ReduceBucket(PlanGroups groups)
-{
-    const uint64_t parameters = std::exchange(m_buckets[groups], 0);
-    if (m_plan->GetOptions().byLayer)
-    {
-        ReduceByLayer(groups, parameters);
-        return;
-    }
-    const uint64_t id = ReduceGradients(groups, parameters);
-    if (id > 0)
-    {
-        m_reductions.push_back(id);
-    }
-}
-
-/** Reduces a bucket, whose first unit is needed first; each of its units waits for it. */
-void
-TransformerSource::ReduceByLayer(PlanGroups groups, uint64_t parameters)
-{
-    const auto units = std::exchange(m_unitsOfBucket[groups], {});
-    if (units.empty())
-    {
-        return;
-    }
-    const auto first = static_cast<int32_t>(*std::min_element(units.begin(), units.end()));
-    const uint64_t id = m_tasks.Communicate(LayerTask::GRADIENTS,
-                                            groups,
-                                            LayerTasks::FREE_STREAM,
-                                            Operation::ALL_REDUCE,
-                                            parameters * m_plan->GetGradientBytes(),
-                                            0,
-                                            nullptr,
-                                            -first);
-    for (uint32_t unit : units)
-    {
-        m_reduced[unit].push_back(id);
-    }
-}
-
 /** By layer: the optimizer's step of a unit, when its gradients have been reduced. */
 void
 TransformerSource::Update(uint32_t unit)
 {
-    const auto reduced = m_reduced.find(unit);
-    if (reduced == m_reduced.end())
+    if (m_gradients.Await(unit))
     {
-        return;
+        m_tasks.Compute(LayerTask::UPDATE,
+                        0,
+                        UPDATE_BYTES * static_cast<double>(GetDenseParameters(unit) +
+                                                           GetExpertParameters(unit)));
     }
-    for (uint64_t id : reduced->second)
-    {
-        m_tasks.GetWriter().Await(id);
-    }
-    m_reduced.erase(reduced);
-    m_tasks.Compute(LayerTask::UPDATE,
-                    0,
-                    UPDATE_BYTES *
-                        static_cast<double>(GetDenseParameters(unit) + GetExpertParameters(unit)));
+}
+
+void
+TransformerSource::AddGradients(uint32_t unit, bool isLast)
+{
+    m_gradients.Add(unit, GetDenseParameters(unit), GetExpertParameters(unit), isLast);
 }
 
 /** Reduces what is left of a stage. */
@@ -494,8 +377,7 @@ TransformerSource::ReduceBuckets()
 {
     if (m_plan->GetOptions().overlapGradReduce)
     {
-        ReduceBucket(PlanGroups::DATA);
-        ReduceBucket(PlanGroups::EXPERT_DATA);
+        m_gradients.ReduceRest();
     }
 }
 
@@ -505,21 +387,20 @@ TransformerSource::EndIteration()
     const ParallelOptions& options = m_plan->GetOptions();
     m_messages.Begin(GetActions().size());
     m_tasks.GetWriter().SetMicroBatch(-1);
-    ReduceBucket(PlanGroups::DATA);
-    ReduceBucket(PlanGroups::EXPERT_DATA);
+    m_gradients.ReduceRest();
     const TransformerModel& model = m_plan->GetModel();
     if (model.tiesEmbeddings && options.pipeline > 1 &&
         (HasStage(0) != HasStage(m_plan->GetStages() - 1)))
     {
         const uint64_t id = m_tasks.Communicate(LayerTask::EMBEDDING_GRADIENT,
                                                 PlanGroups::EMBEDDING,
-                                                LayerTasks::DATA_STREAM,
+                                                RankTasks::DATA_STREAM,
                                                 Operation::ALL_REDUCE,
                                                 m_plan->GetGradientBytes() * model.vocabulary *
                                                     model.hidden / options.tensor);
         if (options.byLayer)
         {
-            m_reduced[HasStage(0) ? 0 : model.layers + 1].push_back(id);
+            m_gradients.AddReduction(HasStage(0) ? 0 : model.layers + 1, id);
         }
         else
         {
@@ -531,11 +412,7 @@ TransformerSource::EndIteration()
         m_tasks.Mark();
         return;
     }
-    for (uint64_t id : m_reductions)
-    {
-        m_tasks.GetWriter().Await(id);
-    }
-    m_reductions.clear();
+    m_gradients.Await();
     const auto getUpdated = [&](uint64_t parameters, PlanGroups groups) {
         return static_cast<double>(parameters) / (options.zero >= 1 ? m_plan->GetSize(groups) : 1);
     };

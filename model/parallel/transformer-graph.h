@@ -7,8 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_TRANSFORMER_GRAPH_H
 #define DISTRIBUTED_TRAINING_TRANSFORMER_GRAPH_H
 
-#include "layer-tasks.h"
 #include "parallel-plan.h"
+#include "parallel/layer-tasks.h"
 
 #include "ns3/task-graph.h"
 

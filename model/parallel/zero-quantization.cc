@@ -34,7 +34,7 @@ Divide(uint64_t numbers, uint64_t parts)
 
 } // namespace
 
-ZeroQuantization::ZeroQuantization(const ParallelPlan& plan, LayerTasks& tasks)
+ZeroQuantization::ZeroQuantization(const ParallelPlan& plan, RankTasks& tasks)
     : m_plan(plan),
       m_tasks(tasks)
 {
@@ -55,7 +55,7 @@ ZeroQuantization::Gather(PlanGroups groups, uint64_t parameters)
     const uint64_t bytes = ranks * code->GetPartBytes();
     return m_tasks.Communicate(LayerTask::PARAMETERS,
                                groups,
-                               LayerTasks::DATA_STREAM,
+                               RankTasks::DATA_STREAM,
                                CollectiveOperation::ALL_GATHER,
                                bytes,
                                0,
@@ -80,7 +80,7 @@ ZeroQuantization::Exchange(PlanGroups groups,
 {
     return m_tasks.Communicate(LayerTask::GRADIENTS,
                                groups,
-                               after > 0 ? LayerTasks::REPLICA_STREAM : LayerTasks::DATA_STREAM,
+                               after > 0 ? RankTasks::REPLICA_STREAM : RankTasks::DATA_STREAM,
                                CollectiveOperation::ALL_TO_ALL,
                                m_plan.GetSize(groups) * code->GetPartBytes(),
                                after,

@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_ZERO_QUANTIZATION_H
 #define DISTRIBUTED_TRAINING_ZERO_QUANTIZATION_H
 
-#include "layer-tasks.h"
+#include "rank-tasks.h"
 
 #include <cstdint>
 #include <memory>
@@ -31,7 +31,7 @@ class ZeroQuantization
      * @param plan who has which part; outlives this object
      * @param tasks where tasks are written; outlives this object
      */
-    ZeroQuantization(const ParallelPlan& plan, LayerTasks& tasks);
+    ZeroQuantization(const ParallelPlan& plan, RankTasks& tasks);
 
     /**
      * Quantizes the part of this rank, and gathers all parts.
@@ -59,7 +59,7 @@ class ZeroQuantization
                       uint64_t after);
 
     const ParallelPlan& m_plan;
-    LayerTasks& m_tasks;
+    RankTasks& m_tasks;
 };
 
 } // namespace ns3::training

@@ -14,7 +14,7 @@ namespace ns3::training
 namespace
 {
 
-constexpr uint32_t NONE = CollectiveSchedule::NONE;
+constexpr uint32_t NONE = 0xffffffff;
 
 /// Maximum words of bits per border; above, the borders are sorted.
 constexpr uint64_t MAX_WORDS_PER_BORDER = 4;

@@ -7,7 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_CHUNK_DEPENDENCIES_H
 #define DISTRIBUTED_TRAINING_CHUNK_DEPENDENCIES_H
 
-#include "collective-schedule.h"
+#include "chunk-list.h"
 
 #include <cstdint>
 #include <utility>

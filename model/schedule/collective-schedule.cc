@@ -6,58 +6,17 @@
 
 #include "collective-schedule.h"
 
+#include "schedule/chunk-dependencies.h"
+
 #include "ns3/abort.h"
 #include "ns3/training-configuration-error.h"
-#include "ns3/training-mix-bits.h"
 
 #include <algorithm>
-#include <tuple>
+#include <map>
+#include <utility>
 
 namespace ns3::training
 {
-
-ChunkList::ChunkList(uint32_t chunk)
-    : runs{{chunk, 1}}
-{
-}
-
-ChunkList::ChunkList(ChunkRun run)
-    : runs{run}
-{
-}
-
-ChunkList::ChunkList(std::vector<ChunkRun> runs)
-    : runs(std::move(runs))
-{
-}
-
-uint32_t
-ScheduleAction::GetFirstChunk() const
-{
-    if (first == last)
-    {
-        return 0;
-    }
-    const uint32_t copy = first->first / chunks * chunks;
-    return copy +
-           Flip(static_cast<uint32_t>((uint64_t{first->first} - copy + chunkShift) % chunks));
-}
-
-std::string
-ScheduleAction::DescribeChunks() const
-{
-    uint64_t count = 0;
-    for (const ChunkRun* run = first; run != last; run++)
-    {
-        count += run->count;
-    }
-    std::string text = "chunk " + std::to_string(GetFirstChunk() % chunks);
-    if (GetFirstChunk() >= chunks)
-    {
-        text += " (copy " + std::to_string(GetFirstChunk() / chunks) + ")";
-    }
-    return text + (count > 1 ? " and " + std::to_string(count - 1) + " more" : "");
-}
 
 void
 CollectiveSchedule::Resize(uint32_t ranks)
@@ -67,8 +26,7 @@ CollectiveSchedule::Resize(uint32_t ranks)
     m_symmetricChunks = false;
     m_copies = 1;
     m_lists.assign(ranks, {});
-    m_shared.clear();
-    m_sharedNumbers.clear();
+    m_shared = {};
 }
 
 void
@@ -77,12 +35,6 @@ CollectiveSchedule::StoreRankZero(Symmetry symmetry, bool chunksToo)
     m_symmetry = symmetry;
     m_symmetricChunks = chunksToo;
     m_lists.assign(1, {});
-}
-
-void
-CollectiveSchedule::UseRotation(bool chunksToo)
-{
-    StoreRankZero(Symmetry::ROTATION, chunksToo);
 }
 
 void
@@ -101,36 +53,6 @@ CollectiveSchedule::CanUseExclusiveOr() const
     return isPowerOfTwo && chunks > 0 && chunks % unit == 0;
 }
 
-SharedChunks
-CollectiveSchedule::Share(const ChunkList& list)
-{
-    if (list.runs.size() == 1 && list.runs.front().count > 0)
-    {
-        return {list.runs.front()};
-    }
-    uint64_t hash = list.runs.size();
-    for (const ChunkRun& run : list.runs)
-    {
-        hash = MixBits(hash ^ (uint64_t{run.first} << 32 | run.count));
-    }
-    const auto isEqual = [](const ChunkRun& a, const ChunkRun& b) {
-        return a.first == b.first && a.count == b.count;
-    };
-    const auto [first, last] = m_sharedNumbers.equal_range(hash);
-    for (auto known = first; known != last; known++)
-    {
-        const auto& other = m_shared[known->second];
-        if (std::equal(other.begin(), other.end(), list.runs.begin(), list.runs.end(), isEqual))
-        {
-            return {{known->second, 0}};
-        }
-    }
-    const auto number = static_cast<uint32_t>(m_shared.size());
-    m_shared.emplace_back(list.runs.begin(), list.runs.end());
-    m_sharedNumbers.emplace(hash, number);
-    return {{number, 0}};
-}
-
 uint32_t
 CollectiveSchedule::Add(uint32_t rank,
                         Kind kind,
@@ -144,36 +66,11 @@ CollectiveSchedule::Add(uint32_t rank,
     {
         return Append(rank, kind, peer, Place::ACTION, list.runs.front(), step, after, message);
     }
-    const auto first = rank < m_lists.size() ? m_lists[rank].runs.size() : 0;
+    const auto first = rank < m_lists.size() ? m_lists[rank].GetRuns().size() : 0;
     const ChunkRun range{static_cast<uint32_t>(first), static_cast<uint32_t>(list.runs.size())};
     const uint32_t index = Append(rank, kind, peer, Place::RANK, range, step, after, message);
-    m_lists[rank].runs.insert(m_lists[rank].runs.end(), list.runs.begin(), list.runs.end());
+    m_lists[rank].AppendRuns(list.runs);
     return index;
-}
-
-uint32_t
-CollectiveSchedule::Add(uint32_t rank,
-                        Kind kind,
-                        uint32_t peer,
-                        ChunkRun run,
-                        uint32_t step,
-                        const std::vector<uint32_t>& after,
-                        uint32_t message)
-{
-    return Append(rank, kind, peer, Place::ACTION, run, step, after, message);
-}
-
-uint32_t
-CollectiveSchedule::Add(uint32_t rank,
-                        Kind kind,
-                        uint32_t peer,
-                        SharedChunks list,
-                        uint32_t step,
-                        const std::vector<uint32_t>& after,
-                        uint32_t message)
-{
-    const Place place = list.run.count > 0 ? Place::ACTION : Place::SHARED;
-    return Append(rank, kind, peer, place, list.run, step, after, message);
 }
 
 uint32_t
@@ -197,48 +94,131 @@ CollectiveSchedule::Append(uint32_t rank,
                                  " of a step (allowed: 0 to " + std::to_string(MAX_MESSAGES - 1) +
                                  ")");
     }
-    List& mine = m_lists[rank];
-    Stored stored{};
+    RankActions::Action stored{};
     stored.peer = peer;
     stored.step = step;
     stored.run = run;
-    stored.after = static_cast<uint32_t>(mine.after.size());
     stored.message = static_cast<uint16_t>(message);
     stored.kind = kind;
     stored.place = static_cast<uint8_t>(place);
-    mine.actions.push_back(stored);
-    mine.after.insert(mine.after.end(), after.begin(), after.end());
-    return static_cast<uint32_t>(mine.actions.size() - 1);
+    return m_lists[rank].Append(stored, after);
 }
 
-std::pair<const ChunkRun*, const ChunkRun*>
-CollectiveSchedule::GetRuns(const List& list, const Stored& stored) const
+void
+CollectiveSchedule::CheckLimits()
 {
-    switch (static_cast<Place>(stored.place))
+    m_copies = 1;
+    m_lanes = 1;
+    uint64_t steps = 0;
+    uint64_t messages = 0;
+    const auto countCopies = [&](const ChunkRun& run) {
+        m_copies = std::max(m_copies, run.first / chunks + 1);
+    };
+    for (const RankActions& list : m_lists)
     {
-    case Place::RANK: {
-        const ChunkRun* first = list.runs.data() + stored.run.first;
-        return {first, first + stored.run.count};
+        for (const auto& action : list.GetAll())
+        {
+            steps = std::max<uint64_t>(steps, uint64_t{action.step} + segments);
+            m_lanes = std::max(m_lanes, uint32_t{action.message} + 1);
+            messages = std::max(messages, uint64_t{m_lanes} * segments);
+            m_copies = std::max(m_copies, action.IsLocal() ? action.peer + 1 : 1);
+            if (action.place == static_cast<uint8_t>(Place::ACTION))
+            {
+                countCopies(action.run);
+            }
+        }
+        std::for_each(list.GetRuns().begin(), list.GetRuns().end(), countCopies);
     }
-    case Place::SHARED: {
-        const auto& runs = m_shared[stored.run.first];
-        return {runs.data(), runs.data() + runs.size()};
+    for (const auto& list : m_shared.GetAll())
+    {
+        std::for_each(list.begin(), list.end(), countCopies);
     }
-    case Place::ACTION:
-        break;
+    const uint32_t limit = std::min(MAX_COPIES, NONE / chunks);
+    if (m_copies > limit)
+    {
+        throw ConfigurationError(algorithm + ": copy " + std::to_string(m_copies - 1) + " of " +
+                                 std::to_string(chunks) + " chunks (allowed: 0 to " +
+                                 std::to_string(limit - 1) + ")");
     }
-    return {&stored.run, &stored.run + 1};
+    if (steps > MAX_STEPS || messages > MAX_MESSAGES || segments == 0)
+    {
+        throw ConfigurationError(
+            algorithm + ": " + std::to_string(segments) + " segments, " + std::to_string(steps) +
+            " steps with up to " + std::to_string(messages) +
+            " messages between two ranks (allowed: 1 segment and more, up to " +
+            std::to_string(MAX_STEPS) + " steps and " + std::to_string(MAX_MESSAGES) +
+            " messages)");
+    }
+}
+
+void
+CollectiveSchedule::Close(bool derive)
+{
+    CheckLimits();
+    m_shared.Close();
+    const ChunkOrder order(derive ? m_shared.GetAll() : std::vector<std::vector<ChunkRun>>(),
+                           chunks,
+                           m_copies);
+    ChunkDependencies dependencies(order, chunks);
+    for (RankActions& list : m_lists)
+    {
+        list.Close(derive ? &dependencies : nullptr, m_shared, chunks, stepwise);
+    }
+    if (stepwise && m_symmetry == Symmetry::NONE) // with symmetry, all ranks are equally far
+    {
+        MarkGranted();
+    }
+}
+
+void
+CollectiveSchedule::MarkGranted()
+{
+    std::map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>> sends; // by step: rank, action
+    for (uint32_t rank = 0; rank < m_size; rank++)
+    {
+        for (uint32_t i = 0; i < m_lists[rank].GetAll().size(); i++)
+        {
+            if (m_lists[rank].GetAll()[i].kind == Kind::SEND)
+            {
+                sends[m_lists[rank].GetAll()[i].step].emplace_back(rank, i);
+            }
+        }
+    }
+    std::vector<uint32_t> ready(m_size); // messages in a chain before the step
+    for (const auto& [step, messages] : sends)
+    {
+        auto next = ready;
+        for (const auto& [rank, index] : messages)
+        {
+            const RankActions::Action& send = m_lists[rank].GetAll()[index];
+            const uint32_t receive =
+                send.peer < m_size
+                    ? FindReceive(send.peer, rank, step, uint32_t{send.message} * segments)
+                    : NONE;
+            if (receive == NONE)
+            {
+                continue; // a fault; the verifier reports it
+            }
+            const bool isGranted = ready[rank] < ready[send.peer];
+            m_lists[rank].SetGranted(index, isGranted);
+            m_lists[send.peer].SetGranted(receive, isGranted);
+            const uint32_t end = std::max(ready[rank], ready[send.peer]) + 1;
+            next[rank] = std::max(next[rank], end);
+            next[send.peer] = std::max(next[send.peer], end);
+        }
+        ready = std::move(next);
+    }
 }
 
 ScheduleAction
 CollectiveSchedule::Get(uint32_t rank, uint32_t index) const
 {
-    const List& list = GetList(rank);
-    const auto count = static_cast<uint32_t>(list.actions.size());
+    const RankActions& list = GetList(rank);
+    const auto count = static_cast<uint32_t>(list.GetAll().size());
     const uint32_t segment = segments == 1 ? 0 : index / count;
     const uint32_t base = index - segment * count;
-    const Stored& stored = list.actions[base];
-    const auto [first, last] = GetRuns(list, stored);
+    const RankActions::Action& stored = list.GetAll()[base];
+    const auto [first, last] = list.GetRuns(stored, m_shared);
     ScheduleAction action;
     action.kind = stored.kind;
     action.peer = stored.peer;
@@ -247,7 +227,7 @@ CollectiveSchedule::Get(uint32_t rank, uint32_t index) const
     {
         action.flip = rank;
     }
-    if (stored.kind != Kind::COPY && stored.kind != Kind::REDUCE)
+    if (!stored.IsLocal())
     {
         action.peer = m_symmetry == Symmetry::ROTATION && rank > 0
                           ? static_cast<uint32_t>((uint64_t{stored.peer} + rank) % m_size)
@@ -267,131 +247,23 @@ CollectiveSchedule::Get(uint32_t rank, uint32_t index) const
     return action;
 }
 
-CollectiveSchedule::Indices
-CollectiveSchedule::Find(const std::vector<uint32_t>& all,
-                         const List& list,
-                         uint32_t Stored::*first,
-                         uint32_t index) const
-{
-    const std::size_t end =
-        index + 1 < list.actions.size() ? list.actions[index + 1].*first : all.size();
-    return {all.data() + list.actions[index].*first, all.data() + end};
-}
-
-CollectiveSchedule::Indices
-CollectiveSchedule::GetDependencies(uint32_t rank, uint32_t index) const
-{
-    const List& list = GetList(rank);
-    return Find(list.after, list, &Stored::after, index);
-}
-
-CollectiveSchedule::Indices
-CollectiveSchedule::GetNext(uint32_t rank, uint32_t index) const
-{
-    const List& list = GetList(rank);
-    return Find(list.next, list, &Stored::next, index);
-}
-
-CollectiveSchedule::Indices
-CollectiveSchedule::GetRoots(uint32_t rank) const
-{
-    const auto& roots = GetList(rank).roots;
-    return {roots.data(), roots.data() + roots.size()};
-}
-
 uint32_t
 CollectiveSchedule::FindReceive(uint32_t rank, uint32_t peer, uint32_t step, uint32_t message) const
 {
-    const List& list = GetList(rank);
+    const RankActions& list = GetList(rank);
     const uint32_t segment = message % segments;
     const uint32_t stored = m_symmetry == Symmetry::NONE ? peer : GetRelative(peer, rank);
-    const auto wanted = std::make_tuple(stored, step - segment, message / segments);
-    const auto keyOf = [&](uint32_t index) {
-        const Stored& action = list.actions[index];
-        return std::make_tuple(action.peer, action.step, uint32_t{action.message});
-    };
-    const auto found =
-        std::lower_bound(list.receives.begin(),
-                         list.receives.end(),
-                         wanted,
-                         [&](uint32_t index, const auto& key) { return keyOf(index) < key; });
-    if (found == list.receives.end() || keyOf(*found) != wanted)
-    {
-        return NONE;
-    }
-    return *found + segment * static_cast<uint32_t>(list.actions.size());
-}
-
-uint32_t
-CollectiveSchedule::GetSource(uint32_t chunk) const
-{
-    switch (operation)
-    {
-    case CollectiveOperation::ALL_GATHER:
-        return GetOwner(chunk);
-    case CollectiveOperation::BROADCAST:
-        return root;
-    case CollectiveOperation::ALL_TO_ALL:
-    case CollectiveOperation::ALL_TO_ALL_V:
-        return chunk / (chunks / m_size);
-    case CollectiveOperation::SEND_RECEIVE:
-        return chunk;
-    case CollectiveOperation::ALL_REDUCE:
-    case CollectiveOperation::REDUCE_SCATTER:
-    case CollectiveOperation::REDUCE:
-    case CollectiveOperation::BARRIER:
-        break;
-    }
-    NS_ABORT_MSG(GetName(operation) << " has data at every rank");
-    return 0;
-}
-
-bool
-CollectiveSchedule::HasAtStart(uint32_t rank, uint32_t chunk) const
-{
-    switch (operation)
-    {
-    case CollectiveOperation::ALL_REDUCE:
-    case CollectiveOperation::REDUCE_SCATTER:
-    case CollectiveOperation::REDUCE:
-    case CollectiveOperation::BARRIER:
-        return true;
-    default:
-        return rank == GetSource(chunk);
-    }
-}
-
-CollectiveSchedule::Promise
-CollectiveSchedule::GetPromise(uint32_t rank, uint32_t chunk) const
-{
-    switch (operation)
-    {
-    case CollectiveOperation::REDUCE_SCATTER:
-        return rank == GetOwner(chunk) ? Promise::SUM : Promise::NOTHING;
-    case CollectiveOperation::REDUCE:
-        return rank == root ? Promise::SUM : Promise::NOTHING;
-    case CollectiveOperation::ALL_GATHER:
-    case CollectiveOperation::BROADCAST:
-        return Promise::COPY;
-    case CollectiveOperation::ALL_TO_ALL:
-    case CollectiveOperation::ALL_TO_ALL_V:
-        return rank == GetTarget(chunk) ? Promise::COPY : Promise::NOTHING;
-    case CollectiveOperation::SEND_RECEIVE:
-        return rank == (chunk + 1) % m_size ? Promise::COPY : Promise::NOTHING;
-    case CollectiveOperation::ALL_REDUCE:
-    case CollectiveOperation::BARRIER:
-        break;
-    }
-    return Promise::SUM;
+    const uint32_t found = list.FindReceive(stored, step - segment, message / segments);
+    return found == NONE ? NONE : found + segment * static_cast<uint32_t>(list.GetAll().size());
 }
 
 uint32_t
 CollectiveSchedule::GetSteps() const
 {
     uint32_t steps = 0;
-    for (const List& list : m_lists)
+    for (const RankActions& list : m_lists)
     {
-        for (const Stored& action : list.actions)
+        for (const auto& action : list.GetAll())
         {
             steps = std::max(steps, action.step + segments);
         }
@@ -402,20 +274,12 @@ CollectiveSchedule::GetSteps() const
 uint64_t
 CollectiveSchedule::GetMemory() const
 {
-    uint64_t bytes = sizeof(*this) + m_lists.capacity() * sizeof(List);
-    for (const List& list : m_lists)
+    uint64_t bytes = sizeof(*this) + m_lists.capacity() * sizeof(RankActions);
+    for (const RankActions& list : m_lists)
     {
-        bytes += list.actions.capacity() * sizeof(Stored) +
-                 list.runs.capacity() * sizeof(ChunkRun) +
-                 (list.after.capacity() + list.next.capacity() + list.roots.capacity() +
-                  list.receives.capacity()) *
-                     sizeof(uint32_t);
+        bytes += list.GetMemory();
     }
-    for (const auto& list : m_shared)
-    {
-        bytes += sizeof(list) + list.capacity() * sizeof(ChunkRun);
-    }
-    return bytes;
+    return bytes + m_shared.GetMemory();
 }
 
 } // namespace ns3::training

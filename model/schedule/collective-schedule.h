@@ -7,130 +7,17 @@
 #ifndef DISTRIBUTED_TRAINING_COLLECTIVE_SCHEDULE_H
 #define DISTRIBUTED_TRAINING_COLLECTIVE_SCHEDULE_H
 
-#include "collective-operation.h"
+#include "chunk-list.h"
+#include "collective-chunks.h"
+#include "rank-actions.h"
+#include "schedule-action.h"
 
 #include <cstdint>
-#include <initializer_list>
 #include <string>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace ns3::training
 {
-
-class ChunkDependencies;
-
-/** A run of chunks with consecutive numbers, modulo the number of chunks. */
-struct ChunkRun
-{
-    uint32_t first; ///< number of the first chunk
-    uint32_t count; ///< number of chunks
-};
-
-/** The chunks of one message, in order: a single chunk, one run, or several runs. */
-struct ChunkList
-{
-    /** @param chunk number of a single chunk */
-    ChunkList(uint32_t chunk);
-    /** @param run a run of chunks */
-    ChunkList(ChunkRun run);
-    /** @param runs several runs of chunks, in order */
-    ChunkList(std::vector<ChunkRun> runs);
-
-    std::vector<ChunkRun> runs; ///< in order
-};
-
-/** The chunks of many messages, which a schedule keeps once: CollectiveSchedule::Share(). */
-struct SharedChunks
-{
-    ChunkRun run; ///< the chunks; several runs: number of the shared list, 0
-};
-
-/** One action of a rank on a list of chunks. */
-struct ScheduleAction
-{
-    /** Kind of an action. */
-    enum class Kind : uint8_t
-    {
-        SEND,           ///< sends its chunks to a peer, in one message
-        RECEIVE,        ///< overwrites its chunks with those of a peer's message
-        RECEIVE_REDUCE, ///< adds the chunks of a peer's message to its own
-        COPY,           ///< overwrites its chunks with another copy of them at this rank
-        REDUCE,         ///< adds another copy of its chunks at this rank to them
-    };
-
-    Kind kind;             ///< kind of the action
-    uint32_t peer;         ///< peer rank; COPY and REDUCE: number of the other copy
-    uint32_t step;         ///< step of the algorithm, equal at sender and receiver
-    uint32_t message;      ///< index among the messages of the same sender, receiver and step
-    uint32_t segment;      ///< segment of each chunk
-    uint32_t chunkShift;   ///< added to the chunk numbers in the runs, modulo `chunks`
-    uint32_t chunks;       ///< number of chunks of the schedule
-    uint32_t ranks;        ///< number of ranks of the schedule
-    uint32_t flip;         ///< exclusive or with the ranks of the chunks in the runs
-    bool isOfPairs;        ///< whether a chunk has a source and a destination, as in all-to-all
-    bool isGranted;        ///< whether its message, if large, waits for the receiver's grant
-    const ChunkRun* first; ///< first run of chunks
-    const ChunkRun* last;  ///< end of the runs (exclusive)
-
-    /** @return whether it waits for a message */
-    bool IsReceive() const
-    {
-        return kind == Kind::RECEIVE || kind == Kind::RECEIVE_REDUCE;
-    }
-
-    /** @return whether it changes the chunks at this rank */
-    bool IsWrite() const
-    {
-        return kind != Kind::SEND;
-    }
-
-    /**
-     * Calls a visitor for each chunk, in order.
-     * @param visit called with the chunk's number; copies of chunk c have c + copy * chunks
-     */
-    template <class F>
-    void ForEachChunk(F visit) const
-    {
-        for (const ChunkRun* run = first; run != last; run++)
-        {
-            const uint32_t copy = run->first / chunks * chunks;
-            uint64_t chunk = (uint64_t{run->first} - copy + chunkShift) % chunks;
-            for (uint32_t i = 0; i < run->count; i++)
-            {
-                visit(copy + Flip(static_cast<uint32_t>(chunk)));
-                chunk = chunk + 1 == chunks ? 0 : chunk + 1;
-            }
-        }
-    }
-
-    /**
-     * @param chunk number of a chunk, without copies
-     * @return the chunk after the exclusive or of `flip` with the ranks that it belongs to
-     */
-    uint32_t Flip(uint32_t chunk) const
-    {
-        if (flip == 0)
-        {
-            return chunk;
-        }
-        const uint32_t each = chunks / ranks; // chunks per rank
-        const uint32_t rank = chunk / each ^ flip;
-        if (!isOfPairs)
-        {
-            return rank * each + chunk % each;
-        }
-        const uint32_t parts = each / ranks;
-        const uint32_t target = (chunk / each + chunk % each / parts) % ranks ^ flip;
-        return rank * each + (target + ranks - rank) % ranks * parts + chunk % parts;
-    }
-
-    /** @return number of the first chunk */
-    uint32_t GetFirstChunk() const;
-    /** @return a description such as "chunk 3" or "chunk 3 and 7 more" */
-    std::string DescribeChunks() const;
-};
 
 /**
  * @ingroup distributed-training-collective
@@ -140,19 +27,8 @@ struct ScheduleAction
  * InterpretSchedule() executes it in memory, and VerifySchedule() proves its correctness, whatever
  * its origin.
  *
- * *Chunks.* The number of a chunk identifies its content at every rank; ChunkLayout maps it to
- * bytes.
- * - All-reduce, reduce-scatter, all-gather, broadcast, reduce: the vector is divided into `chunks`
- *   parts of equal size (up to one element). In an all-gather or reduce-scatter, rank r owns chunks
- *   [r * chunks / ranks, (r + 1) * chunks / ranks), and chunks is a multiple of ranks.
- * - All-to-all, all-to-all-v: chunks = p * ranks^2, where the data of each pair of ranks has p
- *   parts. Part i of the data from rank s to rank (s + d) mod ranks is chunk (s * ranks + d) * p +
- *   i.
- * - Send-receive: chunk s is the whole vector of rank s, sent to rank (s + 1) mod ranks.
- * - Barrier: chunk 0 is the set of ranks known to have arrived; it has no bytes.
- *
- * A rank may keep additional copies of chunk c: the second copy has number c + chunks, the third c
- * + 2 * chunks, and so on. Sender and receiver of a message may use different copies.
+ * *Copies.* A rank may keep additional copies of chunk c: the second copy has number c + chunks,
+ * the third c + 2 * chunks, and so on. Sender and receiver of a message may use different copies.
  *
  * *Order.* The actions of a rank are numbered in the order of Add(). An action depends on the
  * earlier actions on the same chunks if one of the two writes, and on the actions that it names
@@ -180,17 +56,16 @@ struct ScheduleAction
  * once per segment; the steps of segment i are i later. So any algorithm can be pipelined without
  * additional code.
  */
-class CollectiveSchedule
+class CollectiveSchedule : public CollectiveChunks
 {
+    using Place = RankActions::Place;
+
   public:
     using Kind = ScheduleAction::Kind; ///< kind of an action
 
-    CollectiveOperation operation{CollectiveOperation::ALL_REDUCE}; ///< collective operation
-    std::string algorithm;                                          ///< name of its algorithm
-    uint32_t root{0};     ///< broadcast: source of the data; reduce: destination of the sum
-    uint32_t chunks{1};   ///< see above
-    uint32_t segments{1}; ///< segments per chunk, for pipelining
-    bool stepwise{false}; ///< whether each rank takes one step after the other, see above
+    std::string algorithm; ///< name of its algorithm
+    uint32_t segments{1};  ///< segments per chunk, for pipelining
+    bool stepwise{false};  ///< whether each rank takes one step after the other, see above
 
     /** How the actions of the ranks follow from those of rank 0. */
     enum class Symmetry : uint8_t
@@ -215,7 +90,10 @@ class CollectiveSchedule
      * Stores the actions of rank 0 only, see above. Must be called before the first Add().
      * @param chunksToo whether the chunks rotate with the ranks
      */
-    void UseRotation(bool chunksToo);
+    void UseRotation(bool chunksToo)
+    {
+        StoreRankZero(Symmetry::ROTATION, chunksToo);
+    }
 
     /**
      * Stores the actions of rank 0 only, see above. Must be called before the first Add(), if
@@ -233,7 +111,10 @@ class CollectiveSchedule
      * @param list the chunks
      * @return the list, for Add(); equal lists are kept once
      */
-    SharedChunks Share(const ChunkList& list);
+    SharedChunks Share(const ChunkList& list)
+    {
+        return m_shared.Share(list);
+    }
 
     /**
      * Appends an action.
@@ -254,42 +135,31 @@ class CollectiveSchedule
                  uint32_t step,
                  const std::vector<uint32_t>& after = {},
                  uint32_t message = 0);
-    /**
-     * Appends an action on one run of chunks.
-     * @param rank as above
-     * @param kind as above
-     * @param peer as above
-     * @param run the chunks
-     * @param step as above
-     * @param after as above
-     * @param message as above
-     * @return number of the new action
-     */
+
+    /** Appends an action on one run of chunks; see above. @return its number */
     uint32_t Add(uint32_t rank,
                  Kind kind,
                  uint32_t peer,
                  ChunkRun run,
                  uint32_t step,
                  const std::vector<uint32_t>& after = {},
-                 uint32_t message = 0);
-    /**
-     * Appends an action on a shared list of chunks.
-     * @param rank as above
-     * @param kind as above
-     * @param peer as above
-     * @param list the chunks, by Share()
-     * @param step as above
-     * @param after as above
-     * @param message as above
-     * @return number of the new action
-     */
+                 uint32_t message = 0)
+    {
+        return Append(rank, kind, peer, Place::ACTION, run, step, after, message);
+    }
+
+    /** Appends an action on a list that Share() has returned; see above. @return its number */
     uint32_t Add(uint32_t rank,
                  Kind kind,
                  uint32_t peer,
                  SharedChunks list,
                  uint32_t step,
                  const std::vector<uint32_t>& after = {},
-                 uint32_t message = 0);
+                 uint32_t message = 0)
+    {
+        const Place place = list.run.count > 0 ? Place::ACTION : Place::SHARED;
+        return Append(rank, kind, peer, place, list.run, step, after, message);
+    }
 
     /**
      * Derives the dependencies between actions, after the last Add().
@@ -298,12 +168,6 @@ class CollectiveSchedule
      * @throw ConfigurationError if there are too many steps, messages, segments or copies
      */
     void Close(bool derive = true);
-
-    /** @return number of ranks */
-    uint32_t GetSize() const
-    {
-        return m_size;
-    }
 
     /** @return number of ranks whose actions are stored: all, or 1 with symmetry */
     uint32_t GetStoredRanks() const
@@ -349,7 +213,7 @@ class CollectiveSchedule
     /** @param rank a rank @return number of actions of a rank in one segment */
     uint32_t GetStoredActions(uint32_t rank) const
     {
-        return static_cast<uint32_t>(GetList(rank).actions.size());
+        return static_cast<uint32_t>(GetList(rank).GetAll().size());
     }
 
     /**
@@ -359,42 +223,36 @@ class CollectiveSchedule
      */
     ScheduleAction Get(uint32_t rank, uint32_t index) const;
 
-    /** A range of action numbers within a segment. */
-    struct Indices
-    {
-        const uint32_t* first; ///< first action number
-        const uint32_t* last;  ///< end (exclusive)
-
-        /** @return the first action number */
-        const uint32_t* begin() const
-        {
-            return first;
-        }
-
-        /** @return the end (exclusive) */
-        const uint32_t* end() const
-        {
-            return last;
-        }
-    };
+    using Indices = RankActions::Indices; ///< a range of action numbers within a segment
 
     /**
      * @param rank rank that performs the action
      * @param index action number in the first segment
      * @return the earlier actions that it depends on, ascending
      */
-    Indices GetDependencies(uint32_t rank, uint32_t index) const;
+    Indices GetDependencies(uint32_t rank, uint32_t index) const
+    {
+        return GetList(rank).GetDependencies(index);
+    }
+
     /**
      * @param rank rank that performs the action
      * @param index action number in the first segment
      * @return the later actions that depend on it, ascending
      */
-    Indices GetNext(uint32_t rank, uint32_t index) const;
+    Indices GetNext(uint32_t rank, uint32_t index) const
+    {
+        return GetList(rank).GetNext(index);
+    }
+
     /** @param rank a rank @return the actions without dependencies in a rank's first segment */
-    Indices GetRoots(uint32_t rank) const;
+    Indices GetRoots(uint32_t rank) const
+    {
+        return GetList(rank).GetRoots();
+    }
 
     /// Result of FindReceive() if there is no such action.
-    static constexpr uint32_t NONE = 0xffffffff;
+    static constexpr uint32_t NONE = RankActions::NONE;
 
     /**
      * @param rank receiving rank
@@ -404,61 +262,6 @@ class CollectiveSchedule
      * @return number of the action that receives the message, or NONE
      */
     uint32_t FindReceive(uint32_t rank, uint32_t peer, uint32_t step, uint32_t message) const;
-
-    /**
-     * @param chunk number of a chunk
-     * @return rank that owns the chunk in an all-gather or reduce-scatter
-     */
-    uint32_t GetOwner(uint32_t chunk) const
-    {
-        return static_cast<uint32_t>(uint64_t{chunk} * m_size / chunks);
-    }
-
-    /**
-     * @param chunk chunk of an operation without reduction: all but all-reduce, reduce-scatter,
-     *        reduce and barrier
-     * @return the only rank that has the chunk at the start
-     */
-    uint32_t GetSource(uint32_t chunk) const;
-
-    /** @return all-to-all, all-to-all-v: number of parts per pair of ranks */
-    uint32_t GetPartsOfPair() const
-    {
-        return chunks / m_size / m_size;
-    }
-
-    /**
-     * @param chunk chunk of an all-to-all or all-to-all-v
-     * @return the destination rank
-     */
-    uint32_t GetTarget(uint32_t chunk) const
-    {
-        const uint32_t each = chunks / m_size; // chunks per source
-        return static_cast<uint32_t>((uint64_t{chunk} / each + chunk % each / GetPartsOfPair()) %
-                                     m_size);
-    }
-
-    /**
-     * @param rank a rank
-     * @param chunk number of the chunk
-     * @return whether a rank has a chunk at the start
-     */
-    bool HasAtStart(uint32_t rank, uint32_t chunk) const;
-
-    /** Guaranteed final content of a chunk at a rank. */
-    enum class Promise : uint8_t
-    {
-        NOTHING, ///< undefined
-        SUM,     ///< the sum over all ranks; barrier: the set of all ranks
-        COPY     ///< the content at rank GetSource()
-    };
-
-    /**
-     * @param rank a rank
-     * @param chunk number of the chunk
-     * @return the guaranteed final content of a chunk at a rank
-     */
-    Promise GetPromise(uint32_t rank, uint32_t chunk) const;
 
     /** @return number of steps, including all segments; 0 if there are no actions */
     uint32_t GetSteps() const;
@@ -479,40 +282,7 @@ class CollectiveSchedule
     uint64_t GetMemory() const;
 
   private:
-    /** Where the chunks of an action are. */
-    enum class Place : uint8_t
-    {
-        ACTION, // in the action: one run
-        RANK,   // in the list of its rank: index of the first run, number of runs
-        SHARED  // in the shared lists: number of the list
-    };
-
-    /** An action in compact form. */
-    struct Stored
-    {
-        uint32_t peer;
-        uint32_t step;
-        ChunkRun run;   // see Place
-        uint32_t after; // index of its first dependency
-        uint32_t next;  // index of its first dependent action
-        uint16_t message;
-        Kind kind;
-        uint8_t place : 2; // a Place
-        uint8_t isGranted : 1;
-    };
-
-    /** The actions of a rank. */
-    struct List
-    {
-        std::vector<Stored> actions;
-        std::vector<ChunkRun> runs; // of actions with several runs
-        std::vector<uint32_t> after;
-        std::vector<uint32_t> next;
-        std::vector<uint32_t> roots;
-        std::vector<uint32_t> receives; // receives, sorted by peer, step, message
-    };
-
-    const List& GetList(uint32_t rank) const
+    const RankActions& GetList(uint32_t rank) const
     {
         return m_lists[m_symmetry == Symmetry::NONE ? rank : 0];
     }
@@ -527,25 +297,14 @@ class CollectiveSchedule
                     const std::vector<uint32_t>& after,
                     uint32_t message);
     void CheckLimits();
-    std::pair<const ChunkRun*, const ChunkRun*> GetRuns(const List& list,
-                                                        const Stored& stored) const;
-    void UseChunks(const List& list, uint32_t index, ChunkDependencies& dependencies) const;
     void MarkGranted();
 
-    Indices Find(const std::vector<uint32_t>& all,
-                 const List& list,
-                 uint32_t Stored::*first,
-                 uint32_t index) const;
-
-    uint32_t m_size{0};
     Symmetry m_symmetry{Symmetry::NONE};
     bool m_symmetricChunks{false};
     uint32_t m_copies{1};
     uint32_t m_lanes{1};
-    std::vector<List> m_lists;
-    std::vector<std::vector<ChunkRun>> m_shared;
-    std::unordered_multimap<uint64_t, uint32_t>
-        m_sharedNumbers; // by hash of the list; until Close()
+    std::vector<RankActions> m_lists; // by stored ranks
+    SharedChunkLists m_shared;
 };
 
 } // namespace ns3::training

@@ -7,8 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_SERVING_STEP_H
 #define DISTRIBUTED_TRAINING_SERVING_STEP_H
 
-#include "ns3/layer-tasks.h"
 #include "ns3/nstime.h"
+#include "ns3/rank-tasks.h"
 #include "ns3/transformer-model.h"
 
 #include <cstdint>

@@ -80,7 +80,6 @@ class MultiPortTransport : public MessageTransport
     /// Maximum number of connections per port pair.
     static constexpr uint32_t MAX_QUEUE_PAIRS = 64;
 
-  protected:
     /** Which part of a striped or split message it is: the immediate data of each part. */
     struct PartNumber
     {
@@ -104,6 +103,7 @@ class MultiPortTransport : public MessageTransport
         }
     };
 
+  protected:
     void DoDispose() override;
 
     /**

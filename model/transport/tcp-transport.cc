@@ -7,7 +7,6 @@
 #include "tcp-transport.h"
 
 #include "fabric/endpoint-address.h"
-#include "fabric/gradient-tag.h"
 
 #include "ns3/host-device.h"
 #include "ns3/inet-socket-address.h"
@@ -30,40 +29,12 @@ NS_OBJECT_ENSURE_REGISTERED(TcpTransport);
 namespace
 {
 
-/// Bit positions in the second half of a header: real payload or not, index of the part, number of
-/// parts minus one; the rest is the size.
-constexpr uint32_t REAL_SHIFT = 63;
-constexpr uint32_t INDEX_SHIFT = 56;
-constexpr uint32_t PARTS_SHIFT = 49;
-constexpr uint64_t PART_MASK = 0x7f;
-constexpr uint64_t SIZE_MASK = (uint64_t{1} << PARTS_SHIFT) - 1;
-
 /// Maximum bytes passed to a socket in one call; bounds the size of packet objects.
 constexpr uint64_t MAX_WRITE = 1 << 20;
 
 /// Copies of a SYN that an accepted connection survives: ns-3 counts each as a failed attempt of
 /// its own. More would overflow the time of an attempt, which doubles each time.
 constexpr uint32_t MAX_SYN_COPIES = 30;
-
-void
-WriteBigEndian(uint64_t value, uint8_t* bytes)
-{
-    for (int i = 7; i >= 0; i--, value >>= 8)
-    {
-        bytes[i] = static_cast<uint8_t>(value);
-    }
-}
-
-uint64_t
-ReadBigEndian(const uint8_t* bytes)
-{
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++)
-    {
-        value = value << 8 | bytes[i];
-    }
-    return value;
-}
 
 } // namespace
 
@@ -275,41 +246,13 @@ TcpTransport::SendOn(uint32_t peer, uint32_t portPair, Message part)
 {
     const Key key{peer, portPair};
     Sender& sender = m_senders[key];
-    m_sentBytes += HEADER_BYTES + part.bytes;
-    sender.queue.push_back({std::move(part)});
+    m_sentBytes += TCP_MESSAGE_HEADER_BYTES + part.bytes;
+    sender.messages.Add(std::move(part));
     if (!sender.socket)
     {
         Open(key, sender);
     }
     Push(key);
-}
-
-std::array<uint8_t, TcpTransport::HEADER_BYTES>
-TcpTransport::WriteHeader(const Message& part)
-{
-    const auto [index, parts] = PartNumber::Unpack(*part.immediate);
-    std::array<uint8_t, HEADER_BYTES> header;
-    WriteBigEndian(part.tag, header.data());
-    WriteBigEndian(uint64_t{part.payload ? 1U : 0U} << REAL_SHIFT | uint64_t{index} << INDEX_SHIFT |
-                       uint64_t{parts - 1} << PARTS_SHIFT | part.bytes,
-                   header.data() + 8);
-    return header;
-}
-
-Message
-TcpTransport::ReadHeader(const std::array<uint8_t, HEADER_BYTES>& header)
-{
-    const uint64_t fields = ReadBigEndian(header.data() + 8);
-    Message part{ReadBigEndian(header.data()), fields & SIZE_MASK};
-    part.immediate = PartNumber{static_cast<uint32_t>(fields >> INDEX_SHIFT & PART_MASK),
-                                static_cast<uint32_t>(fields >> PARTS_SHIFT & PART_MASK) + 1}
-                         .Pack();
-    if (fields >> REAL_SHIFT)
-    {
-        part.payload = Create<ByteBuffer>();
-        part.payload->bytes.resize(part.bytes);
-    }
-    return part;
 }
 
 void
@@ -318,7 +261,7 @@ TcpTransport::Push(const Key& key)
     Sender& sender = m_senders.at(key);
     CountWaiting(sender);
     Write(sender);
-    sender.waiting = sender.connected && !sender.queue.empty();
+    sender.waiting = sender.connected && !sender.messages.IsEmpty();
 }
 
 const TcpTransport::Waiting&
@@ -386,67 +329,15 @@ TcpTransport::CountWaiting(Sender& sender)
 void
 TcpTransport::Write(Sender& sender) const
 {
-    while (sender.connected && !sender.queue.empty())
+    while (sender.connected && !sender.messages.IsEmpty())
     {
-        Outgoing& message = sender.queue.front();
-        const Message& part = message.part;
-        uint64_t sent = message.sent;
-        uint64_t space = std::min<uint64_t>(sender.socket->GetTxAvailable(), MAX_WRITE);
-        if (space < HEADER_BYTES + part.bytes - sent)
-        {
-            space -= space % sender.unit;
-        }
-        if (space == 0)
+        const uint64_t space = std::min<uint64_t>(sender.socket->GetTxAvailable(), MAX_WRITE);
+        const Ptr<Packet> packet = sender.messages.Make(space, sender.unit);
+        if (!packet || sender.socket->Send(packet) < 0)
         {
             return; // the socket calls back when it has space again
         }
-        Ptr<Packet> packet;
-        if (sent < HEADER_BYTES)
-        {
-            const auto header = WriteHeader(part);
-            const uint64_t length = std::min<uint64_t>(space, HEADER_BYTES - sent);
-            packet = Create<Packet>(header.data() + sent, static_cast<uint32_t>(length));
-            sent += length;
-            space -= length;
-        }
-        const uint64_t length =
-            sent < HEADER_BYTES ? 0 : std::min(space, HEADER_BYTES + part.bytes - sent);
-        if (length > 0)
-        {
-            const auto size = static_cast<uint32_t>(length);
-            const uint64_t offset = sent - HEADER_BYTES;
-            const auto contents =
-                part.payload
-                    ? Create<Packet>(part.payload->bytes.data() + part.payloadOffset + offset, size)
-                    : Create<Packet>(size);
-            if (part.typeOfService != 0)
-            {
-                contents->AddByteTag(
-                    GradientTag(static_cast<bool>(part.payload), part.typeOfService));
-            }
-            if (packet)
-            {
-                packet->AddAtEnd(contents);
-            }
-            else
-            {
-                packet = contents;
-            }
-            sent += length;
-        }
-        if (sender.socket->Send(packet) < 0)
-        {
-            return; // the socket calls back when it has space again
-        }
-        message.sent = sent;
-        if (sent == HEADER_BYTES + part.bytes)
-        {
-            if (part.sent)
-            {
-                part.sent();
-            }
-            sender.queue.pop_front();
-        }
+        sender.messages.Pass();
     }
 }
 
@@ -462,9 +353,7 @@ TcpTransport::OnAccept(Ptr<Socket> socket, const Address& from)
         return;
     }
     NS_LOG_LOGIC("rank " << m_rank << " accepts a connection of rank " << peer);
-    Receiver receiver;
-    receiver.peer = peer;
-    m_receivers.emplace(socket, receiver);
+    m_receivers[socket].peer = peer;
     socket->SetRecvCallback(MakeCallback(&TcpTransport::OnReadable, this));
 }
 
@@ -479,45 +368,9 @@ TcpTransport::OnReadable(Ptr<Socket> socket)
             return; // end of stream
         }
         m_receivedBytes += packet->GetSize();
-        Consume(receiver, packet);
-    }
-}
-
-void
-TcpTransport::Consume(Receiver& receiver, Ptr<Packet> packet)
-{
-    uint32_t taken = 0;
-    for (uint32_t size = packet->GetSize(); size > 0; size -= taken)
-    {
-        if (receiver.headerBytes < HEADER_BYTES)
+        while (receiver.messages.Take(packet))
         {
-            taken = std::min(size, HEADER_BYTES - receiver.headerBytes);
-            packet->CopyData(receiver.header.data() + receiver.headerBytes, taken);
-            receiver.headerBytes += taken;
-            if (receiver.headerBytes == HEADER_BYTES)
-            {
-                receiver.part = ReadHeader(receiver.header);
-                receiver.received = 0;
-            }
-        }
-        else
-        {
-            taken = static_cast<uint32_t>(
-                std::min<uint64_t>(size, receiver.part.bytes - receiver.received));
-            if (receiver.part.payload)
-            {
-                packet->CopyData(receiver.part.payload->bytes.data() + receiver.received, taken);
-            }
-            receiver.received += taken;
-        }
-        if (taken < size)
-        {
-            packet->RemoveAtStart(taken);
-        }
-        if (receiver.headerBytes == HEADER_BYTES && receiver.received == receiver.part.bytes)
-        {
-            receiver.headerBytes = 0;
-            DeliverPart(receiver.peer, receiver.part);
+            DeliverPart(receiver.peer, receiver.messages.GetPart());
         }
     }
 }

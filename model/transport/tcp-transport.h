@@ -8,15 +8,13 @@
 #define DISTRIBUTED_TRAINING_TCP_TRANSPORT_H
 
 #include "multi-port-transport.h"
+#include "tcp-message-stream.h"
 
 #include "ns3/nstime.h"
-#include "ns3/packet.h"
 #include "ns3/socket.h"
 #include "ns3/tcp-tx-buffer.h"
 #include "ns3/training-attribute-list.h"
 
-#include <array>
-#include <deque>
 #include <map>
 #include <utility>
 
@@ -45,8 +43,6 @@ class TcpTransport : public MultiPortTransport
     TcpTransport();
     ~TcpTransport() override;
 
-    /// Size of a message header, bytes.
-    static constexpr uint32_t HEADER_BYTES = 16;
     /// IPv4 and TCP headers of a packet, without options.
     static constexpr uint32_t PACKET_HEADER_BYTES = 20 + 20;
 
@@ -113,19 +109,12 @@ class TcpTransport : public MultiPortTransport
     /** A peer and the index of a port pair to it. */
     using Key = std::pair<uint32_t, uint32_t>;
 
-    /** A message being sent. */
-    struct Outgoing
-    {
-        Message part;
-        uint64_t sent{0}; ///< bytes of header and contents passed to the socket
-    };
-
     /** The sending connection of one port pair. */
     struct Sender
     {
         Ptr<Socket> socket;
         Ptr<TcpTxBuffer> buffer; ///< of the socket
-        std::deque<Outgoing> queue;
+        TcpMessageWriter messages;
         /// A full segment: the socket sends each smaller write as a segment of its own, and such
         /// segments would never grow together again.
         uint64_t unit{1};
@@ -138,11 +127,8 @@ class TcpTransport : public MultiPortTransport
     /** An accepted connection from one peer. */
     struct Receiver
     {
-        uint32_t peer;
-        std::array<uint8_t, HEADER_BYTES> header{};
-        uint32_t headerBytes{0}; ///< received bytes of the current header
-        Message part{};          ///< the part being received
-        uint64_t received{0};    ///< received bytes of the contents
+        uint32_t peer{0};
+        TcpMessageReader messages;
     };
 
     void DoDispose() override;
@@ -161,9 +147,6 @@ class TcpTransport : public MultiPortTransport
     static void Discard(Ptr<Socket> socket);
     static void Ignore(Ptr<Socket> socket);
     static void IgnoreSpace(Ptr<Socket> socket, uint32_t space);
-    void Consume(Receiver& receiver, Ptr<Packet> packet);
-    static std::array<uint8_t, HEADER_BYTES> WriteHeader(const Message& part);
-    static Message ReadHeader(const std::array<uint8_t, HEADER_BYTES>& header);
     void Push(const Key& key);
     void Write(Sender& sender) const;
     void CountWaiting(Sender& sender);

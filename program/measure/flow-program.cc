@@ -9,6 +9,7 @@
 #include "core/input-file.h"
 #include "flow-measurement.h"
 #include "guard/run-warnings.h"
+#include "measure/flow-output.h"
 #include "measure/hpcc-experiment.h"
 #include "run/work-estimate.h"
 
@@ -22,9 +23,7 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
-#include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -110,50 +109,6 @@ FlowArguments::AddTo(ProgramOptions& options)
                       OutputKind::ANY);
     options.AddBool("list-flows", "whether JSON has each flow that has ended", listsFlows);
     options.AddJson(json);
-}
-
-/** @return the first line of a CSV file of flows */
-std::string
-MakeCsvHeader()
-{
-    std::string line;
-    for (const auto& field : FlowRow::GetFields())
-    {
-        line += (line.empty() ? "" : ",") + field.name;
-    }
-    return line;
-}
-
-/** @return a line of a CSV file of flows */
-std::string
-MakeCsvLine(const FlowRow& row)
-{
-    auto object = JsonValue::Object();
-    SetMembers(object, FlowRow::GetFields(), row);
-    std::string line;
-    for (const auto& field : FlowRow::GetFields())
-    {
-        line += line.empty() ? "" : ",";
-        field.Visit(
-            [&](const auto& value) {
-                if constexpr (std::is_floating_point_v<std::decay_t<decltype(value)>>)
-                {
-                    char text[40];
-                    std::snprintf(text, sizeof(text), "%.12g", value);
-                    line += text;
-                }
-                else if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>)
-                {
-                    line += std::to_string(value);
-                }
-                else
-                {
-                    line += value;
-                }
-            },
-            row);
-    }
-    return line;
 }
 
 void
@@ -268,7 +223,7 @@ FlowArguments::Check(const ProgramOptions& options, const ClusterOptions& cluste
     }
     std::ifstream existing(csv);
     std::string line;
-    if (!csv.empty() && std::getline(existing, line) && line != MakeCsvHeader())
+    if (!csv.empty() && std::getline(existing, line) && line != FlowOutput::MakeCsvHeader())
     {
         throw ConfigurationError("--csv: '" + MakePrintableName(csv) +
                                  "' has other content (allowed: a new file, or one that this "
@@ -298,84 +253,6 @@ FlowArguments::Describe() const
     }
     return sizes + " at " + FormatDouble(100 * load) + " % load, " + pattern;
 }
-
-/** Where each flow goes that has ended. */
-class FlowOutput
-{
-  public:
-    FlowOutput(const FlowArguments& setting,
-               const Cluster& cluster,
-               const std::string& configuration)
-        : m_lists(setting.listsFlows)
-    {
-        if (setting.files.IsGiven())
-        {
-            m_files =
-                std::make_unique<RunFiles>(setting.files, cluster, "flow-benchmark", configuration);
-        }
-        if (!setting.csv.empty())
-        {
-            m_csv = std::make_unique<OutputFile>(setting.csv);
-            m_csv->Write(MakeCsvHeader() + "\n");
-        }
-    }
-
-    void Add(const FlowRow& row)
-    {
-        if (m_files)
-        {
-            AddTo(*m_files, row);
-        }
-        if (m_csv)
-        {
-            m_csv->Write(MakeCsvLine(row) + "\n");
-        }
-        if (m_lists)
-        {
-            auto object = JsonValue::Object();
-            SetMembers(object, FlowRow::GetFields(), row);
-            m_list.Append(object);
-        }
-    }
-
-    void Close(const std::string& failure)
-    {
-        if (m_files)
-        {
-            m_files->Finish();
-            m_files->Close(failure);
-        }
-        if (m_csv)
-        {
-            m_csv->Commit();
-        }
-    }
-
-    const JsonValue& GetList() const
-    {
-        return m_list;
-    }
-
-  private:
-    static void AddTo(RunFiles& files, const FlowRow& row)
-    {
-        if (ResultStore* store = files.GetStore())
-        {
-            store->Add(row);
-        }
-        MessageRow message;
-        message.source = row.source;
-        message.destination = row.destination;
-        message.tag = row.number;
-        message.bytes = row.bytes;
-        files.AddMessage(message, Seconds(row.startS), Seconds(row.endS));
-    }
-
-    bool m_lists;
-    std::unique_ptr<RunFiles> m_files; // null: none
-    std::unique_ptr<OutputFile> m_csv; // null: no file
-    JsonValue m_list{JsonValue::Array()};
-};
 
 /** @return a JSON number, or null */
 JsonValue
@@ -504,7 +381,11 @@ RunFlowBenchmark(const std::vector<std::string>& arguments)
     FlowMeasurement measurement(cluster, flows);
     commandLine.ExportTopology();
     const JsonValue configuration = GetConfiguration(options.ToJson(), cluster);
-    FlowOutput output(setting, cluster, configuration.Write());
+    FlowOutput output(setting.files,
+                      setting.csv,
+                      setting.listsFlows,
+                      cluster,
+                      configuration.Write());
     ShowEstimate(cluster, measurement);
     measurement.SetHandler([&output](const FlowRow& row) { output.Add(row); });
     std::string failure;

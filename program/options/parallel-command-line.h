@@ -9,9 +9,9 @@
 
 #include "program-options.h"
 
-#include "ns3/layer-tasks.h"
 #include "ns3/parallel-options.h"
 #include "ns3/parallel-plan.h"
+#include "ns3/rank-tasks.h"
 
 #include <cstdint>
 #include <memory>

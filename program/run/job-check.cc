@@ -10,10 +10,9 @@
 #include "graph/graph-timing.h"
 #include "parallel/transformer-graph.h"
 #include "pipeline/pipeline-timing.h"
+#include "run/checked-network.h"
 
-#include "ns3/lower-bound.h"
 #include "ns3/run-cost.h"
-#include "ns3/shortest-paths.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-configuration-error.h"
@@ -94,112 +93,6 @@ Add(std::vector<CheckedCollective>& all,
         found->purpose += ", " + purpose;
     }
     found->count++;
-}
-
-/** The network of a job, as far as it is known without a simulation. */
-class CheckedNetwork
-{
-  public:
-    CheckedNetwork(const TaskGraph& graph, const ClusterOptions& cluster)
-        : m_graph(graph),
-          m_cluster(cluster),
-          m_topology(*cluster.GetTopology(graph.GetRanks())),
-          m_paths(m_topology)
-    {
-    }
-
-    /** @return lower bound of a collective of the group of a rank */
-    Time GetTime(const GraphTask& task, uint32_t rank);
-
-    /** @return lower bound of a message between two ranks, s for each byte */
-    double GetSecondsPerByte(uint32_t from, uint32_t to);
-
-    /** @return links on the way between two ranks */
-    uint32_t GetHops(uint32_t from, uint32_t to);
-
-    /** @return links between neighbours of a rank's group, mean of some of them */
-    double GetHopsInGroup(uint32_t groups, uint32_t rank);
-
-    /** @return hosts, switches and links */
-    const TopologyGraph& GetTopology() const
-    {
-        return m_topology;
-    }
-
-  private:
-    /** @return the ranks of a group, found once */
-    const std::vector<uint32_t>& GetGroup(uint32_t groups, uint32_t rank);
-
-    const TaskGraph& m_graph;
-    const ClusterOptions& m_cluster;
-    TopologyGraph m_topology;
-    ShortestPaths m_paths;
-    std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> m_groups;
-    std::map<std::vector<uint32_t>, LowerBound> m_bounds;          // by ranks of a group
-    std::map<uint32_t, std::vector<ShortestPaths::Path>> m_toRank; // by destination
-    std::map<std::pair<uint32_t, uint32_t>, double> m_hops;        // by groups and rank
-};
-
-const std::vector<uint32_t>&
-CheckedNetwork::GetGroup(uint32_t groups, uint32_t rank)
-{
-    const auto [found, isNew] = m_groups.try_emplace({groups, rank});
-    if (isNew)
-    {
-        found->second = m_graph.GetGroup(groups, rank);
-    }
-    return found->second;
-}
-
-Time
-CheckedNetwork::GetTime(const GraphTask& task, uint32_t rank)
-{
-    const std::vector<uint32_t>& group = GetGroup(task.groups, rank);
-    auto found = m_bounds.find(group);
-    if (found == m_bounds.end())
-    {
-        found = m_bounds.emplace(group, LowerBound(m_topology, group, 1)).first;
-    }
-    return Seconds(found->second.GetSeconds(task.operation, task.bytes, task.matrix));
-}
-
-double
-CheckedNetwork::GetSecondsPerByte(uint32_t from, uint32_t to)
-{
-    constexpr uint64_t MANY = 1000000000;
-    const LowerBound bound(m_topology, {from, to}, 1);
-    return bound.GetSeconds(CollectiveOperation::SEND_RECEIVE, MANY) / MANY;
-}
-
-uint32_t
-CheckedNetwork::GetHops(uint32_t from, uint32_t to)
-{
-    const auto [found, isNew] = m_toRank.try_emplace(to);
-    if (isNew)
-    {
-        m_paths.Search(to);
-        found->second = m_paths.GetPaths();
-    }
-    return found->second[from].links;
-}
-
-double
-CheckedNetwork::GetHopsInGroup(uint32_t groups, uint32_t rank)
-{
-    const auto [found, isNew] = m_hops.try_emplace({groups, rank}, 0.0);
-    if (isNew)
-    {
-        const std::vector<uint32_t>& group = GetGroup(groups, rank);
-        constexpr std::size_t SAMPLES = 32;
-        const std::size_t step = (group.size() + SAMPLES - 1) / SAMPLES;
-        double count = 0;
-        for (std::size_t place = 0; place < group.size(); place += step, count++)
-        {
-            found->second += GetHops(group[place], group[(place + 1) % group.size()]);
-        }
-        found->second /= count;
-    }
-    return found->second;
 }
 
 /** Everything about a job that takes no simulation. */

@@ -11,8 +11,8 @@
 
 #include "ns3/cluster-options.h"
 #include "ns3/collective-operation.h"
-#include "ns3/layer-tasks.h"
 #include "ns3/parallel-plan.h"
+#include "ns3/rank-tasks.h"
 #include "ns3/task-graph.h"
 #include "ns3/training-json-writer.h"
 

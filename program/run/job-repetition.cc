@@ -7,6 +7,7 @@
 #include "job-repetition.h"
 
 #include "core/event-kinds.h"
+#include "job/rank-execution.h"
 
 #include "ns3/in-network-system.h"
 #include "ns3/log.h"
@@ -258,9 +259,9 @@ JobRepetition::Take()
     for (const auto& application : m_parts.applications)
     {
         const uint32_t rank = application->GetRank();
-        application->AddState(iteration.network.state);
+        application->GetExecution().AddState(iteration.network.state);
         iteration.isQuiet = iteration.isQuiet && !m_communicates[rank] &&
-                            !application->IsCommunicating() &&
+                            !application->GetExecution().IsCommunicating() &&
                             m_network->CountPostedMessages(rank) == m_posted[rank];
     }
     if (!m_parts.cluster.GetInNetworkCommunicators().empty())
@@ -325,7 +326,7 @@ JobRepetition::Derive(uint32_t period)
     uint32_t least = complete + 1;
     for (const auto& application : m_parts.applications)
     {
-        least = std::max(least, application->GetReach());
+        least = std::max(least, application->GetExecution().GetReach());
     }
     const uint32_t left = m_parts.iterations - std::min(least, m_parts.iterations);
     const uint32_t count = isExact ? left / period * period : left; // the state must come again
@@ -336,7 +337,7 @@ JobRepetition::Derive(uint32_t period)
     }
     for (const auto& application : m_parts.applications)
     {
-        application->Shorten(m_parts.iterations - count);
+        application->GetExecution().Shorten(m_parts.iterations - count);
     }
     Repeat(count, period);
     tell();
