@@ -115,7 +115,7 @@ void
 RdmaQueuePair::PrefetchTimer() const
 {
     __builtin_prefetch(&m_window);
-    __builtin_prefetch(&m_failed);
+    __builtin_prefetch(&m_remote); // and the reference to the port
     __builtin_prefetch(&m_progress, 1);
 }
 
@@ -197,14 +197,7 @@ RdmaQueuePair::Close()
     m_resends = false;
     m_doorbellPsn = m_window.nextPsn; // stops sending
     Simulator::Cancel(m_timer);
-    if (m_requests)
-    {
-        for (const PostedRequest& request : *m_requests)
-        {
-            m_port.CountReports(request.sent ? -1 : 0);
-        }
-        m_requests->clear();
-    }
+    m_port.CountReports(-m_requests.Clear());
     m_onCompletion = nullptr;
     m_onError = nullptr;
     m_receiver.SetMessageHandler(nullptr);

@@ -55,8 +55,8 @@ RdmaQueuePair::Visit(StateVisitor& visitor)
     visitor.Same({GetNumber(), repeats, static_cast<uint64_t>(m_rateEnd)});
     // Inside a message, and a message whose contents are not copied: each packet is as the last.
     const uint64_t next = m_window.nextPsn;
-    const uint64_t end = std::min(m_requestEnd, m_doorbellPsn);
-    const bool isLong = repeats && IsInside(next) && next + 1 < end;
+    const uint64_t end = std::min(m_requests.GetEnd(), m_doorbellPsn);
+    const bool isLong = repeats && m_requests.IsInside(next) && next + 1 < end;
     visitor.Count(m_window.nextPsn, isLong ? end - 1 : next + 1);
     visitor.Same({m_window.highestPsn - next,
                   next - m_window.unackedPsn,
@@ -64,13 +64,12 @@ RdmaQueuePair::Visit(StateVisitor& visitor)
                   next % m_port.GetSettings().ackInterval});
     visitor.Count(m_window.highestPsn);
     visitor.Count(m_ackRequestedPsn);
-    visitor.Count(m_window.unackedPsn,
-                  m_requests && !m_requests->empty() ? m_oldestEnd : StateVisitor::NONE);
+    visitor.Count(m_window.unackedPsn, m_requests.IsEmpty() ? StateVisitor::NONE : m_oldestEnd);
     visitor.CountIf(repeats, m_ackedBytes);
     visitor.CountIf(repeats, m_receivedAcks);
-    visitor.Same({m_requests ? m_requests->size() : 0,
-                  m_requestFirst,
-                  m_requestEnd,
+    visitor.Same({m_requests.GetCount(),
+                  m_requests.GetFirst(),
+                  m_requests.GetEnd(),
                   m_doorbellPsn,
                   m_postedPsn,
                   m_oldestEnd});

@@ -96,8 +96,8 @@ RdmaQueuePair::SetErrorHandler(ErrorHandler handler)
 bool
 RdmaQueuePair::IsQuiet(const Frame& ack) const
 {
-    return !m_reportsPeriods && (ExtendPsn(ack.psn, m_window.unackedPsn) + 1 < m_oldestEnd ||
-                                 !m_requests || m_requests->empty());
+    return !m_reportsPeriods &&
+           (ExtendPsn(ack.psn, m_window.unackedPsn) + 1 < m_oldestEnd || m_requests.IsEmpty());
 }
 
 QueuePairCounters
@@ -154,20 +154,11 @@ RdmaQueuePair::Post(Message request)
         return number;
     }
     m_counters.postedMessages++;
-    const uint64_t mtu = m_port.GetSettings().mtu;
-    const uint64_t packets = std::max<uint64_t>(1, (request.bytes + mtu - 1) / mtu);
-    if (!m_requests)
-    {
-        m_requests = std::make_unique<std::deque<PostedRequest>>();
-    }
-    m_oldestEnd += m_requests->empty() ? packets : 0;
-    if (request.sent)
-    {
-        m_reportsSent = true;
-        m_port.CountReports(1);
-    }
-    m_requests->push_back({std::move(request), m_postedPsn, packets});
+    m_port.CountReports(request.sent ? 1 : 0);
+    const uint64_t packets =
+        m_requests.Add(std::move(request), m_postedPsn, m_port.GetSettings().mtu);
     m_postedPsn += packets;
+    m_oldestEnd = m_requests.GetOldestEnd();
     const Time latency = m_port.GetSettings().GetPostLatency();
     if (latency.IsZero())
     {
@@ -244,44 +235,13 @@ RdmaQueuePair::SetMostInFlight()
         static_cast<uint32_t>(std::clamp<uint64_t>(m_inFlightLimit / m_linePayload, 1, PSN_WINDOW));
 }
 
-std::size_t
-RdmaQueuePair::FindRequest(uint64_t psn) const
-{
-    const auto behind = std::upper_bound(
-        m_requests->begin(),
-        m_requests->end(),
-        psn,
-        [](uint64_t wanted, const PostedRequest& request) { return wanted < request.firstPsn; });
-    return static_cast<std::size_t>(behind - m_requests->begin()) - 1;
-}
-
-bool
-RdmaQueuePair::IsInside(uint64_t psn) const
-{
-    return psn > m_requestFirst && psn + 1 < m_requestEnd;
-}
-
-void
-RdmaQueuePair::NotifySent(PostedRequest& request)
-{
-    if (request.sent)
-    {
-        request.sent();
-        request.sent = nullptr;
-        m_port.CountReports(-1);
-    }
-}
-
 bool
 RdmaQueuePair::Fill(Frame& frame, uint64_t psn)
 {
     const uint32_t mtu = m_port.GetSettings().mtu;
-    if (IsInside(psn))
+    if (m_requests.IsInside(psn))
     {
-        frame.payloadBytes = mtu;
-        frame.opcode = m_requestMiddle;
-        frame.typeOfService = m_requestService;
-        frame.bytes = GetDataFrameBytes(frame.opcode, mtu);
+        m_requests.FillInside(frame, mtu);
         return false;
     }
     if (RdmaCarrier* carrier = m_port.GetCarrier())
@@ -289,43 +249,7 @@ RdmaQueuePair::Fill(Frame& frame, uint64_t psn)
         carrier->Fill(frame, psn);
         return true;
     }
-    const PostedRequest& request = (*m_requests)[FindRequest(psn)];
-    m_requestFirst = request.firstPsn;
-    m_requestEnd = request.payload ? 0 : request.firstPsn + request.packets;
-    m_requestMiddle = request.isSend ? SEND_MIDDLE : WRITE_MIDDLE;
-    m_requestService = request.typeOfService;
-    frame.typeOfService = request.typeOfService;
-    const uint64_t index = psn - request.firstPsn;
-    const bool first = index == 0;
-    const bool last = index + 1 == request.packets;
-    frame.payloadBytes = last ? static_cast<uint32_t>(request.bytes - index * mtu) : mtu;
-    uint8_t opcode;
-    if (last)
-    {
-        opcode = (first ? WRITE_ONLY : WRITE_LAST) + (request.immediate ? 1 : 0);
-        frame.immediate = static_cast<uint32_t>(request.immediate.value_or(0));
-    }
-    else
-    {
-        opcode = first ? WRITE_FIRST : WRITE_MIDDLE;
-    }
-    if (request.isSend)
-    {
-        opcode -= WRITE_FIRST - SEND_FIRST; // same order of opcodes
-    }
-    else if (first)
-    {
-        frame.remoteAddress = request.tag;
-        frame.messageBytes = request.bytes;
-    }
-    frame.opcode = opcode;
-    if (request.payload)
-    {
-        frame.payload = request.payload;
-        frame.payloadOffset = request.payloadOffset + index * mtu;
-    }
-    frame.bytes = GetDataFrameBytes(opcode, frame.payloadBytes);
-    return last;
+    return m_requests.Fill(frame, psn, mtu);
 }
 
 Frame*
@@ -378,9 +302,9 @@ RdmaQueuePair::MakeFrame(int64_t now)
     else
     {
         m_window.nextPsn++;
-        if (last && m_reportsSent && psn == m_window.highestPsn)
+        if (last && psn == m_window.highestPsn && m_requests.NotifySent(psn))
         {
-            NotifySent((*m_requests)[FindRequest(psn)]);
+            m_port.CountReports(-1);
         }
         m_window.highestPsn = std::max(m_window.highestPsn, m_window.nextPsn);
     }
@@ -419,9 +343,9 @@ RdmaQueuePair::OnResize(const Frame& frame, uint32_t before, int64_t now)
 void
 RdmaQueuePair::Prefetch() const
 {
-    if (!IsInside(m_window.nextPsn))
+    if (!m_requests.IsInside(m_window.nextPsn))
     {
-        PrefetchBytes(m_requests.get(), sizeof(*m_requests));
+        m_requests.Prefetch();
     }
 }
 
@@ -603,9 +527,9 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
     {
         m_port.GetCarrier()->OnProgress(psn);
     }
-    while (psn >= m_oldestEnd && m_requests && !m_requests->empty())
+    while (psn >= m_oldestEnd && !m_requests.IsEmpty())
     {
-        const PostedRequest& done = m_requests->front();
+        const RdmaWorkRequests::Posted& done = m_requests.GetOldest();
         m_ackedBytes -=
             done.packets * m_port.GetSettings().mtu - done.bytes; // the last packet may be short
         if (done.signaled && m_onCompletion)
@@ -616,8 +540,8 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
                                    << m_counters.completedMessages);
         m_port.NotifyCompletion(GetNumber(), m_counters.completedMessages);
         m_counters.completedMessages++;
-        m_requests->pop_front();
-        m_oldestEnd += m_requests->empty() ? 0 : m_requests->front().packets;
+        m_requests.RemoveOldest();
+        m_oldestEnd = m_requests.IsEmpty() ? m_oldestEnd : m_requests.GetOldestEnd();
     }
     return signaled;
 }

@@ -12,14 +12,13 @@
 #include "rdma-queue-pair-counters.h"
 #include "rdma-receiver.h"
 #include "rdma-send-queue.h"
-#include "training-message.h"
+#include "rdma-work-requests.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
 #include "ns3/rdma-congestion-control.h"
 #include "ns3/simple-ref-count.h"
 
-#include <deque>
 #include <functional>
 #include <memory>
 #include <string>
@@ -97,7 +96,11 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     /** The carrier has one more packet to send (RdmaCarrier). */
     void SendPacket()
     {
-        OnDoorbell(1);
+        if (!m_failed)
+        {
+            m_doorbellPsn++;
+            m_port.Schedule(*this);
+        }
     }
 
     /** Acknowledges what has arrived, without a request. */
@@ -182,16 +185,8 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     Ptr<RdmaCongestionControl> GetCongestionControl() const;
 
   private:
-    /** A posted work request, until its last packet is acknowledged. */
-    struct PostedRequest : Message
-    {
-        uint64_t firstPsn;
-        uint64_t packets;
-    };
-
     uint64_t Post(Message request);
     void OnDoorbell(uint64_t packets);
-    std::size_t FindRequest(uint64_t psn) const;
     void ReceiveAck(const Frame& frame);
     std::vector<uint64_t> Acknowledge(uint64_t psn, int64_t now);
     void OnNak(const Frame& frame, uint64_t psn, int64_t now);
@@ -210,57 +205,49 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     bool IsWindowOpen(uint64_t inFlight) const;
     void SetWindow(uint64_t bytes);
     void SetMostInFlight();
-    bool IsInside(uint64_t psn) const;
-    void NotifySent(PostedRequest& request);
     bool Fill(Frame& frame, uint64_t psn);
     void Fail(const std::string& reason);
 
     // With thousands of queue pairs, each cache line that a packet touches is a cache miss. The
     // first SEND_LINES hold everything needed to send a packet in the middle of a message (see
     // Prefetch()). PSNs are 64 bit inside; the wire carries the low 24 bits.
-    bool m_resends{false};        // a packet must be retransmitted before the next new one
-    bool m_recovering{false};     // loss recovery must be told of progress
-    bool m_isWatched{false};      // RdmaTimerWatch checks its timer
-    bool m_reportsSent{false};    // whether a request has had Message::sent
-    bool m_reportsPeriods{false}; // see SteadyWatch
-    uint8_t m_requestMiddle{0};   // opcode in the middle of the request at m_requestFirst
-    uint8_t m_requestService{0};  // its type of service
+    bool m_resends{false}; // a packet must be retransmitted before the next new one
+    RdmaCongestionControl::Needs m_needs;
+    uint32_t m_limit{0}; // limit of packets in flight, by congestion control and NIC
     RdmaLossRecovery::Window m_window;
     uint64_t m_doorbellPsn{0};     // one past the last packet whose doorbell the NIC has seen
     uint64_t m_ackRequestedPsn{0}; // one past the last packet sent that requests an ACK
-    uint64_t m_requestFirst{0};    // first packet of the request sent last
-    uint64_t m_requestEnd{0};      // one past its last packet; 0 if each packet must look it up
-    uint32_t m_limit{0};           // limit of packets in flight, by congestion control and NIC
-    uint32_t m_lastBytes{0};       // size of the last packet on the line
     double m_picosecondsPerByte;   // of the last rate of the congestion control
     int64_t m_paceStart{0};        // start of the time that pacing charges to the last packet, ps
     int64_t m_byteQuota{0};        // bytes until the congestion control must be asked again
     int64_t m_holdUntil{0};        // RNR wait: nothing is sent before this time, ps
     RdmaPort& m_port;
+    uint32_t m_lastBytes{0}; // size of the last packet on the line
     const RdmaRemote m_remote;
-    RdmaCongestionControl::Needs m_needs;
-    bool m_selective; // loss recovery keeps packets ahead of a gap
-    bool m_irn;       // IRN's timeouts and limit in flight apply
-    bool m_failed{false};
+    RdmaWorkRequests m_requests;
 
     // An ACK in the middle of a message needs one more line.
     static constexpr std::size_t ACK_LINES = SEND_LINES + 1;
     alignas(64) uint64_t m_oldestEnd{0}; // one past the oldest incomplete request
     uint64_t m_ackedBytes{0};            // acknowledged since the last OnAck()
     uint64_t m_receivedAcks{0};
-    uint32_t m_refusals{0};   // RNR NAKs without progress since
-    uint32_t m_expiries{0};   // timer expiries without progress since
-    int64_t m_progress{0};    // start of the timer or arrival of the last ACK, ps
+    uint32_t m_refusals{0};       // RNR NAKs without progress since
+    uint32_t m_expiries{0};       // timer expiries without progress since
+    int64_t m_progress{0};        // start of the timer or arrival of the last ACK, ps
+    int64_t m_byteGrant{0};       // bytes of the last quota
+    double m_rate;                // last rate of the congestion control, bit/s
+    bool m_recovering{false};     // loss recovery must be told of progress
+    bool m_isWatched{false};      // RdmaTimerWatch checks its timer
+    bool m_reportsPeriods{false}; // see SteadyWatch
+    bool m_selective;             // loss recovery keeps packets ahead of a gap
+    bool m_irn;                   // IRN's timeouts and limit in flight apply
+    bool m_failed{false};
     uint64_t m_postedPsn{0};  // one past the last packet posted
-    int64_t m_byteGrant{0};   // bytes of the last quota
-    double m_rate;            // last rate of the congestion control, bit/s
     uint32_t m_mostInFlight;  // limit of packets in flight by the NIC
     uint32_t m_linePayload;   // of a full packet: the MTU, or what a program of the NIC makes of it
     uint64_t m_inFlightLimit; // by the NIC, bytes of payload on the line
 
     RdmaReceiver m_receiver;
-    // The oldest unacknowledged first; null before the first, as many only receive.
-    std::unique_ptr<std::deque<PostedRequest>> m_requests;
     QueuePairCounters m_counters; // without those derived from PSNs
     int64_t m_roundTrip{0};       // selective: smoothed round-trip time, ps
     int64_t m_variation{0};       // selective: smoothed deviation from it, ps
