@@ -7,7 +7,6 @@
 #ifndef DISTRIBUTED_TRAINING_COLLECTIVE_SCHEDULE_H
 #define DISTRIBUTED_TRAINING_COLLECTIVE_SCHEDULE_H
 
-#include "chunk-list.h"
 #include "collective-chunks.h"
 #include "rank-actions.h"
 #include "schedule-action.h"
@@ -79,7 +78,6 @@ class CollectiveSchedule : public CollectiveChunks
     static constexpr uint32_t MAX_STEPS = (1 << 21) - 2;
     /// Maximum number of messages between two ranks per step, including segments.
     static constexpr uint32_t MAX_MESSAGES = 1 << 16;
-
     /// Maximum number of copies of a chunk per rank, including the original.
     static constexpr uint32_t MAX_COPIES = 1024;
 
@@ -95,10 +93,7 @@ class CollectiveSchedule : public CollectiveChunks
         StoreRankZero(Symmetry::ROTATION, chunksToo);
     }
 
-    /**
-     * Stores the actions of rank 0 only, see above. Must be called before the first Add(), if
-     * CanUseExclusiveOr().
-     */
+    /** Likewise, if CanUseExclusiveOr(). */
     void UseExclusiveOr();
     /**
      * @return whether the number of ranks is a power of two, and the number of chunks a multiple
@@ -136,7 +131,11 @@ class CollectiveSchedule : public CollectiveChunks
                  const std::vector<uint32_t>& after = {},
                  uint32_t message = 0);
 
-    /** Appends an action on one run of chunks; see above. @return its number */
+    /**
+     * Appends an action on one run of chunks.
+     * @param rank,kind,peer,run,step,after,message see above
+     * @return number of the new action
+     */
     uint32_t Add(uint32_t rank,
                  Kind kind,
                  uint32_t peer,
@@ -148,7 +147,11 @@ class CollectiveSchedule : public CollectiveChunks
         return Append(rank, kind, peer, Place::ACTION, run, step, after, message);
     }
 
-    /** Appends an action on a list that Share() has returned; see above. @return its number */
+    /**
+     * Appends an action on a list that Share() has returned.
+     * @param rank,kind,peer,list,step,after,message see above
+     * @return number of the new action
+     */
     uint32_t Add(uint32_t rank,
                  Kind kind,
                  uint32_t peer,
