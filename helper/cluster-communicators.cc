@@ -106,11 +106,11 @@ ClusterCommunicators::InstallInNetwork(uint32_t largestJob, std::vector<std::str
 {
     const ClusterOptions& options = m_parts.options;
     const auto hostModel = MakeHostModel(options, m_parts.topology, {});
-    const std::string name =
-        options.algorithm == LibrarySelector::NAME && hostModel->HasSwitches() &&
-                largestJob == 0 && options.schedule.empty()
-            ? GetLibrarySystem(options, m_parts.topology)
-            : options.algorithm;
+    const std::string name = options.algorithm == LibrarySelector::NAME &&
+                                     hostModel->HasSwitches() && largestJob == 0 &&
+                                     options.schedule.empty()
+                                 ? GetLibrarySystem(options, m_parts.topology)
+                                 : options.algorithm;
     if (!IsInNetwork(name))
     {
         return;
