@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "communicator/nccl-tuning.h"
+#include "communicator/nccl-chunks.h"
 #include "test-case.h"
 
 #include "ns3/config.h"
@@ -689,7 +689,7 @@ TestNcclTuning()
         loops{{0, 0}, {1, 1}, {2, 2}, {7, 2}, {8, 4}, {63, 4}, {64, 8}, {1023, 8}, {1024, 16}};
     for (const auto& [mebibytes, loop] : loops)
     {
-        NS_TEST_EXPECT_MSG_EQ(inside.GetSwitchLoop(mebibytes << 20),
+        NS_TEST_EXPECT_MSG_EQ(NcclChunks(system).GetSwitchLoop(mebibytes << 20),
                               loop << 20,
                               mebibytes << " MiB");
     }

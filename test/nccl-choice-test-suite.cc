@@ -5,6 +5,7 @@
  */
 
 #include "collective/disjoint-rings.h"
+#include "communicator/nccl-chunks.h"
 #include "communicator/ofi-tuner.h"
 #include "communicator/server-map.h"
 #include "test-case.h"
@@ -84,12 +85,17 @@ TestTuning()
     system.localRate = 370.8e9;
     system.remoteRate = 400e9;
     const NcclTuning tuning(system);
+    const NcclTuning::System tree = system;
     // 1 + log2(8) + 0.8 steps: 38 chunks of each channel, or chunks of 128 KiB at most.
-    NS_TEST_EXPECT_MSG_EQ(tuning.GetTreeWindow(Protocol::LL128, 64 * MIB), 8 * 72000U, "small");
-    NS_TEST_EXPECT_MSG_EQ(tuning.GetTreeWindow(Protocol::LL128, 4096 * MIB), 8 * 576000U, "large");
-    NS_TEST_EXPECT_MSG_EQ(tuning.GetTreeWindow(Protocol::SIMPLE, MIB), 4 * MIB, "Simple");
+    NS_TEST_EXPECT_MSG_EQ(NcclChunks(tree).GetTreeWindow(Protocol::LL128, 64 * MIB),
+                          8 * 72000U,
+                          "small");
+    NS_TEST_EXPECT_MSG_EQ(NcclChunks(tree).GetTreeWindow(Protocol::LL128, 4096 * MIB),
+                          8 * 576000U,
+                          "large");
+    NS_TEST_EXPECT_MSG_EQ(NcclChunks(tree).GetTreeWindow(Protocol::SIMPLE, MIB), 4 * MIB, "Simple");
     system.switchTreeChunk = 512 << 10;
-    const NcclTuning large(system);
+    const NcclChunks large(system);
     for (const auto& [bytes, chunk] : std::map<uint64_t, uint64_t>{{7 * MIB, 32},
                                                                    {8 * MIB, 64},
                                                                    {63 * MIB, 64},

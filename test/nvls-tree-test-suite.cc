@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "communicator/nccl-tuning.h"
+#include "communicator/nccl-chunks.h"
 #include "innetwork-test-common.h"
 
 #include "ns3/packet-size.h"
@@ -324,7 +324,7 @@ Hosts()
     {
         system.servers = servers;
         system.ranks = 8 * servers;
-        NS_TEST_EXPECT_MSG_EQ(NcclTuning(system).GetSwitchTreeChunk(bytes), chunk, bytes);
+        NS_TEST_EXPECT_MSG_EQ(NcclChunks(system).GetSwitchTreeChunk(bytes), chunk, bytes);
     }
 }
 

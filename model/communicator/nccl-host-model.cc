@@ -23,6 +23,7 @@
  * ring.
  */
 
+#include "communicator/nccl-chunks.h"
 #include "communicator/nccl-tuning.h"
 #include "communicator/ofi-tuner.h"
 #include "communicator/server-map.h"
@@ -203,8 +204,9 @@ NcclHostModel::GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const
     }
     if (m_map.GetRemoteRate() > 0)
     {
+        const NcclChunks chunks(m_system);
         // The next window leaves when the first one is copied and the sender knows it.
-        const uint64_t window = tuning.GetWindow(protocol, IsExchange(schedule.operation));
+        const uint64_t window = chunks.GetWindow(protocol, IsExchange(schedule.operation));
         cost.windowBytes = std::max<uint64_t>(1, window * m_system.channels / schedule.GetLanes());
         const double latency =
             tuning.GetRemoteLatency(algorithm, protocol) * 1e-6 + m_networkLatency.GetSeconds();
@@ -217,7 +219,7 @@ NcclHostModel::GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const
         {
             // Small chunks follow each other through a tree, as many at a time as there are slots.
             const double inFlight =
-                static_cast<double>(tuning.GetTreeWindow(protocol, bytes) * m_system.channels) /
+                static_cast<double>(chunks.GetTreeWindow(protocol, bytes) * m_system.channels) /
                 lanes;
             cost.remoteSecondsPerByte =
                 std::max(cost.remoteSecondsPerByte,
@@ -321,7 +323,7 @@ NcclHostModel::GetSwitchCost(uint64_t bytes) const
     if (bytes > 0)
     {
         // The stages take turns with each other, so each takes as long as the traffic of a loop.
-        cost.copies = 2 * static_cast<double>(MakeSwitchTuning().GetSwitchLoop(bytes)) /
+        cost.copies = 2 * static_cast<double>(NcclChunks(m_system).GetSwitchLoop(bytes)) /
                       static_cast<double>(bytes);
     }
     return cost;
@@ -330,14 +332,14 @@ NcclHostModel::GetSwitchCost(uint64_t bytes) const
 SwitchCost
 NcclHostModel::GetSwitchTreeCost(uint64_t bytes) const
 {
-    const NcclTuning tuning = MakeSwitchTuning();
+    const NcclChunks chunks(m_system);
     SwitchCost cost;
     cost.start = GetSwitchStart(Algorithm::SWITCH_TREE, "several servers");
-    cost.chunk = tuning.GetSwitchTreeChunk(bytes);
-    cost.chunks = tuning.GetSwitchTreeSlots();
+    cost.chunk = chunks.GetSwitchTreeChunk(bytes);
+    cost.chunks = chunks.GetSwitchTreeSlots();
     // A copy takes as long as the traffic of a loop in the server, 1 + 1/n times the loop.
     const double share = 1 + static_cast<double>(m_system.servers) / m_system.ranks;
-    cost.copyTime = Seconds(2 * share * static_cast<double>(tuning.GetSwitchTreeLoop(bytes)) /
+    cost.copyTime = Seconds(2 * share * static_cast<double>(chunks.GetSwitchTreeLoop(bytes)) /
                             m_map.GetLocalRate());
     return cost;
 }

@@ -49,27 +49,6 @@ constexpr double MAX_SWITCH_TREE[][3] = {{26.5, 18.5, 10},
                                          {0, 57.7, 45.5},
                                          {0, 96, 80}};
 
-/// Slots of a connection (NCCL_STEPS), and the data in one, bytes, by protocol: an eighth of the
-/// buffers of 512 KiB (half of it flags) and 4.7 MiB (120 of 128 bytes); see System for Simple.
-constexpr uint64_t SLOTS = 8;
-constexpr uint64_t SLOT[] = {32 << 10, 576000};
-
-/// Channels of sums in the switch at most.
-constexpr uint32_t MAX_SWITCH_CHANNELS = 16;
-
-/// Chunks of sums in the switch, and the number of loops from which on they are not smaller.
-constexpr uint64_t SWITCH_CHUNKS[][2] = {{64, 64 << 10}, {8, 32 << 10}, {2, 16 << 10}};
-
-/// Chunks between servers: by number of servers, and by the number of loops from which on they are
-/// not smaller.
-constexpr uint32_t MANY_SERVERS = 4;
-constexpr uint64_t MAX_TREE_CHUNK = 128 << 10;
-constexpr uint64_t MAX_TREE_CHUNK_OF_MANY = 64 << 10;
-constexpr uint64_t TREE_CHUNKS[][2] = {{32, 256 << 10},
-                                       {16, 128 << 10},
-                                       {4, 64 << 10},
-                                       {1, 32 << 10}};
-
 /// Efficiency of sums in the switch by generation of GPUs.
 constexpr double SWITCH_EFFICIENCY[] = {0, 0, 0.85, 0.74};
 
@@ -335,79 +314,6 @@ NcclTuning::GetSeconds(Operation operation,
             ? 2
             : static_cast<double>(GetSteps(operation, m_system.ranks)) / m_system.ranks;
     return latency * US + static_cast<double>(bytes) * ratio / bandwidth;
-}
-
-uint64_t
-NcclTuning::GetSwitchLoop(uint64_t bytes) const
-{
-    const uint64_t chunks =
-        uint64_t{std::min(m_system.channels, MAX_SWITCH_CHANNELS)} * m_system.ranks;
-    uint64_t chunk = m_system.switchChunk;
-    for (const auto& [loops, smaller] : SWITCH_CHUNKS)
-    {
-        chunk = bytes < loops * chunks * chunk ? std::min(chunk, smaller) : chunk;
-    }
-    return std::min(bytes, chunks * chunk);
-}
-
-uint64_t
-NcclTuning::GetSwitchTreeChunks() const
-{
-    return uint64_t{std::min(m_system.channels, MAX_SWITCH_CHANNELS)} * m_perServer;
-}
-
-uint64_t
-NcclTuning::GetSwitchTreeChunk(uint64_t bytes) const
-{
-    uint64_t chunk = m_system.switchTreeChunk > 0       ? m_system.switchTreeChunk
-                     : m_system.servers >= MANY_SERVERS ? MAX_TREE_CHUNK_OF_MANY
-                                                        : MAX_TREE_CHUNK;
-    for (const auto& [loops, smaller] : TREE_CHUNKS)
-    {
-        chunk = bytes < loops * GetSwitchTreeChunks() * chunk ? std::min(chunk, smaller) : chunk;
-    }
-    return chunk;
-}
-
-uint64_t
-NcclTuning::GetSwitchTreeLoop(uint64_t bytes) const
-{
-    return std::min(bytes, GetSwitchTreeChunks() * GetSwitchTreeChunk(bytes));
-}
-
-uint64_t
-NcclTuning::GetSwitchTreeSlots() const
-{
-    return SLOTS * std::min(m_system.channels, MAX_SWITCH_CHANNELS);
-}
-
-uint64_t
-NcclTuning::GetWindow(Protocol protocol, bool isExchange) const
-{
-    return protocol != Protocol::SIMPLE ? SLOTS * SLOT[Index(protocol)]
-           : isExchange                 ? SLOTS * m_system.exchangeChunk
-                                        : m_system.buffer;
-}
-
-uint64_t
-NcclTuning::GetTreeWindow(Protocol protocol, uint64_t bytes) const
-{
-    if (protocol != Protocol::LL128)
-    {
-        return GetWindow(protocol, false);
-    }
-    uint64_t chunk = SLOT[Index(protocol)];
-    const double steps = 1 + GetLog2(m_system.servers) + 0.1 * m_perServer;
-    for (const auto& [chunks, least] : {std::pair(64, 128 << 10), std::pair(16, 32 << 10)})
-    {
-        while (bytes / (m_system.channels * chunk) <
-                   static_cast<uint64_t>(steps * chunks / m_perServer) &&
-               chunk > static_cast<uint64_t>(least))
-        {
-            chunk /= 2;
-        }
-    }
-    return SLOTS * chunk;
 }
 
 NcclTuning::Protocol

@@ -142,45 +142,6 @@ class NcclTuning
     static double GetWireFactor(Protocol protocol);
 
     /**
-     * The threads of a GPU copy a chunk into the buffers that the switch reads, let the switch add
-     * it, and copy the sum out again. These stages work at the same time, each on one loop: a chunk
-     * for every channel and rank (src/enqueue.cc). The first loop's copy and the last one's remain.
-     * @param bytes size of an all-reduce by Algorithm::SWITCH
-     * @return data in a loop, at most `bytes`
-     */
-    uint64_t GetSwitchLoop(uint64_t bytes) const;
-
-    /**
-     * @param bytes size of an all-reduce by Algorithm::SWITCH_TREE
-     * @return data of a channel's message between servers, bytes (src/enqueue.cc; Hopper's largest
-     *         chunks in src/transport)
-     */
-    uint64_t GetSwitchTreeChunk(uint64_t bytes) const;
-
-    /**
-     * @param bytes size of an all-reduce by Algorithm::SWITCH_TREE
-     * @return data in a loop, a chunk for every channel and rank of a server; at most `bytes`
-     */
-    uint64_t GetSwitchTreeLoop(uint64_t bytes) const;
-
-    /** @return chunks that a rank has in flight to another server at most, over all channels */
-    uint64_t GetSwitchTreeSlots() const;
-
-    /**
-     * @param protocol protocol
-     * @param isExchange whether for sends and receives, which have smaller chunks
-     * @return data that a connection of one channel has in flight at most, bytes: NCCL_STEPS slots
-     */
-    uint64_t GetWindow(Protocol protocol, bool isExchange) const;
-
-    /**
-     * @param protocol protocol
-     * @param bytes size of an all-reduce by Algorithm::TREE
-     * @return data that a connection of one channel has in flight at most, bytes (src/enqueue.cc)
-     */
-    uint64_t GetTreeWindow(Protocol protocol, uint64_t bytes) const;
-
-    /**
      * @param operation operation; for SWITCH, SWITCH_TREE and TREE an all-reduce
      * @param algorithm algorithm
      * @param protocol protocol; for SWITCH and SWITCH_TREE Protocol::SIMPLE
@@ -217,7 +178,6 @@ class NcclTuning
                            Algorithm algorithm,
                            Protocol protocol) const;
     double GetLatency(CollectiveOperation operation, Algorithm algorithm, Protocol protocol) const;
-    uint64_t GetSwitchTreeChunks() const;
     double GetMaxLowLatencyBandwidth() const;
 
     System m_system;

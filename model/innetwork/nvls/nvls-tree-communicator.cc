@@ -6,7 +6,7 @@
 
 #include "nvls-tree-communicator.h"
 
-#include "communicator/nccl-tuning.h"
+#include "communicator/nccl-chunks.h"
 
 #include "ns3/log.h"
 #include "ns3/sharp-wire-format.h"
@@ -129,7 +129,7 @@ NvlsTreeCommunicator::GetPacketsOfUnit(uint64_t bytes) const
         NcclTuning::System system;
         system.servers = GetSize() / GetOwners();
         system.ranks = GetSize();
-        chunk = NcclTuning(system).GetSwitchTreeChunk(bytes);
+        chunk = NcclChunks(system).GetSwitchTreeChunk(bytes);
     }
     return std::max<uint64_t>(1, TREES * chunk / (GetElements() * NUMBER_BYTES));
 }
