@@ -87,7 +87,7 @@ ClusterCommunicators::MakePlanner() const
 void
 ClusterCommunicators::InstallOnHosts(const ScheduledCommunicator::Planner& planner)
 {
-    const auto hostModel = MakeHostModel(m_parts.options, m_parts.topology, {});
+    const auto hostModel = m_parts.plan.GetHostModel({});
     for (uint32_t rank = 0; rank < GetRanks(); rank++)
     {
         const auto transport = m_parts.transports.Make(rank, MessageUse::RANKS);
@@ -105,7 +105,7 @@ void
 ClusterCommunicators::InstallInNetwork(uint32_t largestJob, std::vector<std::string>& notes)
 {
     const ClusterOptions& options = m_parts.options;
-    const auto hostModel = MakeHostModel(options, m_parts.topology, {});
+    const auto hostModel = m_parts.plan.GetHostModel({});
     const std::string name = options.algorithm == LibrarySelector::NAME &&
                                      hostModel->HasSwitches() && largestJob == 0 &&
                                      options.schedule.empty()
@@ -246,7 +246,7 @@ ClusterCommunicators::Split(const std::vector<std::vector<uint32_t>>& groups,
     for (const std::vector<uint32_t>& group : groups)
     {
         const auto planner = m_parts.plan.MakeForGroup(group, algorithm);
-        const auto hostModel = MakeHostModel(m_parts.options, m_parts.topology, group);
+        const auto hostModel = m_parts.plan.GetHostModel(group);
         for (CollectiveOperation operation : operations)
         {
             planner->Check(operation);

@@ -40,16 +40,6 @@ GetAlgorithmOfHosts(const std::string& algorithm)
 
 } // namespace
 
-std::shared_ptr<const HostModel>
-MakeHostModel(const ClusterOptions& options,
-              const TopologyGraph& topology,
-              const std::vector<uint32_t>& hosts)
-{
-    const auto ranks = static_cast<uint32_t>(hosts.empty() ? options.ranks : hosts.size());
-    const auto choice = Choose<HostModelEntry>(options.hostModel);
-    return choice.entry->make({topology, hosts, ranks, choice.values});
-}
-
 ClusterPlan::ClusterPlan(const ClusterOptions& options,
                          const TopologyGraph& topology,
                          const PacketSize& packet,
@@ -73,7 +63,7 @@ ClusterPlan::ClusterPlan(const ClusterOptions& options,
         return;
     }
     m_planner = Make({}, m_algorithm);
-    if (m_algorithm != AlgorithmChooser::NAME && m_algorithm != LibrarySelector::NAME)
+    if (!m_planner->Chooses())
     {
         const std::string name = KeyValues::Split(m_algorithm).GetName();
         m_planner->Check(Registry<CollectiveAlgorithm>::Find(name).operations.front());
@@ -101,6 +91,34 @@ ClusterPlan::LoadFile()
         std::make_shared<CollectivePlanner>("schedule " + m_options.schedule, std::move(schedule));
 }
 
+std::shared_ptr<const HostModel>
+ClusterPlan::GetHostModel(const std::vector<uint32_t>& hosts) const
+{
+    auto found = m_hostModels.find(hosts);
+    if (found == m_hostModels.end())
+    {
+        const auto ranks = static_cast<uint32_t>(hosts.empty() ? m_options.ranks : hosts.size());
+        const auto choice = Choose<HostModelEntry>(m_options.hostModel);
+        found = m_hostModels
+                    .emplace(hosts, choice.entry->make({m_topology, hosts, ranks, choice.values}))
+                    .first;
+    }
+    return found->second;
+}
+
+/** @return what chooses for a group; null: the algorithm is chosen */
+std::unique_ptr<AlgorithmSelector>
+ClusterPlan::MakeSelector(const std::vector<uint32_t>& hosts, const std::string& algorithm) const
+{
+    if (algorithm == AlgorithmChooser::NAME)
+    {
+        return std::make_unique<AlgorithmChooser>(m_network);
+    }
+    return algorithm == LibrarySelector::NAME
+               ? std::make_unique<LibrarySelector>(GetHostModel(hosts))
+               : nullptr;
+}
+
 std::shared_ptr<CollectivePlanner>
 ClusterPlan::Make(const std::vector<uint32_t>& hosts, const std::string& algorithm) const
 {
@@ -109,21 +127,14 @@ ClusterPlan::Make(const std::vector<uint32_t>& hosts, const std::string& algorit
     request.ranks = static_cast<uint32_t>(hosts.empty() ? m_options.ranks : hosts.size());
     request.topology = &m_topology;
     request.hosts = hosts;
-    if (algorithm == AlgorithmChooser::NAME)
+    if (auto selector = MakeSelector(hosts, algorithm))
     {
-        request.topology = m_limited ? m_limited.get() : &m_topology;
+        if (algorithm == AlgorithmChooser::NAME && m_limited)
+        {
+            request.topology = m_limited.get();
+        }
         m_choosers.push_back(
-            std::make_shared<CollectivePlanner>(std::make_unique<AlgorithmChooser>(m_network),
-                                                request,
-                                                m_options.verify));
-        return m_choosers.back();
-    }
-    if (algorithm == LibrarySelector::NAME)
-    {
-        m_choosers.push_back(std::make_shared<CollectivePlanner>(
-            std::make_unique<LibrarySelector>(MakeHostModel(m_options, m_topology, hosts)),
-            request,
-            m_options.verify));
+            std::make_shared<CollectivePlanner>(std::move(selector), request, m_options.verify));
         return m_choosers.back();
     }
     return std::make_shared<CollectivePlanner>(algorithm, request, m_options.verify);

@@ -16,24 +16,13 @@
 #include "ns3/topology-graph.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace ns3::training
 {
-
-/**
- * @ingroup distributed-training-helper
- * @param options of a cluster
- * @param topology of the cluster; must outlive the model
- * @param hosts of the ranks of a group; empty: of all ranks
- * @return the model of their hosts; null: hosts add no time
- * @throw ConfigurationError if the options name no host model
- */
-std::shared_ptr<const HostModel> MakeHostModel(const ClusterOptions& options,
-                                               const TopologyGraph& topology,
-                                               const std::vector<uint32_t>& hosts);
 
 /**
  * @ingroup distributed-training-helper
@@ -73,6 +62,13 @@ class ClusterPlan
     std::shared_ptr<CollectivePlanner> MakeForGroup(const std::vector<uint32_t>& hosts,
                                                     const std::string& algorithm) const;
 
+    /**
+     * @param hosts of the ranks of a group; empty: of all ranks
+     * @return the model of their hosts, made once; null: hosts add no time
+     * @throw ConfigurationError if the options name no host model
+     */
+    std::shared_ptr<const HostModel> GetHostModel(const std::vector<uint32_t>& hosts) const;
+
     /** @return parameters of the network, by which algorithms are chosen */
     const NetworkCost& GetNetworkCost() const;
 
@@ -87,6 +83,8 @@ class ClusterPlan
 
   private:
     void LoadFile();
+    std::unique_ptr<AlgorithmSelector> MakeSelector(const std::vector<uint32_t>& hosts,
+                                                    const std::string& algorithm) const;
     std::shared_ptr<CollectivePlanner> Make(const std::vector<uint32_t>& hosts,
                                             const std::string& algorithm) const;
 
@@ -98,6 +96,8 @@ class ClusterPlan
     std::string m_algorithmName; // from the options or the schedule file
     std::shared_ptr<CollectivePlanner> m_planner;
     mutable std::vector<std::shared_ptr<CollectivePlanner>> m_choosers; // planners that choose
+    /// By hosts of a group.
+    mutable std::map<std::vector<uint32_t>, std::shared_ptr<const HostModel>> m_hostModels;
 };
 
 } // namespace ns3::training

@@ -97,6 +97,12 @@ class CollectivePlanner
     /** @return the planned paths of the messages; empty: any paths */
     std::vector<RankPath> GetPaths() const;
 
+    /** @return whether algorithms are chosen by operation and size */
+    bool Chooses() const
+    {
+        return m_chooser != nullptr;
+    }
+
     /** @return whether schedules are verified */
     bool IsVerifying() const;
 

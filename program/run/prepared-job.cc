@@ -13,7 +13,6 @@
 
 #include "ns3/boolean.h"
 #include "ns3/guarded-run.h"
-#include "ns3/library-selector.h"
 #include "ns3/result-store.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/string.h"
@@ -92,8 +91,7 @@ PreparedJob::Install()
 void
 PreparedJob::ExplainChoices()
 {
-    if (options.cluster.algorithm != AlgorithmChooser::NAME &&
-        options.cluster.algorithm != LibrarySelector::NAME)
+    if (!cluster->GetPlanner().Chooses())
     {
         return;
     }
