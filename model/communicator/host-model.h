@@ -178,6 +178,8 @@ struct HostModelEntry
     bool addsFlags{false};
     /// Whether equal collectives cost the same time whenever they come.
     bool repeats{false};
+    /// Whether the hosts' library chooses algorithms, see HostModel::GetLibraryPlans().
+    bool chooses{false};
 };
 
 } // namespace ns3::training

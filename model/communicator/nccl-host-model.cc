@@ -73,6 +73,8 @@ class NcclHostModel : public HostModel
 
   private:
     NcclTuning MakeTuning(double rails) const;
+    std::optional<NcclTuning::Plan> FindPluginChoice(CollectiveOperation operation,
+                                                     uint64_t bytes) const;
     std::vector<NcclTuning::Plan> GetPlans(CollectiveOperation operation,
                                            uint64_t bytes,
                                            bool hasSwitches) const;
@@ -89,7 +91,7 @@ class NcclHostModel : public HostModel
     NcclTuning::System m_system; // without the rates
     bool m_hasSwitches;          // a switch in each server joins all its ranks
     bool m_isMesh;               // links join the ranks of a server directly
-    double m_copyRate;           // of a GPU's links together, bytes/s; 0: their rate
+    double m_localRate;          // at which a GPU copies through all its links, bytes/s; 0: none
     bool m_asksPlugin;           // the network's plugin may choose
     Time m_localLatency;         // beyond NCCL's, of a hop within a server
     Time m_networkLatency;       // beyond NCCL's, of a hop between servers
@@ -103,9 +105,7 @@ NcclHostModel::NcclHostModel(const HostModelRequest& request)
     : m_map(request),
       m_hasSwitches(!request.topology.scaleUpSwitches.empty()),
       m_isMesh(m_map.HasLocalLinks() && !m_hasSwitches),
-      m_copyRate(request.keys.GetText("copy-rate") == "auto"
-                     ? 0
-                     : static_cast<double>(request.keys.GetRate("copy-rate").GetBitRate()) / 8),
+      m_localRate(m_map.GetLocalSum()),
       m_asksPlugin(request.keys.GetText("tuner") == "ofi-p5"),
       m_localLatency(request.keys.GetTime("local-latency")),
       m_networkLatency(request.keys.GetTime("network-latency")),
@@ -122,16 +122,17 @@ NcclHostModel::NcclHostModel(const HostModelRequest& request)
     {
         m_system.protocols = {static_cast<Protocol>(Find(NcclTuning::GetProtocols(), protocol))};
     }
-    for (const auto& [key, protocols] :
-         {std::pair<const char*, std::vector<Protocol>>{"start", {Protocol::SIMPLE}},
-          {"start-low-latency", {Protocol::LL, Protocol::LL128}}})
+    if (request.keys.GetText("copy-rate") != "auto")
     {
-        for (const auto one : protocols)
+        const double rate = static_cast<double>(request.keys.GetRate("copy-rate").GetBitRate()) / 8;
+        m_localRate = m_localRate > 0 ? std::min(m_localRate, rate) : rate;
+    }
+    for (const auto one : {Protocol::LL, Protocol::LL128, Protocol::SIMPLE})
+    {
+        const char* key = one == Protocol::SIMPLE ? "start" : "start-low-latency";
+        if (request.keys.GetText(key) != "auto")
         {
-            if (request.keys.GetText(key) != "auto")
-            {
-                m_starts[static_cast<std::size_t>(one)] = request.keys.GetTime(key);
-            }
+            m_starts[static_cast<std::size_t>(one)] = request.keys.GetTime(key);
         }
     }
     m_system.networkLatency = request.keys.GetTime("declared-latency").GetSeconds() * 1e6;
@@ -157,20 +158,9 @@ NcclHostModel::GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const
     const bool isTree =
         schedule.algorithm.find("tree") != std::string::npos && schedule.algorithm != "multitree";
     const auto algorithm = isTree ? Algorithm::TREE : Algorithm::RING;
-    auto protocol = Protocol::SIMPLE;
-    if (m_system.protocols.size() == 1)
-    {
-        protocol = m_system.protocols.front();
-    }
-    else if (IsExchange(schedule.operation))
-    {
-        protocol =
-            bytes / m_system.ranks <= NcclTuning::MAX_EXCHANGE_LL ? Protocol::LL : Protocol::SIMPLE;
-    }
-    else
-    {
-        protocol = SelectProtocol(tuning, schedule.operation, algorithm, bytes);
-    }
+    const auto protocol = IsExchange(schedule.operation)
+                              ? tuning.SelectExchangeProtocol(bytes)
+                              : SelectProtocol(tuning, schedule.operation, algorithm, bytes);
 
     HostCost cost;
     cost.start = GetStart(algorithm, protocol);
@@ -179,9 +169,9 @@ NcclHostModel::GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const
     cost.remoteHop = GetRemoteHop(tuning, algorithm, protocol);
     cost.wireFactor = NcclTuning::GetWireFactor(protocol);
     double copy = tuning.GetCopyRate(algorithm, protocol);
-    for (const double limit : {m_map.GetLocalSum(), m_copyRate})
+    if (m_localRate > 0)
     {
-        copy = limit > 0 ? std::min(copy, limit) : copy;
+        copy = std::min(copy, m_localRate);
     }
     // The line has taken its part of the copy's time when the message arrives. Links of a mesh
     // carry all lanes at the same time; through a switch, each message has the whole line.
@@ -234,10 +224,16 @@ NcclTuning
 NcclHostModel::MakeTuning(double rails) const
 {
     NcclTuning::System system = m_system;
-    system.localRate =
-        m_copyRate > 0 ? std::min(m_copyRate, m_map.GetLocalSum()) : m_map.GetLocalSum();
+    system.localRate = m_localRate;
     system.remoteRate = m_map.GetRemoteRate(rails);
     return NcclTuning(system);
+}
+
+std::optional<NcclTuning::Plan>
+NcclHostModel::FindPluginChoice(CollectiveOperation operation, uint64_t bytes) const
+{
+    return m_asksPlugin ? FindOfiChoice(operation, m_system.ranks, m_system.servers, bytes)
+                        : std::nullopt;
 }
 
 std::vector<NcclTuning::Plan>
@@ -245,9 +241,7 @@ NcclHostModel::GetPlans(CollectiveOperation operation, uint64_t bytes, bool hasS
 {
     const NcclTuning tuning = MakeSwitchTuning();
     auto plans = tuning.GetPlans(operation, bytes, hasSwitches);
-    const auto choice = m_asksPlugin
-                            ? FindOfiChoice(operation, m_system.ranks, m_system.servers, bytes)
-                            : std::nullopt;
+    const auto choice = FindPluginChoice(operation, bytes);
     if (choice && (hasSwitches || choice->algorithm != Algorithm::SWITCH_TREE))
     {
         plans.insert(plans.begin(), *choice);
@@ -263,10 +257,8 @@ NcclHostModel::SelectProtocol(const NcclTuning& tuning,
                               Algorithm algorithm,
                               uint64_t bytes) const
 {
-    const auto choice = m_asksPlugin
-                            ? FindOfiChoice(operation, m_system.ranks, m_system.servers, bytes)
-                            : std::nullopt;
-    return choice && choice->algorithm == algorithm
+    const auto choice = FindPluginChoice(operation, bytes);
+    return choice && choice->algorithm == algorithm && m_system.protocols.size() > 1
                ? choice->protocol
                : tuning.SelectProtocol(operation, algorithm, bytes);
 }
@@ -382,27 +374,11 @@ NcclHostModel::HasSwitches() const
                                                        0));
 }
 
+/** @return key of a value that is automatic by default */
 Key
-MakeCopyRateKey()
+MakeAutomaticKey(const std::string& name, Key::Type type, const std::string& help)
 {
-    Key key =
-        Key::Of("copy-rate",
-                Key::Type::RATE,
-                "auto",
-                "at which the threads of a GPU copy through all its links; auto: as the "
-                "links are; NCCL counts 20.6 GB/s for an NVLink of a Hopper (src/graph/topo.h)");
-    key.words = {"auto"};
-    return key;
-}
-
-/** @return key of the time before the first step with some protocols */
-Key
-MakeStartKey(const std::string& name, const std::string& protocols)
-{
-    Key key = Key::Of(name,
-                      Key::Type::TIME,
-                      "auto",
-                      "time before the first step with " + protocols + "; auto: as NCCL expects");
+    Key key = Key::Of(name, type, "auto", help);
     key.words = {"auto"};
     return key;
 }
@@ -445,7 +421,11 @@ const Registry<HostModelEntry>::Entry g_nccl(
                 {"nccl", "ofi-p5"},
                 "who chooses algorithms and protocols: NCCL, or AWS's plugin for servers p5"),
       Key::Count("channels", 16, 1, 64, "thread blocks of a GPU that copy at the same time"),
-      MakeCopyRateKey(),
+      MakeAutomaticKey(
+          "copy-rate",
+          Key::Type::RATE,
+          "at which the threads of a GPU copy through all its links; auto: as the "
+          "links are; NCCL counts 20.6 GB/s for an NVLink of a Hopper (src/graph/topo.h)"),
       Key::Of("local-latency",
               Key::Type::TIME,
               "0us",
@@ -470,8 +450,12 @@ const Registry<HostModelEntry>::Entry g_nccl(
               Key::Type::TIME,
               "0us",
               "of that thread, for each chunk of such a message"),
-      MakeStartKey("start", "Simple"),
-      MakeStartKey("start-low-latency", "LL and LL128"),
+      MakeAutomaticKey("start",
+                       Key::Type::TIME,
+                       "time before the first step with Simple; auto: as NCCL expects"),
+      MakeAutomaticKey("start-low-latency",
+                       Key::Type::TIME,
+                       "time before the first step with LL and LL128; auto: as NCCL expects"),
       MakeBytesKey("buffer", "4MiB", "buffer of a connection with Simple (NCCL_BUFFSIZE)"),
       MakeBytesKey("exchange-chunk",
                    "128KiB",
@@ -482,6 +466,7 @@ const Registry<HostModelEntry>::Entry g_nccl(
                    "most of a chunk between switches that add; 0: "
                    "128 KiB, or 64 KiB from 4 servers on"),
       ServerMap::GetKey()},
+     true,
      true,
      true});
 

@@ -76,10 +76,9 @@ class NcclSocketHostModel : public HostModel
                 ? Algorithm::TREE
                 : Algorithm::RING;
         const uint32_t ranks = m_map.GetRanks();
-        const auto protocol = !IsExchange(schedule.operation)
-                                  ? tuning.SelectProtocol(schedule.operation, algorithm, bytes)
-                              : bytes / ranks <= NcclTuning::MAX_EXCHANGE_LL ? Protocol::LL
-                                                                             : Protocol::SIMPLE;
+        const auto protocol = IsExchange(schedule.operation)
+                                  ? tuning.SelectExchangeProtocol(bytes)
+                                  : tuning.SelectProtocol(schedule.operation, algorithm, bytes);
         const bool isLow = protocol == Protocol::LL;
         HostCost cost;
         cost.localHop = m_map.GetLocalHop(tuning.GetLocalLatency(algorithm, protocol) * 1e-6);
@@ -164,6 +163,7 @@ const Registry<HostModelEntry>::Entry g_ncclSocket(
               "of the socket threads for each message of an exchange, which has a connection of "
               "its own"),
       ServerMap::GetKey()},
+     true,
      true,
      true});
 

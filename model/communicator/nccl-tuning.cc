@@ -49,6 +49,9 @@ constexpr double MAX_SWITCH_TREE[][3] = {{26.5, 18.5, 10},
                                          {0, 57.7, 45.5},
                                          {0, 96, 80}};
 
+/// A message of an exchange of at most this size uses LL (NCCL_P2P_LL_THRESHOLD), bytes.
+constexpr uint64_t MAX_EXCHANGE_LL = 16384;
+
 /// Efficiency of sums in the switch by generation of GPUs.
 constexpr double SWITCH_EFFICIENCY[] = {0, 0, 0.85, 0.74};
 
@@ -319,7 +322,7 @@ NcclTuning::GetSeconds(Operation operation,
 NcclTuning::Protocol
 NcclTuning::SelectProtocol(Operation operation, Algorithm algorithm, uint64_t bytes) const
 {
-    auto fastest = Protocol::SIMPLE;
+    auto fastest = m_system.protocols.back();
     double least = INFINITE;
     for (const auto protocol : m_system.protocols)
     {
@@ -331,6 +334,13 @@ NcclTuning::SelectProtocol(Operation operation, Algorithm algorithm, uint64_t by
         }
     }
     return fastest;
+}
+
+NcclTuning::Protocol
+NcclTuning::SelectExchangeProtocol(uint64_t bytes) const
+{
+    return bytes / m_system.ranks <= MAX_EXCHANGE_LL ? m_system.protocols.front()
+                                                     : m_system.protocols.back();
 }
 
 std::vector<NcclTuning::Plan>

@@ -28,9 +28,6 @@ namespace ns3::training
 class NcclTuning
 {
   public:
-    /// A message of an exchange of at most this size uses LL (NCCL_P2P_LL_THRESHOLD), bytes.
-    static constexpr uint64_t MAX_EXCHANGE_LL = 16384;
-
     /** Algorithms of NCCL. */
     enum class Algorithm
     {
@@ -40,14 +37,20 @@ class NcclTuning
         SWITCH_TREE ///< sums in the switches of the servers, trees between servers
     };
 
-    struct Plan;
-
     /** Protocols of NCCL. */
     enum class Protocol
     {
         LL,    ///< a flag of 4 bytes after every 4 bytes
         LL128, ///< a flag of 8 bytes after every 120 bytes
         SIMPLE ///< flags apart from the data
+    };
+
+    /** What NCCL could run, and the time that it expects. */
+    struct Plan
+    {
+        Algorithm algorithm;
+        Protocol protocol;
+        double seconds;
     };
 
     /**
@@ -88,23 +91,14 @@ class NcclTuning
         double remoteRate{0};  ///< of all ports together that a ring leaves a server by, bytes/s
         /// What the network tells NCCL of its latency, us. It counts for expected times only.
         double networkLatency{0};
-        std::vector<Protocol> protocols{Protocol::LL,
-                                        Protocol::LL128,
-                                        Protocol::SIMPLE}; ///< usable
+        /// Usable ones, at least one, in the order of Protocol.
+        std::vector<Protocol> protocols{Protocol::LL, Protocol::LL128, Protocol::SIMPLE};
         uint64_t buffer{4 << 20};          ///< of a connection with Simple (NCCL_BUFFSIZE), bytes
         uint64_t exchangeChunk{128 << 10}; ///< NCCL_P2P_NET_CHUNKSIZE, bytes
         uint64_t switchChunk{128 << 10};   ///< most of a chunk of sums in a switch, bytes
         /// Most of a chunk between such switches, bytes; 0: 64 KiB from 4 servers on, otherwise 128
         /// KiB.
         uint64_t switchTreeChunk{0};
-    };
-
-    /** What NCCL could run, and the time that it expects. */
-    struct Plan
-    {
-        Algorithm algorithm;
-        Protocol protocol;
-        double seconds;
     };
 
     /** @param system the ranks */
@@ -162,6 +156,12 @@ class NcclTuning
     Protocol SelectProtocol(CollectiveOperation operation,
                             Algorithm algorithm,
                             uint64_t bytes) const;
+
+    /**
+     * @param bytes size of the whole vector of an exchange
+     * @return the protocol of its messages, which only their size decides
+     */
+    Protocol SelectExchangeProtocol(uint64_t bytes) const;
 
     /**
      * @param operation operation
