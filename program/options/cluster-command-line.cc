@@ -310,7 +310,7 @@ ClusterCommandLine::AddTo(ProgramOptions& options)
             m_cluster.machine = text + ": ";
             return values;
         },
-        m_cluster.machine);
+        &m_cluster.machine);
     AddNetworkTo(options);
     AddTransportTo(options);
     options.AddKind(
@@ -344,15 +344,14 @@ ClusterCommandLine::AddTo(ProgramOptions& options)
     options.AddRenamed("algorithm", "--collective=VALUE", "collective");
     options.AddRenamed("servers", "--collective=parameter-server:servers=VALUE", "collective");
     AddHostsTo(options);
-    options.AddPreset(
-        "host-model",
-        [](const std::string& text) {
-            const bool isNccl = text.compare(0, 4, LibrarySelector::NAME) == 0;
-            return isNccl
-                       ? std::vector<ProgramOptions::Value>{{"collective", LibrarySelector::NAME}}
-                       : std::vector<ProgramOptions::Value>();
-        },
-        m_assumed);
+    options.AddPreset("host-model", [](const std::string& text) {
+        std::vector<ProgramOptions::Value> values;
+        if (Choose<HostModelEntry>(text).entry->chooses)
+        {
+            values.push_back({"collective", LibrarySelector::NAME});
+        }
+        return values;
+    });
     options.AddUnsigned("segments",
                         "pipeline segments per chunk; 0: chosen by the algorithm",
                         m_cluster.segments,

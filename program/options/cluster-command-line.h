@@ -112,7 +112,6 @@ class ClusterCommandLine
 
     ClusterOptions& m_cluster;
     std::string m_machine{"none"}; // whose parts are defaults
-    std::string m_assumed;         // what a host model sets
     bool m_printTopology{false};
     std::string m_exportTopology; // file, or empty: none
     bool m_printSchedule{false};

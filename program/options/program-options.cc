@@ -189,9 +189,9 @@ ProgramOptions::Parse(const std::vector<std::string>& arguments)
 void
 ProgramOptions::AddPreset(const std::string& name,
                           const std::function<std::vector<Value>(const std::string& text)>& values,
-                          std::string& note)
+                          std::string* note)
 {
-    m_presets.emplace_back([this, name, values, &note] {
+    m_presets.emplace_back([this, name, values, note] {
         if (!IsGiven(name))
         {
             return;
@@ -203,8 +203,11 @@ ProgramOptions::AddPreset(const std::string& name,
             {
                 TypedOptions::Set(*option, value.text);
                 option->isGiven = false;
-                note += (note.empty() || note.back() == ' ' ? "" : ", ") + value.name + "=" +
-                        value.text;
+                if (note)
+                {
+                    *note += (note->empty() || note->back() == ' ' ? "" : ", ") + value.name + "=" +
+                             value.text;
+                }
             }
         }
     });

@@ -97,11 +97,11 @@ class ProgramOptions : public TypedOptions
      * @param name of the option
      * @param values returns names and values of other options for its value; those that the program
      *        does not have are left out
-     * @param note receives what was set, such as "rate=10Gbps, transport=tcp"
+     * @param note receives what was set, such as "rate=10Gbps, transport=tcp"; null: nobody
      */
     void AddPreset(const std::string& name,
                    const std::function<std::vector<Value>(const std::string& text)>& values,
-                   std::string& note);
+                   std::string* note = nullptr);
 
     /**
      * Adds a member to the JSON of `--describe`.
