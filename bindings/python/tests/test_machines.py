@@ -73,36 +73,27 @@ def test_refusals(program):
     assert "allowed: with a host model that does" in process.stderr
 
 
-# Bus bandwidth, GB/s: aws-gpu-communication-benchmark, nccl-tests on p5.48xlarge. The first row
-# gave network-latency; the others are predicted.
+# p5: bus bandwidth, GB/s, by aws-gpu-communication-benchmark (nccl-tests on p5.48xlarge); its first
+# row gave network-latency. a100-mesh4: time, us, by simllm (NCCL 2.31 on 4 A100 without NVSwitch);
+# its first row gave local-rate. The others are predicted.
 @pytest.mark.parametrize(
-    ("operation", "ranks", "size", "measured", "tolerance"),
+    ("machine", "operation", "ranks", "size", "measured", "tolerance"),
     [
-        ("all-gather", 64, "64M", 86.8, 0.02),
-        ("all-gather", 16, "32M", 131.3, 0.25),
-        ("all-reduce", 64, "32M", 86.74, 0.25),
-        ("all-reduce", 16, "64M", 207.0, 0.25),
-        ("all-reduce", 16, "128M", 305.13, 0.25),
-        ("all-to-all", 16, "64M", 62.16, 0.25),
+        ("p5", "all-gather", 64, "64M", 86.8, 0.02),
+        ("p5", "all-gather", 16, "32M", 131.3, 0.25),
+        ("p5", "all-reduce", 64, "32M", 86.74, 0.25),
+        ("p5", "all-reduce", 16, "64M", 207.0, 0.25),
+        ("p5", "all-reduce", 16, "128M", 305.13, 0.25),
+        ("p5", "all-to-all", 16, "64M", 62.16, 0.25),
+        ("a100-mesh4", "reduce-scatter", 4, "1G", 3850.65, 0.01),
+        ("a100-mesh4", "all-reduce", 2, "16K", 11.62, 0.25),
+        ("a100-mesh4", "all-reduce", 4, "256M", 1983.69, 0.12),
+        ("a100-mesh4", "all-reduce", 2, "1G", 14754.41, 0.12),
+        ("a100-mesh4", "broadcast", 4, "1M", 23.4, 0.12),
+        ("a100-mesh4", "all-gather", 4, "16M", 114.53, 0.25),
     ],
 )
-def test_p5_as_measured(program_json, operation, ranks, size, measured, tolerance):
-    row, _ = measure(program_json, "p5", ranks, size, f"--operation={operation}")
-    assert row["busbw_GBps"] == pytest.approx(measured, rel=tolerance)
-
-
-# Time, us: NCCL 2.31 on 4 A100 without NVSwitch (simllm). The first row gave local-rate.
-@pytest.mark.parametrize(
-    ("operation", "ranks", "size", "measured", "tolerance"),
-    [
-        ("reduce-scatter", 4, "1G", 3850.65, 0.01),
-        ("all-reduce", 2, "16K", 11.62, 0.25),
-        ("all-reduce", 4, "256M", 1983.69, 0.12),
-        ("all-reduce", 2, "1G", 14754.41, 0.12),
-        ("broadcast", 4, "1M", 23.4, 0.12),
-        ("all-gather", 4, "16M", 114.53, 0.25),
-    ],
-)
-def test_mesh_as_measured(program_json, operation, ranks, size, measured, tolerance):
-    row, _ = measure(program_json, "a100-mesh4", ranks, size, f"--operation={operation}")
-    assert row["time_us"] == pytest.approx(measured, rel=tolerance)
+def test_as_measured(program_json, machine, operation, ranks, size, measured, tolerance):
+    row, _ = measure(program_json, machine, ranks, size, f"--operation={operation}")
+    figure = row["busbw_GBps" if machine == "p5" else "time_us"]
+    assert figure == pytest.approx(measured, rel=tolerance)
