@@ -78,6 +78,7 @@ class NcclHostModel : public HostModel
     std::vector<NcclTuning::Plan> GetPlans(CollectiveOperation operation,
                                            uint64_t bytes,
                                            bool hasSwitches) const;
+    bool IsAllowed(Algorithm algorithm) const;
     Protocol SelectProtocol(const NcclTuning& tuning,
                             CollectiveOperation operation,
                             Algorithm algorithm,
@@ -88,16 +89,17 @@ class NcclHostModel : public HostModel
     Time GetSwitchStart(Algorithm algorithm, const std::string& allowed) const;
 
     ServerMap m_map;
-    NcclTuning::System m_system; // without the rates
-    bool m_hasSwitches;          // a switch in each server joins all its ranks
-    bool m_isMesh;               // links join the ranks of a server directly
-    double m_localRate;          // at which a GPU copies through all its links, bytes/s; 0: none
-    bool m_asksPlugin;           // the network's plugin may choose
-    Time m_localLatency;         // beyond NCCL's, of a hop within a server
-    Time m_networkLatency;       // beyond NCCL's, of a hop between servers
-    Time m_creditLatency;        // beyond the delay, until a slot is free
-    Time m_messageOverhead;      // of a message between servers
-    Time m_chunkOverhead;        // of its chunks, each
+    NcclTuning::System m_system;  // without the rates
+    bool m_hasSwitches;           // a switch in each server joins all its ranks
+    bool m_isMesh;                // links join the ranks of a server directly
+    double m_localRate;           // at which a GPU copies through all its links, bytes/s; 0: none
+    bool m_asksPlugin;            // the network's plugin may choose
+    std::string m_betweenServers; // what several servers may run, or "auto"
+    Time m_localLatency;          // beyond NCCL's, of a hop within a server
+    Time m_networkLatency;        // beyond NCCL's, of a hop between servers
+    Time m_creditLatency;         // beyond the delay, until a slot is free
+    Time m_messageOverhead;       // of a message between servers
+    Time m_chunkOverhead;         // of its chunks, each
     std::array<std::optional<Time>, 3> m_starts{}; // by protocol; none: NCCL's
 };
 
@@ -107,6 +109,7 @@ NcclHostModel::NcclHostModel(const HostModelRequest& request)
       m_isMesh(m_map.HasLocalLinks() && !m_hasSwitches),
       m_localRate(m_map.GetLocalSum()),
       m_asksPlugin(request.keys.GetText("tuner") == "ofi-p5"),
+      m_betweenServers(request.keys.GetText("between-servers")),
       m_localLatency(request.keys.GetTime("local-latency")),
       m_networkLatency(request.keys.GetTime("network-latency")),
       m_creditLatency(request.keys.GetTime("credit-latency")),
@@ -248,7 +251,21 @@ NcclHostModel::GetPlans(CollectiveOperation operation, uint64_t bytes, bool hasS
         plans.front().seconds =
             tuning.GetSeconds(operation, choice->algorithm, choice->protocol, bytes);
     }
+    const auto isForbidden = [this](const NcclTuning::Plan& plan) {
+        return !IsAllowed(plan.algorithm);
+    };
+    if (!std::all_of(plans.begin(), plans.end(), isForbidden)) // a broadcast has no tree
+    {
+        plans.erase(std::remove_if(plans.begin(), plans.end(), isForbidden), plans.end());
+    }
     return plans;
+}
+
+bool
+NcclHostModel::IsAllowed(Algorithm algorithm) const
+{
+    return m_system.servers == 1 || m_betweenServers == "auto" ||
+           algorithm == (m_betweenServers == "ring" ? Algorithm::RING : Algorithm::TREE);
 }
 
 NcclTuning::Protocol
@@ -366,7 +383,7 @@ bool
 NcclHostModel::HasSwitches() const
 {
     const auto algorithm = m_system.servers == 1 ? Algorithm::SWITCH : Algorithm::SWITCH_TREE;
-    return m_hasSwitches && m_system.ranks % m_system.servers == 0 &&
+    return m_hasSwitches && IsAllowed(algorithm) && m_system.ranks % m_system.servers == 0 &&
            m_system.ranks > m_system.servers &&
            std::isfinite(MakeSwitchTuning().GetSeconds(CollectiveOperation::ALL_REDUCE,
                                                        algorithm,
@@ -420,6 +437,10 @@ const Registry<HostModelEntry>::Entry g_nccl(
                 "nccl",
                 {"nccl", "ofi-p5"},
                 "who chooses algorithms and protocols: NCCL, or AWS's plugin for servers p5"),
+      Key::Word("between-servers",
+                "auto",
+                {"auto", "ring", "tree"},
+                "what --collective=nccl runs on several servers, as NCCL_ALGO tells NCCL"),
       Key::Count("channels", 16, 1, 64, "thread blocks of a GPU that copy at the same time"),
       MakeAutomaticKey(
           "copy-rate",

@@ -12,6 +12,7 @@ MACHINES = {
     "gb200-nvl72": 72,
     "gh200-mesh4": 4,
     "hgx-b200": 8,
+    "hpn-h100": 16,
     "mi300x": 8,
     "p5": 24,
 }
@@ -64,6 +65,14 @@ def test_ranks_per_server(program_json):
     assert "gpus=2," in document["configuration"]["topology"]
 
 
+@pytest.mark.parametrize(("words", "kind"), [("auto", "nvls-tree"), ("ring", "ring"), ("tree", "nccl-tree")])
+def test_limits_of_the_choice_between_servers(program_json, words, kind):
+    row, _ = measure(
+        program_json, "dgx-h100", 16, "64M", f"--host-model=nccl:between-servers={words}"
+    )
+    assert kind in row["choice"].split(",")[0]
+
+
 def test_refusals(program):
     process = program("collective-benchmark", "--machine=dgx-h1000")
     assert process.returncode == 2
@@ -75,7 +84,7 @@ def test_refusals(program):
 
 # p5: bus bandwidth, GB/s, by aws-gpu-communication-benchmark (nccl-tests on p5.48xlarge); its first
 # row gave network-latency. a100-mesh4: time, us, by simllm (NCCL 2.31 on 4 A100 without NVSwitch);
-# its first row gave local-rate. The others are predicted.
+# its first row gave local-rate. hpn-h100: bus bandwidth by SimAI. The others are predicted.
 @pytest.mark.parametrize(
     ("machine", "operation", "ranks", "size", "measured", "tolerance"),
     [
@@ -85,6 +94,8 @@ def test_refusals(program):
         ("p5", "all-reduce", 16, "64M", 207.0, 0.25),
         ("p5", "all-reduce", 16, "128M", 305.13, 0.25),
         ("p5", "all-to-all", 16, "64M", 62.16, 0.25),
+        ("hpn-h100", "all-reduce", 64, "32M", 93.12, 0.12),
+        ("hpn-h100", "all-reduce", 128, "64M", 81.48, 0.12),
         ("a100-mesh4", "reduce-scatter", 4, "1G", 3850.65, 0.01),
         ("a100-mesh4", "all-reduce", 2, "16K", 11.62, 0.25),
         ("a100-mesh4", "all-reduce", 4, "256M", 1983.69, 0.12),
@@ -95,5 +106,5 @@ def test_refusals(program):
 )
 def test_as_measured(program_json, machine, operation, ranks, size, measured, tolerance):
     row, _ = measure(program_json, machine, ranks, size, f"--operation={operation}")
-    figure = row["busbw_GBps" if machine == "p5" else "time_us"]
+    figure = row["time_us" if machine == "a100-mesh4" else "busbw_GBps"]
     assert figure == pytest.approx(measured, rel=tolerance)
