@@ -135,6 +135,7 @@ def get_files(native: Path) -> dict[str, Path]:
     names = [
         *package.glob("*.py"),
         *package.glob("report_parts/*"),
+        *package.glob("measured/*.csv"),
         package / "py.typed",
         package / "VERSION",
     ]

@@ -60,6 +60,7 @@ from .shared_cluster import SharedCluster, SharedResult
 from .sweeps import read_sweep, run_each, sweep
 from .tracing import connect
 from .training_job import TrainingJob, TrainingResult
+from .validation import list_validations, summarize_validation, validate
 
 if TYPE_CHECKING:
     from . import plot
@@ -103,6 +104,7 @@ __all__ = [
     "connect",
     "find_build",
     "list_tables",
+    "list_validations",
     "ns",
     "plot",
     "read_grid",
@@ -110,7 +112,9 @@ __all__ = [
     "read_sweep",
     "report",
     "run_each",
+    "summarize_validation",
     "sweep",
+    "validate",
 ]
 
 

@@ -4,7 +4,10 @@
 from __future__ import annotations
 
 import argparse
+import importlib
+import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .build import BuildNotFound
@@ -14,6 +17,8 @@ from .report_page import report
 from .sweep_store import CHANGED
 from .sweeps import read_sweep, sweep
 from .units import split_unit
+from .validation import MOST_BYTES, summarize_validation, to_bytes, validate
+from .validation_page import write_validation_page
 
 if TYPE_CHECKING:
     import pandas
@@ -103,10 +108,44 @@ def _report(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _add_validate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--only", help="names of tables, separated by commas")
+    parser.add_argument(
+        "--most",
+        metavar="BYTES",
+        help="size of the largest collectives, as 64M; larger rows are not run [256M]",
+    )
+    parser.add_argument("--workers", type=int, help="runs at a time [number of cores]")
+    parser.add_argument("--json", metavar="FILE", help="file for all rows; - is the output")
+    parser.add_argument("--html", metavar="FILE", help="page with all rows and plots")
+
+
+def _validate(arguments: argparse.Namespace) -> int:
+    only = arguments.only.split(",") if arguments.only else None
+    most = MOST_BYTES if arguments.most is None else to_bytes(arguments.most)
+    frame = validate(only, most, arguments.workers)
+    if arguments.html:
+        write_validation_page(frame, arguments.html)
+    if arguments.json:
+        text = json.dumps({"rows": json.loads(frame.to_json(orient="records"))}, indent=2)
+        if arguments.json == "-":
+            print(text)
+            return 0
+        Path(arguments.json).write_text(text + "\n", encoding="utf-8")
+    pandas = importlib.import_module("pandas")
+    with pandas.option_context("display.max_colwidth", 70, "display.float_format", "{:.4g}".format):
+        for table, rows in frame.groupby("table", sort=False):
+            print(f"{table}: {rows['source'].iloc[0]}")
+            print(rows.drop(columns=["table", "source"]).to_string(index=False, na_rep="-"), end="\n\n")
+        print(summarize_validation(frame).to_string(index=False, na_rep="-"))
+    return 0
+
+
 # Name: help, function that adds the arguments, function that returns the exit status.
 _COMMANDS: dict[str, tuple[str, Any, Any]] = {
     "sweep": ("run a grid, or the rest of it", _add_sweep, _sweep),
     "report": ("write a page that shows what limits a run", _add_report, _report),
+    "validate": ("set what was measured or published beside ours", _add_validate, _validate),
     "plot": ("draw a column of a sweep, with confidence intervals", _add_plot, _plot),
 }
 

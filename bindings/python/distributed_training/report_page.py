@@ -50,7 +50,7 @@ def report(
     """
     path, runs = _find_runs(source, run_id)
     output = os.fspath(output)
-    _check_output(output)
+    check_output(output, _BEGIN)
     queries = _read_queries()
     drawn = runs[-MAX_RUNS:]
     try:
@@ -63,6 +63,11 @@ def report(
     library = gzip.decompress((_PARTS / "plotly-basic.min.js.gz").read_bytes()).decode()
     page = page.replace("/*data*/", data.replace("<", "\\u003c"), 1)
     page = page.replace("/*library*/", library, 1)
+    write_page(output, page)
+
+
+def write_page(output: str, page: str) -> None:
+    """Write a page, complete or not at all."""
     growing = f"{output}.{os.getpid()}.part"
     try:
         with open(growing, "w", encoding="utf-8", newline="") as file:
@@ -107,13 +112,13 @@ def _find_runs(
     return path, wanted
 
 
-def _check_output(path: str) -> None:
-    """Raise an error if a page must not be written there."""
+def check_output(path: str, begin: bytes) -> None:
+    """Raise an error if a page that begins like this must not be written there."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise ValueError(f"report {path!r}: is no regular file (allowed: a new file or a report)")
     if os.path.exists(path) and os.path.getsize(path):
         with open(path, "rb") as file:
-            if file.read(len(_BEGIN)) != _BEGIN:
+            if file.read(len(begin)) != begin:
                 raise ValueError(
                     f"report {path!r}: is something else, which is not overwritten (allowed: a new "
                     "file or a report)"

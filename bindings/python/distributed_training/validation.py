@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Measured and published numbers beside ours: validate()."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
+
+from .collective_benchmark import CollectiveBenchmark
+from .near_names import did_you_mean
+from .program import Program, get_program_class
+from .sweeps import _make_bar, run_each
+
+if TYPE_CHECKING:
+    import pandas
+
+PROGRAMS = (
+    "fpga-ring",
+    "in-network-aggregation",
+    "inceptionn",
+    "job-validation",
+    "multitree-allreduce",
+    "nccl-tables",
+    "switch-parameter-server",
+    "topology-codesign",
+)
+"""Programs that print published numbers beside ours, each a table."""
+
+MOST_BYTES = 256 << 20
+"""Default size of the largest collectives that are simulated."""
+
+_MEASURED = Path(__file__).with_name("measured")
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_COLUMNS = ("table", "source", "row", "role", "unit", "published", "ours", "error_percent")
+
+
+class _Run(NamedTuple):
+    """A run of a program, and how its result becomes rows."""
+
+    job: Program[Any]
+    table: str
+    head: dict[str, str]  # of a measured table; empty for a program of published numbers
+    rows: list[dict[str, str]]
+
+
+def validate(
+    only: Union[list[str], None] = None,
+    most_bytes: int = MOST_BYTES,
+    workers: Union[int, None] = None,
+) -> pandas.DataFrame:
+    """Run everything that has been measured or published, and return it beside ours.
+
+    The columns are table, source, row, role, unit, published, ours and error_percent. A role is
+    "calibration (NAME)", if that row gave a constant of ours, or else "predicted". Measured tables
+    are CSV files in the folder measured/ of this package: their columns are options of
+    collective-benchmark, "published" and "calibrates", and their comments give title, source,
+    unit and the column of the result. Other tables are those of the programs in PROGRAMS.
+
+    Args:
+        only: names of tables; by default all, see list_validations().
+        most_bytes: size of the largest collectives; larger rows have no number of ours.
+        workers: runs at a time; by default the number of cores.
+
+    Raises ValueError for an unknown table, and what Program.run() raises.
+    """
+    import pandas
+
+    names = list_validations()
+    for name in only or []:
+        if name not in names:
+            near = did_you_mean(name, names)
+            raise ValueError(f"table {name!r}{near} (allowed: {', '.join(names)})")
+    runs = [
+        run for name in names if not only or name in only for run in _plan(name, int(most_bytes))
+    ]
+    found: dict[int, list[dict[str, Any]]] = {}
+    with _make_bar(len(runs)) as bar:
+        for index, result in run_each((run.job for run in runs), workers=workers):
+            if isinstance(result, Exception):
+                raise result
+            found[index] = list(_read(runs[index], result.data))
+            bar.update()
+    rows = [row for index in range(len(runs)) for row in found[index]]
+    frame = pandas.DataFrame(rows, columns=list(_COLUMNS))
+    frame["error_percent"] = 100 * (frame["ours"] / frame["published"] - 1)
+    return frame
+
+
+def list_validations() -> list[str]:
+    """Return the names of the tables: the measured ones, then those of programs."""
+    return [*sorted(path.stem for path in _MEASURED.glob("*.csv")), *PROGRAMS]
+
+
+def summarize_validation(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Return a row for each table of validate(): how many rows, and the errors of predicted ones.
+
+    Errors are absolute values, %: the median, the 90th percentile, the largest.
+    """
+    import pandas
+
+    summaries = []
+    for name, rows in frame.groupby("table", sort=False):
+        errors = rows.loc[rows["role"] == "predicted", "error_percent"].abs().dropna()
+        summaries.append(
+            {
+                "table": name,
+                "rows": len(rows),
+                "calibration": int((rows["role"] != "predicted").sum()),
+                "not_run": int(rows["ours"].isna().sum()),
+                "predicted": len(errors),
+                "median_percent": errors.median(),
+                "p90_percent": errors.quantile(0.9),
+                "worst_percent": errors.max(),
+            }
+        )
+    return pandas.DataFrame(summaries)
+
+
+def _plan(name: str, most_bytes: int) -> Iterator[_Run]:
+    """Yield the runs of a table: one for all sizes of a measured operation."""
+    if name in PROGRAMS:
+        yield _Run(get_program_class(name)(), name, {}, [])
+        return
+    head, rows = _read_measured(_MEASURED / f"{name}.csv")
+    own = ("bytes", "published", "calibrates")
+
+    def get_options(row: dict[str, str]) -> dict[str, str]:
+        return {key: value for key, value in row.items() if key not in own}
+
+    for options, group in itertools.groupby(rows, get_options):
+        listed = list(group)
+        sizes = [row["bytes"] for row in listed if to_bytes(row["bytes"]) <= most_bytes]
+        # Of a table whose rows are all larger the smallest one is run.
+        sizes = sizes or [min((row["bytes"] for row in listed), key=to_bytes)]
+        yield _Run(CollectiveBenchmark(**options, bytes=sizes), name, head, listed)
+
+
+def _read_measured(path: Path) -> tuple[dict[str, str], list[dict[str, str]]]:
+    """Return the comments of a table, NAME: TEXT, and its rows."""
+    lines = path.read_text(encoding="ascii").splitlines()
+    comments = [line[2:].split(": ", 1) for line in lines if line.startswith("# ")]
+    return dict(comments), list(csv.DictReader(line for line in lines if line[:1] != "#"))
+
+
+def to_bytes(text: str) -> int:
+    """Return a size such as 64M in bytes. Raises ValueError for another text."""
+    number = text.rstrip("KMG")
+    if not number.isascii() or not number.isdigit() or text[len(number) :] not in _UNITS:
+        raise ValueError(f"{text!r} is no size (allowed: bytes, also with K, M or G)")
+    return int(number) * _UNITS[text[len(number) :]]
+
+
+def _show_bytes(size: int) -> str:
+    """Return a size in the largest unit in which it is a whole number."""
+    unit = max((unit for unit in _UNITS if size % _UNITS[unit] == 0), key=_UNITS.__getitem__)
+    return f"{size // _UNITS[unit]} {unit + 'iB' if unit else 'bytes'}"
+
+
+def _read(run: _Run, data: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a run."""
+    if run.head:
+        ours = {row["bytes"]: row[run.head["result"]] for row in data["rows"]}
+        for row in run.rows:
+            yield {
+                "table": run.table,
+                "source": run.head["source"],
+                "row": f"{row['operation']}, {row['ranks']} GPUs, {_show_bytes(to_bytes(row['bytes']))}",
+                "role": f"calibration ({row['calibrates']})" if row["calibrates"] else "predicted",
+                "unit": run.head["unit"],
+                "published": float(row["published"]),
+                "ours": ours.get(to_bytes(row["bytes"])),
+            }
+        return
+    for rows in data.values():
+        for row in rows if isinstance(rows, list) else []:
+            if isinstance(row, dict) and "published_GBps" in row:
+                size = _show_bytes(row["bytes"])
+                text = f"{row['cluster']}: {row['operation']}, {row['algorithm']}, {size}"
+                numbers = {"unit": "GB/s", "published": row["published_GBps"]}
+                row = {"figure": text, **row, **numbers, "ours": row["nccl_GBps"]}
+            if isinstance(row, dict) and row.get("published") and row.get("ours") is not None:
+                kept = {name: row.get(name, "") for name in ("source", "unit", "published", "ours")}
+                role = row.get("role") or "predicted"
+                yield {"table": run.table, "row": row["figure"], "role": role, **kept}
