@@ -8,8 +8,8 @@
  * @file
  * @ingroup distributed-training-job
  *
- * The GPUs. Peaks and bandwidths: NVIDIA's data sheets, dense products, SXM modules. Throughputs of
- * one GPU in mixed precision, from:
+ * The GPUs. Peaks, bandwidths and memory: NVIDIA's data sheets, dense products, SXM modules.
+ * Throughputs of one GPU in mixed precision, from:
  *
  * - DLE: NVIDIA DeepLearningExamples, README of PyTorch/Classification/ConvNets/resnet50v1.5
  *   (container 21.03) and of PyTorch/LanguageModeling/BERT (21.11, pre-training, sequences of 128,
@@ -39,6 +39,8 @@ namespace ns3::training
 namespace
 {
 
+constexpr uint64_t GIGABYTE = 1'000'000'000;
+
 const Registry<GpuEntry>::Entry g_a100(
     "a100",
     {"NVIDIA A100 80 GB: 312 TFLOP/s, 2.04 TB/s; measured: every built-in model",
@@ -50,7 +52,8 @@ const Registry<GpuEntry>::Entry g_a100(
       {"resnet50", 2470, 256, "NVIDIA DLE"},
       {"vgg16", 1190, 448, "Lambda TF"}},
      0,
-     0.52});
+     0.52,
+     80 * GIGABYTE});
 
 const Registry<GpuEntry>::Entry g_h100(
     "h100",
@@ -61,7 +64,8 @@ const Registry<GpuEntry>::Entry g_h100(
      {{"bert-large", 580 * 309.0 / 152, 256, "NVIDIA DLE on A100 x 309 / 152, Lambda PyTorch"},
       {"resnet50", 2470 * 2790.0 / 1582, 256, "NVIDIA DLE on A100 x 2790 / 1582, Lambda PyTorch"}},
      1978.9e12,
-     0.49});
+     0.49,
+     80 * GIGABYTE});
 
 const Registry<GpuEntry>::Entry g_h200(
     "h200",
@@ -72,7 +76,8 @@ const Registry<GpuEntry>::Entry g_h200(
      {{"bert-large", 580 * 350.0 / 152, 256, "NVIDIA DLE on A100 x 350 / 152, Lambda PyTorch"},
       {"resnet50", 2470 * 3079.0 / 1582, 256, "NVIDIA DLE on A100 x 3079 / 1582, Lambda PyTorch"}},
      1978.9e12,
-     0.49});
+     0.49,
+     141 * GIGABYTE});
 
 const Registry<GpuEntry>::Entry g_h800(
     "h800",
@@ -82,7 +87,8 @@ const Registry<GpuEntry>::Entry g_h800(
      0.26,
      {},
      1978.9e12,
-     0.49});
+     0.49,
+     80 * GIGABYTE});
 
 const Registry<GpuEntry>::Entry g_gb200("gb200",
                                         {"NVIDIA GB200, one of two GPUs: 2500 TFLOP/s, 8 TB/s",
@@ -91,15 +97,28 @@ const Registry<GpuEntry>::Entry g_gb200("gb200",
                                          0.41,
                                          {},
                                          5000e12,
-                                         0.41});
+                                         0.41,
+                                         186 * GIGABYTE});
 
-const Registry<GpuEntry>::Entry g_b200(
-    "b200",
-    {"NVIDIA B200 of an HGX: 2250 TFLOP/s, 8 TB/s", 2250e12, 8e12, 0.41, {}, 4500e12, 0.41});
+const Registry<GpuEntry>::Entry g_b200("b200",
+                                       {"NVIDIA B200 of an HGX: 2250 TFLOP/s, 8 TB/s",
+                                        2250e12,
+                                        8e12,
+                                        0.41,
+                                        {},
+                                        4500e12,
+                                        0.41,
+                                        180 * GIGABYTE});
 
-const Registry<GpuEntry>::Entry g_mi300x(
-    "mi300x",
-    {"AMD MI300X: 1307 TFLOP/s, 5.3 TB/s", 1307.4e12, 5.3e12, 0.26, {}, 2614.9e12, 0.49});
+const Registry<GpuEntry>::Entry g_mi300x("mi300x",
+                                         {"AMD MI300X: 1307 TFLOP/s, 5.3 TB/s",
+                                          1307.4e12,
+                                          5.3e12,
+                                          0.26,
+                                          {},
+                                          2614.9e12,
+                                          0.49,
+                                          192 * GIGABYTE});
 
 const Registry<GpuEntry>::Entry g_v100(
     "v100",
@@ -112,7 +131,8 @@ const Registry<GpuEntry>::Entry g_v100(
       {"resnet50", 1156, 256, "NVIDIA DLE"},
       {"vgg16", 456, 384, "Lambda TF"}},
      0,
-     0.31});
+     0.31,
+     32 * GIGABYTE});
 
 } // namespace
 

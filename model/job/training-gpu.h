@@ -47,8 +47,9 @@ struct GpuEntry
     /// Part of the peak that matrix products of models without a measurement reach, 0 to 1.
     double efficiency{0};
     std::vector<MeasuredThroughput> measured; ///< published throughputs
-    double peakFp8{0};      ///< dense FP8 products, floating-point operations/s; 0: none
-    double transformers{0}; ///< part of the peak that large transformers reach; 0: `efficiency`
+    double peakFp8{0};       ///< dense FP8 products, floating-point operations/s; 0: none
+    double transformers{0};  ///< part of the peak that large transformers reach; 0: `efficiency`
+    uint64_t memoryBytes{0}; ///< capacity of its memory; 0: not known
 
     /**
      * @param model name of a workload

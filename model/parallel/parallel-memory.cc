@@ -143,6 +143,17 @@ ParallelPlan::GetLayerActivationBytes(uint32_t layer) const
 }
 
 uint64_t
+ParallelPlan::GetMostMemoryBytes() const
+{
+    uint64_t most = 0;
+    for (uint32_t place = 0; place < m_options.pipeline; place++) // all pipelines are alike
+    {
+        most = std::max(most, GetMemoryBytes(GetRankOfStage(0, place)));
+    }
+    return most;
+}
+
+uint64_t
 ParallelPlan::GetMemoryBytes(uint32_t rank) const
 {
     const uint32_t place = GetPipelineRank(rank);

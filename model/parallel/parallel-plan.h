@@ -214,6 +214,9 @@ class ParallelPlan
      */
     uint64_t GetMemoryBytes(uint32_t rank) const;
 
+    /** @return GetMemoryBytes() of the rank that needs most */
+    uint64_t GetMostMemoryBytes() const;
+
   private:
     /// Dimensions of the ranks.
     enum Dimension : uint32_t

@@ -9,6 +9,9 @@
 #include "ns3/atp-communicator.h"
 
 #include <algorithm>
+#include <boost/format.hpp>
+#include <map>
+#include <set>
 
 namespace ns3::training
 {
@@ -21,6 +24,12 @@ constexpr std::size_t MAX_NAMED_PORTS = 3;
 
 /// Share of results without a slot that is worth a warning.
 constexpr double MANY_COLLISIONS = 0.01;
+
+/// Bytes of the busiest of equal links over their mean that are worth a warning.
+constexpr double UNEVEN = 1.5;
+
+/// Destinations of which the routes of a switch are looked at.
+constexpr std::size_t MAX_LOOKED_AT = 256;
 
 /** A counter by port and class of what should not happen. */
 struct Mishap
@@ -64,6 +73,94 @@ AddMishaps(std::vector<std::string>& warnings, const Fabric& fabric, const Misha
         warnings.push_back(std::to_string(ports - MAX_NAMED_PORTS) + " other ports " +
                            mishap.before + " " + std::to_string(others) + " " + mishap.after +
                            " classes");
+    }
+}
+
+/** What the ports of a switch sent that are equally good for some destinations. */
+struct EqualPorts
+{
+    std::size_t ports{0};               ///< number of ports
+    double most{0};                     ///< time for which the busiest port sent, s
+    double mean{0};                     ///< likewise, of all
+    const FabricPort* busiest{nullptr}; ///< that port
+};
+
+/**
+ * @param busy time for which each port of the fabric sent, s
+ * @return the busiest group of equal-cost ports that ECMP filled unevenly; no ports: there is none
+ */
+EqualPorts
+FindUnevenPorts(const Fabric& fabric, const std::map<const FabricPort*, double>& busy)
+{
+    EqualPorts found;
+    const std::size_t endpoints = fabric.hostOfEndpoint.size();
+    const std::size_t step = std::max<std::size_t>(1, endpoints / MAX_LOOKED_AT);
+    for (const Ptr<SwitchDevice>& device : fabric.devicesOfSwitches)
+    {
+        std::set<const uint16_t*> seen;
+        for (std::size_t endpoint = 0; endpoint < endpoints; endpoint += step)
+        {
+            const auto group = device->GetTable().Get(static_cast<uint32_t>(endpoint));
+            if (group.size() < 2 || !seen.insert(group.begin()).second)
+            {
+                continue;
+            }
+            EqualPorts equal;
+            equal.ports = group.size();
+            for (uint16_t index : group)
+            {
+                const FabricPort* port = &device->GetPort(index);
+                const double time = busy.at(port);
+                equal.mean += time / static_cast<double>(group.size());
+                if (time > equal.most)
+                {
+                    equal.most = time;
+                    equal.busiest = port;
+                }
+            }
+            if (equal.most >= UNEVEN * equal.mean && equal.most > found.most)
+            {
+                found = equal;
+            }
+        }
+    }
+    return found;
+}
+
+/** Adds what ECMP cost, if one of uneven equal-cost links was busier than those of all hosts. */
+void
+AddUnevenPaths(std::vector<std::string>& warnings, const Cluster& cluster)
+{
+    const Fabric& fabric = cluster.GetFabric();
+    if (cluster.GetOptions().path != "ecmp")
+    {
+        return;
+    }
+    std::map<const FabricPort*, double> busy;
+    std::map<const FabricPort*, std::string> names;
+    double ofHosts = 0;
+    for (uint32_t link = 0; link < fabric.channels.size(); link++)
+    {
+        const TopologyGraph::Link& ends = fabric.topology.links[link];
+        for (uint32_t end = 0; end < 2; end++)
+        {
+            const FabricPort& port = fabric.channels[link]->GetPort(end);
+            const double time = 8.0 * static_cast<double>(port.GetCounters().transmittedBytes) /
+                                static_cast<double>(ends.rate.GetBitRate());
+            busy[&port] = time;
+            names[&port] = fabric.GetEndName(link, end) + " -> " + fabric.GetEndName(link, 1 - end);
+            ofHosts = std::min(ends.a, ends.b) < fabric.topology.hosts ? std::max(ofHosts, time)
+                                                                       : ofHosts;
+        }
+    }
+    const EqualPorts uneven = FindUnevenPorts(fabric, busy);
+    if (uneven.most > ofHosts)
+    {
+        warnings.push_back(
+            (boost::format("flows collide by ecmp: %s, one of %d equal links, carries %.1f times "
+                           "their mean (see --path=adaptive and --path=spray)") %
+             names[uneven.busiest] % uneven.ports % (uneven.most / uneven.mean))
+                .str());
     }
 }
 
@@ -129,6 +226,7 @@ GetWarnings(const Cluster& cluster)
                 "had",
                 "pause storms in lossless",
                 ", in which the watchdog ignored its pauses"});
+    AddUnevenPaths(warnings, cluster);
     AddInNetworkLimit(warnings, cluster);
     AddCollisions(warnings, cluster);
     const std::vector<std::string> ofTransport =

@@ -404,10 +404,7 @@ CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
     const auto graph = std::make_shared<const TransformerGraph>(plan, rates);
     JobCheck check = Checker(graph, plan.get(), pipeline, cluster, derives).Run();
     check.parameters = plan->GetModel().GetParameters();
-    for (uint32_t rank : pipeline)
-    {
-        check.memory = std::max(check.memory, plan->GetMemoryBytes(rank));
-    }
+    check.memory = plan->GetMostMemoryBytes();
     if (pipeline.size() > 1)
     {
         PipelineSchedule schedule = plan->GetSchedule();

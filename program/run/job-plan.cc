@@ -217,6 +217,7 @@ MakeFromModel(const TrainingRunOptions& options)
     plan.graph = std::make_shared<const TransformerGraph>(parts, rates);
     plan.name = job.model;
     plan.parameters = parts->GetModel().GetParameters();
+    plan.memoryBytes = parts->GetMostMemoryBytes();
     plan.description = job.Describe(*parts, options.gpu);
     plan.times = options.gpu + ", " + format(rates.operations * options.computeScale, 1e12) +
                  " TFLOP/s and " + format(rates.memory * options.computeScale, 1e12) +

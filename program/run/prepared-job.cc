@@ -7,6 +7,7 @@
 #include "prepared-job.h"
 
 #include "core/memory.h"
+#include "job-advice.h"
 #include "job-repetition.h"
 #include "run/job-lower-bound.h"
 #include "run/job-rules.h"
@@ -147,6 +148,12 @@ PreparedJob::Describe() const
         }
     }
     return text;
+}
+
+std::vector<std::string>
+PreparedJob::Advise() const
+{
+    return AdviseJob(plan, options.gpu, cluster->GetTopology(), options.cluster.rate);
 }
 
 std::string

@@ -57,6 +57,9 @@ struct PreparedJob
     /** @return what is given rather than simulated: compute times, jitter, hosts; one line */
     std::string DescribeInputs() const;
 
+    /** @return see AdviseJob() */
+    std::vector<std::string> Advise() const;
+
     TrainingRunOptions options;       ///< of the run
     JobPlan plan;                     ///< what the ranks do
     std::unique_ptr<Cluster> cluster; ///< that runs it

@@ -88,6 +88,7 @@ TrainingRun::Run()
     result.inputs = DescribeInputs();
     result.fallback = FormatFallback(GetCluster());
     result.warnings = GetWarnings(GetCluster());
+    MergeWarnings(result.warnings, m_job.Advise());
     const std::string advice = AdviseAlgorithm(GetCluster(), m_job.plan, result.mean);
     if (!advice.empty())
     {

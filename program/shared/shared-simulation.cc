@@ -11,6 +11,7 @@
 #include "guard/run-warnings.h"
 #include "record/path-figures.h"
 #include "run/algorithm-advice.h"
+#include "run/job-advice.h"
 #include "run/job-lower-bound.h"
 #include "shared/shared-job-sums.h"
 #include "shared/shared-results.h"
@@ -479,6 +480,18 @@ SharedSimulation::Run()
         if (!advice.empty())
         {
             result.warnings.push_back(name + advice);
+        }
+        if (!job.HasStarted())
+        {
+            continue;
+        }
+        for (const std::string& text : AdviseJob(m_jobs[i].plan,
+                                                 m_options.jobs[i].training.gpu,
+                                                 m_cluster.GetTopology(),
+                                                 m_cluster.GetOptions().rate,
+                                                 job.hosts))
+        {
+            result.warnings.push_back(name + text);
         }
     }
     result.choices = m_cluster.GetPlan().GetChoices();
