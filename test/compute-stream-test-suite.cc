@@ -10,6 +10,7 @@
 #include "ns3/simulator.h"
 
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -70,8 +71,44 @@ struct ComputeStreamTest
         [this](uint64_t task) { ends.emplace_back(task, Simulator::Now().GetNanoSeconds()); }};
 };
 
+/** Collectives make a computation slower for a while, also one that waits. */
+struct ComputePaceTest
+{
+    static void Again(ComputePaceTest* self)
+    {
+        NS_TEST_EXPECT_MSG_EQ(self->end, NanoSeconds(38), "waits 10 ns and loses 8 ns");
+        NS_TEST_EXPECT_MSG_EQ(self->stream.GetStretch(), NanoSeconds(8), "lost");
+        self->stream.Start(NanoSeconds(3), 2);
+    }
+
+    static void SetPace(ComputePaceTest* self, double pace)
+    {
+        self->stream.SetPace(pace);
+    }
+
+    void Run()
+    {
+        stream.Occupy(NanoSeconds(10));
+        stream.Start(NanoSeconds(20), 1); // from 10 on
+        // 4 ns at full pace, 8 ns of the next 16 ns, the last 8 ns at full pace.
+        for (const auto& [time, pace] : std::map<int64_t, double>{{5, 4}, {8, 1}, {14, 2}, {30, 1}})
+        {
+            Simulator::Schedule(NanoSeconds(time), &ComputePaceTest::SetPace, this, pace);
+        }
+        Simulator::Schedule(NanoSeconds(50), &ComputePaceTest::Again, this);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(end, NanoSeconds(53), "as fast as before");
+        NS_TEST_EXPECT_MSG_EQ(stream.GetStretch(), NanoSeconds(0), "nothing lost");
+        Simulator::Destroy();
+    }
+
+    Time end;
+    ComputeStream stream{[this](uint64_t) { end = Simulator::Now(); }};
+};
+
 const Suite g_suite("compute-stream",
                     Duration::QUICK,
-                    {{"other work delays computations", RunTest<ComputeStreamTest>}});
+                    {{"other work delays computations", RunTest<ComputeStreamTest>},
+                     {"a pace stretches a part of a computation", RunTest<ComputePaceTest>}});
 
 } // namespace compute_stream_test

@@ -114,7 +114,8 @@ def test_wheel_has_every_file_with_its_hash(tmp_path, backend, monkeypatch):
         package = "distributed_training"
         sources = ROOT / "bindings/python" / package
         expected = {f"{package}/{path.name}" for path in sources.iterdir() if path.is_file()}
-        expected |= {f"{package}/report_parts/{path.name}" for path in sources.glob("report_parts/*")}
+        for folder in ("measured", "report_parts"):
+            expected |= {f"{package}/{folder}/{each.name}" for each in sources.glob(f"{folder}/*")}
         expected |= {f"{package}/native/bin/{program}" for program in list_programs()}
         expected |= {f"{package}/native/bin/{program}.describe.json" for program in list_programs()}
         expected |= {f"{package}/native/include/ns3/{header}" for header in list_headers()}

@@ -657,19 +657,19 @@ TestIterationStatistics()
         R"("compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
         R"("idle_s":0.003,"exposed_communication_s":0.0015,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
         R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
-        R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
+        R"("other_idle_s":0,"overlap_cost_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
         R"("scaling_efficiency":0.7,"verified":true,"derived":false},)"
         R"({"iteration":1,"warmup":false,"start_s":0.012,"end_s":0.022,)"
         R"("iteration_time_s":0.01,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
         R"("idle_s":0.003,"exposed_communication_s":0.0015,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
         R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
-        R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
+        R"("other_idle_s":0,"overlap_cost_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
         R"("scaling_efficiency":0.7,"verified":true,"derived":false},)"
         R"({"iteration":2,"warmup":false,"start_s":0.022,"end_s":0.032,)"
         R"("iteration_time_s":0.01,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
         R"("idle_s":0.003,"exposed_communication_s":0.0015,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
         R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
-        R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
+        R"("other_idle_s":0,"overlap_cost_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
         R"("scaling_efficiency":0.7,"verified":false,"derived":false}])",
         "one process");
     NS_TEST_EXPECT_MSG_EQ(ToText(second->GetRecords()), ToText(all->GetRecords()), "of two");
@@ -689,7 +689,7 @@ TestIterationStatistics()
         R"({"iteration_time_s":0.02,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.012,)"
         R"("idle_s":0.003,"exposed_communication_s":0.0015,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
         R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
-        R"("other_idle_s":0,"busbw_GBps":2,"lower_bound_s":0.002,)"
+        R"("other_idle_s":0,"overlap_cost_s":0,"busbw_GBps":2,"lower_bound_s":0.002,)"
         R"("scaling_efficiency":0.35})",
         "ratios are those of the mean times");
     NS_TEST_EXPECT_MSG_EQ(
@@ -697,7 +697,7 @@ TestIterationStatistics()
         R"({"iteration_time_s":0.01,"compute_time_s":0.007,"straggler_time_s":0.006,"communication_time_s":0.006,)"
         R"("idle_s":0.003,"exposed_communication_s":0.0015,"bubble_s":0.0005,"exposed_data_s":0.0015,"exposed_tensor_s":0,)"
         R"("exposed_pipeline_s":0,"exposed_context_s":0,"exposed_expert_s":0,"exposed_other_s":0,)"
-        R"("other_idle_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
+        R"("other_idle_s":0,"overlap_cost_s":0,"busbw_GBps":4,"lower_bound_s":0.002,)"
         R"("scaling_efficiency":0.7,"iteration":0,"warmup":true,"verified":true,"derived":false})",
         "JSON");
     NS_TEST_EXPECT_MSG_EQ(FormatIterationHeadings(),

@@ -67,7 +67,8 @@ CollectiveExecution::Begin()
         return;
     }
     m_host =
-        HostChannels(m_request.hosts.model->GetCost(*m_request.schedule, m_request.tensor->bytes));
+        HostChannels(m_request.hosts.model->GetCost(*m_request.schedule, m_request.tensor->bytes),
+                     m_request.hosts.load);
     Simulator::Schedule(m_host.GetCost().start,
                         &CollectiveExecution::Run,
                         Ptr<CollectiveExecution>(this));

@@ -43,6 +43,7 @@ class CollectiveExecution : public SimpleRefCount<CollectiveExecution>
     struct Hosts
     {
         std::shared_ptr<const HostModel> model; ///< null: they add no time
+        std::shared_ptr<const HostLoad> load;   ///< of this rank's GPU; null: none
         /// What becomes of messages on their way.
         std::shared_ptr<const MessageCoding> coding{std::make_shared<const MessageCoding>()};
         Ptr<const MessageCoder> coder; ///< null: messages are sent as they are

@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ns3::training
 {
 
-HostChannels::HostChannels(HostCost cost)
-    : m_cost(cost)
+HostChannels::HostChannels(HostCost cost, std::shared_ptr<const HostLoad> load)
+    : m_cost(cost),
+      m_load(std::move(load))
 {
 }
 
@@ -62,7 +64,9 @@ HostChannels::Receive(const Message& message, Time now)
             return Time(0);
         }
         Time& free = m_free[{message.peer, message.lane}];
-        free = std::max(free, now) + Seconds(m_cost.localSecondsPerByte * size);
+        free = std::max(free, now) +
+               Seconds(GetCopySeconds(m_cost.localSecondsPerByte, m_cost.localLineSecondsPerByte) *
+                       size);
         return free - now;
     }
     Time& free = Find(message);
@@ -77,7 +81,9 @@ HostChannels::Receive(const Message& message, Time now)
     }
     else
     {
-        free = std::max(free, now) + Seconds(m_cost.remoteSecondsPerByte * size);
+        free = std::max(free, now) + Seconds(GetCopySeconds(m_cost.remoteSecondsPerByte,
+                                                            m_cost.remoteLineSecondsPerByte) *
+                                             size);
     }
     const uint64_t windows = (std::max<uint64_t>(message.bytes, 1) - 1) / m_cost.windowBytes;
     free += m_cost.perWindow * static_cast<int64_t>(windows) + GetMessageTime(message);
@@ -88,6 +94,15 @@ Time&
 HostChannels::Find(const Message& message)
 {
     return m_cost.hasCommonChannel ? m_free[{0, 0}] : m_free[{message.peer, message.lane}];
+}
+
+/** @return time of the channel per byte under the load of the GPU, see HostCost */
+double
+HostChannels::GetCopySeconds(double seconds, double onLine) const
+{
+    return m_load && m_load->copyFactor > 1 && m_cost.copySecondsPerByte > 0
+               ? std::max(0.0, m_load->copyFactor * m_cost.copySecondsPerByte - onLine)
+               : seconds;
 }
 
 Time

@@ -7,12 +7,14 @@
 #ifndef DISTRIBUTED_TRAINING_HOST_CHANNELS_H
 #define DISTRIBUTED_TRAINING_HOST_CHANNELS_H
 
+#include "host-load.h"
 #include "host-model.h"
 
 #include "ns3/nstime.h"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <utility>
 
 namespace ns3::training
@@ -36,8 +38,11 @@ class HostChannels
         bool isLocal;   ///< whether that rank is in the same server
     };
 
-    /** @param cost of the hosts; by default they take no time */
-    explicit HostChannels(HostCost cost = {});
+    /**
+     * @param cost of the hosts; by default they take no time
+     * @param load of the rank's GPU, which slows copies; null: none
+     */
+    explicit HostChannels(HostCost cost = {}, std::shared_ptr<const HostLoad> load = nullptr);
 
     /** @return cost of the hosts */
     const HostCost& GetCost() const;
@@ -66,8 +71,10 @@ class HostChannels
   private:
     Time& Find(const Message& message);
     Time GetMessageTime(const Message& message) const;
+    double GetCopySeconds(double seconds, double onLine) const;
 
     HostCost m_cost;
+    std::shared_ptr<const HostLoad> m_load;               // null: none
     std::map<std::pair<uint32_t, uint32_t>, Time> m_free; // from then on, by peer and lane
 };
 

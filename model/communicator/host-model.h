@@ -37,6 +37,11 @@ struct HostCost
     double remoteSecondsPerByte{0}; ///< of the channel, for data from another server
     /// Of the channel, for data sent to another server. Sending delays later messages only.
     double sendSecondsPerByte{0};
+    /// Of a copy by the GPU; the time of the channel is what of it the line does not hide. 0: it is
+    /// no copy by the GPU, or takes no time.
+    double copySecondsPerByte{0};
+    double localLineSecondsPerByte{0};  ///< of the line in a server, per byte of data
+    double remoteLineSecondsPerByte{0}; ///< of the line between servers, per byte of data
     Time perMessage;              ///< of the channel, for each message from or to another server
     Time perSlot;                 ///< of the channel, for each full slot from or to another server
     uint64_t slotBytes{1};        ///< data in a slot, at least 1

@@ -182,9 +182,13 @@ NcclHostModel::GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const
         return rate > 0 ? std::max(0.0, lanes / copy - cost.wireFactor / rate) : 0;
     };
     const double localRate = m_map.GetLocalRate();
-    cost.localSecondsPerByte =
-        rest(m_isMesh ? std::min(localRate, m_map.GetLocalSum() / lanes) : localRate);
+    const double ofLane = m_isMesh ? std::min(localRate, m_map.GetLocalSum() / lanes) : localRate;
+    cost.localSecondsPerByte = rest(ofLane);
     cost.remoteSecondsPerByte = rest(m_map.GetRemoteRate());
+    const auto onLine = [&](double rate) { return rate > 0 ? cost.wireFactor / rate : 0; };
+    cost.copySecondsPerByte = lanes / copy;
+    cost.localLineSecondsPerByte = onLine(ofLane);
+    cost.remoteLineSecondsPerByte = onLine(m_map.GetRemoteRate());
     if (IsExchange(schedule.operation) && m_map.GetRemoteRate() > 0)
     {
         // One thread takes in the chunks of all peers.

@@ -123,6 +123,18 @@ class ScheduledCommunicator : public Communicator
         m_hosts.model = std::move(model);
     }
 
+    /** @return whether hosts add time to collectives */
+    bool HasHostModel() const
+    {
+        return m_hosts.model != nullptr;
+    }
+
+    /** @param load of this rank's GPU, which changes while collectives run; null: none */
+    void SetHostLoad(std::shared_ptr<const HostLoad> load)
+    {
+        m_hosts.load = std::move(load);
+    }
+
     /**
      * @param coding of messages on their way; the communicator replaces its own copies of what it
      *        sends, if MessageCoding::codesOwner

@@ -43,6 +43,18 @@ class ComputeStream
      */
     bool Occupy(Time time);
 
+    /**
+     * Changes how fast computations go on, the one under way included.
+     * @param pace time that a unit of their length takes, at least 1
+     */
+    void SetPace(double pace);
+
+    /** @return by how much pace has made the last computation longer, so far */
+    Time GetStretch() const
+    {
+        return m_stretch;
+    }
+
     /** Ends a computation without a word, and other work. */
     void Stop();
 
@@ -63,6 +75,8 @@ class ComputeStream
 
   private:
     void End();
+    void Settle();
+    Time Stretch(Time length) const;
 
     std::function<void(uint64_t)> m_done;
     bool m_isBusy{false};
@@ -70,6 +84,10 @@ class ComputeStream
     Time m_length;
     EventId m_end;
     Time m_occupied; // other work goes on until then
+    double m_pace{1};
+    Time m_settled; // when what is left of a computation was known last
+    Time m_left;    // of its length, then
+    Time m_stretch;
 };
 
 } // namespace ns3::training

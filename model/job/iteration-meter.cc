@@ -55,6 +55,7 @@ IterationMeter::Start()
     m_idleSince = m_start;
     m_computed = {};
     m_idle = IdleTimes();
+    m_stretch = Time();
     m_unexplained = {};
     m_busy = {};
     m_openStart = m_start;
@@ -69,6 +70,7 @@ IterationMeter::End(const std::vector<Time>& running)
     RankIteration measured;
     measured.start = m_start;
     measured.end = now;
+    measured.overlapCost = m_stretch;
     for (const Time& start : running)
     {
         m_computed.Add(std::max(start, m_start), now);

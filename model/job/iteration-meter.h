@@ -90,6 +90,13 @@ class IterationMeter
     /** @param time for which a computation waits for other work of the GPU */
     void AddWait(Time time);
 
+    /** @param time by which collectives made the computation longer that ends now */
+    void AddStretch(Time time)
+    {
+        m_stretch += time;
+        AddWait(time);
+    }
+
     /** A collective begins. */
     void BeginCollective();
 
@@ -134,6 +141,7 @@ class IterationMeter
     Time m_start;                   // of the iteration
     BusySpans m_computed;           // computations of the iteration, so far
     IdleTimes m_idle;               // of the iteration, so far
+    Time m_stretch;                 // see AddStretch(); of the iteration, so far
     UnexplainedTimes m_unexplained; // likewise, if they are explained later
     BusySpans m_busy;               // communication of the iteration, so far
     Time m_idleSince;               // end of the last computation

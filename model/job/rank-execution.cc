@@ -41,6 +41,10 @@ RankExecution::Begin(uint32_t first)
 {
     m_iteration = first;
     m_communication.Begin(m_graph, m_rank, m_settings.realPayload, m_settings.seed);
+    if (m_settings.overlapCopies > 1)
+    {
+        m_communication.SetHostLoad(m_load);
+    }
     m_finished = m_iteration >= m_settings.iterations;
     m_running = !m_finished;
     if (!m_running)
@@ -63,6 +67,9 @@ void
 RankExecution::Stop()
 {
     m_stream.Stop();
+    m_stream.SetPace(1);
+    m_copying = 0;
+    m_load->copyFactor = 1;
     m_communication.Stop();
     m_meter.StopComputing();
     m_running = false;
@@ -109,6 +116,8 @@ RankExecution::AddState(std::vector<uint64_t>& state) const
     const Time now = Simulator::Now();
     m_meter.AddState(state);
     add(m_stream.GetWait());
+    add(m_stream.GetStretch());
+    state.push_back(m_copying);
     add(m_phaseIsOpen ? now - m_phaseStart : Time(0));
     std::map<uint64_t, const Running*> tasks; // in order
     for (const auto& [id, running] : m_tasks)
@@ -195,6 +204,8 @@ RankExecution::StartTask(const GraphTask& task, const TaskTrace::Pointer& cause)
         EndTask(task.id);
         return;
     case TaskKind::COLLECTIVE:
+        UseGpu(task, true);
+        [[fallthrough]];
     case TaskKind::SEND:
     case TaskKind::RECEIVE:
         m_communication.Start(task, m_iteration, trace);
@@ -229,7 +240,19 @@ RankExecution::StartCompute(const GraphTask& task)
         m_phaseStart = Simulator::Now();
         m_phaseIsOpen = true;
     }
+    m_load->copyFactor = m_settings.overlapCopies;
     m_meter.AddWait(m_stream.Start(length, task.id));
+}
+
+/** A collective begins or ends, whose copies take part of the GPU. */
+void
+RankExecution::UseGpu(const GraphTask& task, bool begins)
+{
+    if (m_settings.overlapCompute > 1 && m_communication.IsCopiedByGpu(task))
+    {
+        m_copying += begins ? 1 : -1;
+        m_stream.SetPace(m_copying > 0 ? m_settings.overlapCompute : 1);
+    }
 }
 
 void
@@ -251,6 +274,8 @@ RankExecution::EndCompute(uint64_t id)
         m_phaseIsOpen = false;
         m_traces.computePhase(m_rank, m_iteration, phase, m_phaseStart, Simulator::Now());
     }
+    m_load->copyFactor = 1;
+    m_meter.AddStretch(m_stream.GetStretch());
     m_meter.EndComputing(Simulator::Now() - m_stream.GetLength());
     EndTask(id);
 }
@@ -279,6 +304,10 @@ RankExecution::EndTask(uint64_t id)
     const GraphTask& task = *found->second.task;
     m_tasks.erase(found);
     trace->end = Simulator::Now();
+    if (trace->kind == TaskKind::COLLECTIVE)
+    {
+        UseGpu(task, false);
+    }
     if (trace->kind == TaskKind::MARK)
     {
         m_marks.push_back(trace);

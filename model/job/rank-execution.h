@@ -12,6 +12,7 @@
 #include "job/task-communication.h"
 
 #include "ns3/event-id.h"
+#include "ns3/host-load.h"
 #include "ns3/iteration-record.h"
 #include "ns3/nstime.h"
 #include "ns3/ptr.h"
@@ -49,6 +50,8 @@ class RankExecution
         const uint64_t& seed;                    ///< of real numbers
         const double& slowdown;                  ///< factor of compute times
         const Ptr<RandomVariableStream>& jitter; ///< of a further factor; null: none
+        const double& overlapCompute;            ///< of compute times beside copies of collectives
+        const double& overlapCopies;             ///< of copies beside computations
     };
 
     /** Trace sources of the application. */
@@ -188,6 +191,7 @@ class RankExecution
     void StartTask(const GraphTask& task, const TaskTrace::Pointer& cause);
     void StartCompute(const GraphTask& task);
     void EndCompute(uint64_t id);
+    void UseGpu(const GraphTask& task, bool begins);
     static void TaskEnded(RankExecution* self, uint64_t id);
     void EndTask(uint64_t id);
     void StartIteration();
@@ -205,6 +209,8 @@ class RankExecution
     TaskCommunication m_communication;
     ComputeStream m_stream;
     double m_pace{1}; // factor of compute times in the current iteration
+    std::shared_ptr<HostLoad> m_load{std::make_shared<HostLoad>()};
+    uint32_t m_copying{0}; // collectives under way whose copies take part of the GPU
 
     bool m_running{false};    // between Begin() and Finish(), or Stop()
     bool m_finished{false};   // all tasks of all iterations have ended

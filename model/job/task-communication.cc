@@ -9,6 +9,7 @@
 #include "ns3/abort.h"
 #include "ns3/callback.h"
 #include "ns3/log.h"
+#include "ns3/scheduled-communicator.h"
 #include "ns3/simulator.h"
 
 #include <utility>
@@ -32,6 +33,25 @@ TaskCommunication::SetMeetings(std::shared_ptr<TaskMeetings> meetings)
 {
     m_meetings = std::move(meetings);
     m_meter.SetExplainedLater(m_meetings && m_meetings->IsDivided());
+}
+
+void
+TaskCommunication::SetHostLoad(const std::shared_ptr<const HostLoad>& load)
+{
+    for (const Ptr<Communicator>& group : m_handles.groups)
+    {
+        if (const auto hosts = DynamicCast<ScheduledCommunicator>(group))
+        {
+            hosts->SetHostLoad(load);
+        }
+    }
+}
+
+bool
+TaskCommunication::IsCopiedByGpu(const GraphTask& collective) const
+{
+    const auto hosts = DynamicCast<ScheduledCommunicator>(m_handles.groups[collective.groups]);
+    return hosts && hosts->HasHostModel();
 }
 
 void

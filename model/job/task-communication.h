@@ -10,6 +10,7 @@
 #include "iteration-meter.h"
 #include "job/task-tensors.h"
 
+#include "ns3/host-load.h"
 #include "ns3/ptr.h"
 #include "ns3/task-graph.h"
 #include "ns3/task-meetings.h"
@@ -74,6 +75,15 @@ class TaskCommunication
     {
         return m_tensors;
     }
+
+    /** @param load of this rank's GPU, which slows the copies of its collectives */
+    void SetHostLoad(const std::shared_ptr<const HostLoad>& load);
+
+    /**
+     * @param collective a collective
+     * @return whether the host model has the GPU copy its data: not in switches and NICs
+     */
+    bool IsCopiedByGpu(const GraphTask& collective) const;
 
     /** @param meetings of the applications of this process; or null */
     void SetMeetings(std::shared_ptr<TaskMeetings> meetings);

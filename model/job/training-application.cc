@@ -62,6 +62,17 @@ TrainingApplication::GetTypeId()
                 DoubleValue(1),
                 MakeDoubleAccessor(&TrainingApplication::m_slowdown),
                 MakeDoubleChecker<double>(0))
+            .AddAttribute("OverlapCompute",
+                          "Factor of the time that a computation takes while the GPU copies the "
+                          "data of a collective, see HostModel.",
+                          DoubleValue(1),
+                          MakeDoubleAccessor(&TrainingApplication::m_overlapCompute),
+                          MakeDoubleChecker<double>(1))
+            .AddAttribute("OverlapCopies",
+                          "Factor of the time that these copies take while the GPU computes.",
+                          DoubleValue(1),
+                          MakeDoubleAccessor(&TrainingApplication::m_overlapCopies),
+                          MakeDoubleChecker<double>(1))
             .AddAttribute("ComputeJitter",
                           "Distribution of a further factor, drawn in each iteration: NAME or "
                           "NAME:key=value of a JitterEntry.",
@@ -106,7 +117,13 @@ TrainingApplication::GetTypeId()
 
 TrainingApplication::TrainingApplication()
     : m_execution(std::make_unique<RankExecution>(
-          RankExecution::Settings{m_iterations, m_realPayload, m_seed, m_slowdown, m_jitter},
+          RankExecution::Settings{m_iterations,
+                                  m_realPayload,
+                                  m_seed,
+                                  m_slowdown,
+                                  m_jitter,
+                                  m_overlapCompute,
+                                  m_overlapCopies},
           RankExecution::Traces{m_iterationStartTrace,
                                 m_computePhaseTrace,
                                 m_iterationEndTrace,

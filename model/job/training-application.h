@@ -215,6 +215,8 @@ class TrainingApplication : public Application
     bool m_realPayload;
     uint64_t m_seed;
     double m_slowdown;
+    double m_overlapCompute;
+    double m_overlapCopies;
     std::string m_computeJitter;
     std::string m_gradients;
 

@@ -39,6 +39,7 @@ struct RankIteration
     Time exposedExpert;     ///< idle while tokens went to their experts and back
     Time exposedOther;      ///< idle during communication for unknown reasons
     Time otherIdle;         ///< idle for other reasons
+    Time overlapCost;       ///< of otherIdle: what computations lost to collectives beside them
 
     /**
      * Merges the measurements of two groups of ranks, each field by its IterationField::RankMerge.
@@ -74,6 +75,7 @@ struct IterationRecord
     double exposedExpertS{0};        ///< mean of RankIteration::exposedExpert, s
     double exposedOtherS{0};         ///< mean of RankIteration::exposedOther, s
     double otherIdleS{0};            ///< mean of RankIteration::otherIdle, s
+    double overlapCostS{0};          ///< mean of RankIteration::overlapCost, s
     double busbwGBps{0};             ///< busBytes / collectiveTimeS, GB/s
     double lowerBoundS{0};           ///< lower bound of the communication time, s
     double scalingEfficiency{1};     ///< computeTimeS / iterationTimeS

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "job-advice.h"
+#include "run/job-advice.h"
 
 #include "ns3/training-gpu.h"
 #include "ns3/training-quantity.h"

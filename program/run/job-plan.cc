@@ -227,15 +227,6 @@ MakeFromModel(const TrainingRunOptions& options)
 
 } // namespace
 
-bool
-IsTraceFile(const std::string& workload)
-{
-    const std::string name = workload.substr(0, workload.find(':'));
-    return Registry<WorkloadFormatEntry>::All().count(name) > 0 ||
-           (Registry<WorkloadEntry>::All().count(name) == 0 &&
-            !FindWorkloadFormat(workload).empty());
-}
-
 void
 JobPlan::Summarize()
 {

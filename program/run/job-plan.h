@@ -86,13 +86,6 @@ struct JobPlan
 
 /**
  * @ingroup distributed-training-helper
- * @param workload value of the option
- * @return whether it is a file that only the room formats reads, with a number of ranks of its own
- */
-bool IsTraceFile(const std::string& workload);
-
-/**
- * @ingroup distributed-training-helper
  * @param options of the run; the number of ranks is set to that of a job which has its own. 0 ranks
  *        are allowed for such a job
  * @return its job

@@ -21,6 +21,7 @@
 #include "ns3/training-processes.h"
 #include "ns3/training-version.h"
 
+#include <boost/format.hpp>
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -35,17 +36,22 @@ namespace
 
 /** @return a line about the time of stragglers, if there is any */
 std::string
-FormatStragglers(const IterationRecord& mean)
+FormatLostTimes(const IterationRecord& mean)
 {
-    if (mean.stragglerTimeS == 0)
+    std::string text;
+    if (mean.stragglerTimeS > 0)
     {
-        return "";
+        text = (boost::format("straggler time: %.3f ms an iteration, over all ranks\n") %
+                (mean.stragglerTimeS * 1e3))
+                   .str();
     }
-    char text[100];
-    std::snprintf(text,
-                  sizeof(text),
-                  "straggler time: %.3f ms an iteration, over all ranks\n",
-                  mean.stragglerTimeS * 1e3);
+    if (mean.overlapCostS > 0)
+    {
+        text += (boost::format("overlap: collectives make the computations of a rank %.3f ms "
+                               "longer, %.1f %% of an iteration\n") %
+                 (mean.overlapCostS * 1e3) % (100 * mean.overlapCostS / mean.iterationTimeS))
+                    .str();
+    }
     return text;
 }
 
@@ -93,7 +99,7 @@ TrainOnce(TrainingRun& run, const TrainingRunOptions& job)
                   << (result.repetition ? result.repetition->Format() : "")
                   << FormatWarnings(result.warnings) << result.training
                   << FormatRunCost(result.cost) << "\n"
-                  << FormatStragglers(result.mean) << FormatInputs(result.inputs) << std::flush;
+                  << FormatLostTimes(result.mean) << FormatInputs(result.inputs) << std::flush;
     }
     return result.mismatch.empty();
 }
@@ -153,7 +159,7 @@ TrainRepeatedly(TrainingRunOptions job, const ProgramOptions& options, const Rep
         std::cout << FormatIteration("mean", runs.GetMean()) << "\n"
                   << FormatIteration("+- (95 %)", runs.GetHalfWidth()) << "\n"
                   << FormatWarnings(runs.GetWarnings()) << FormatRunCost(runs.GetCost()) << "\n"
-                  << FormatStragglers(runs.GetMean()) << FormatInputs(inputs) << std::flush;
+                  << FormatLostTimes(runs.GetMean()) << FormatInputs(inputs) << std::flush;
     }
     return isRight;
 }

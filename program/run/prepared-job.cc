@@ -7,12 +7,13 @@
 #include "prepared-job.h"
 
 #include "core/memory.h"
-#include "job-advice.h"
 #include "job-repetition.h"
+#include "run/job-advice.h"
 #include "run/job-lower-bound.h"
 #include "run/job-rules.h"
 
 #include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/guarded-run.h"
 #include "ns3/result-store.h"
 #include "ns3/rng-seed-manager.h"
@@ -69,6 +70,9 @@ PreparedJob::Install()
         helper.SetAttribute("Gradients", StringValue(options.gradients));
     }
     helper.SetAttribute("ComputeJitter", StringValue(options.computeJitter));
+    const OverlapCost overlap = options.GetOverlapCost();
+    helper.SetAttribute("OverlapCompute", DoubleValue(overlap.compute));
+    helper.SetAttribute("OverlapCopies", DoubleValue(overlap.copies));
     helper.SetSlowdowns(options.GetSlowdowns());
     helper.SetAttribute("Seed", UintegerValue(RngSeedManager::GetRun()));
     applications = helper.Install(*cluster,

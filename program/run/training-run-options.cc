@@ -6,6 +6,8 @@
 
 #include "training-run-options.h"
 
+#include "formats/workload-format.h"
+
 #include "ns3/cluster-plan.h"
 #include "ns3/gradient-source.h"
 #include "ns3/in-network-system.h"
@@ -81,6 +83,11 @@ TrainingRunOptions::AddWorkloadTo(ProgramOptions& options)
         "distribution of a factor of the compute times, drawn for each rank and iteration",
         computeJitter,
         &DescribeAlternatives<JitterEntry>);
+    options.AddString("overlap-cost",
+                      "what computations and NCCL's copies cost each other: "
+                      "compute=FACTOR,copies=FACTOR or none; auto: as measured, with a host model "
+                      "of NCCL and compute times that are not of a trace",
+                      overlapCost);
     options.AddList("straggler",
                     "RANK:FACTOR: a rank whose compute times are longer by this factor, such as "
                     "3:1.5; may be repeated",
@@ -91,6 +98,15 @@ TrainingRunOptions::AddWorkloadTo(ProgramOptions& options)
                         1,
                         MAX_ITERATIONS);
     model.AddTo(options);
+}
+
+bool
+IsTraceFile(const std::string& workload)
+{
+    const std::string name = workload.substr(0, workload.find(':'));
+    return Registry<WorkloadFormatEntry>::All().count(name) > 0 ||
+           (Registry<WorkloadEntry>::All().count(name) == 0 &&
+            !FindWorkloadFormat(workload).empty());
 }
 
 std::string
@@ -158,6 +174,8 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
     options.Reserve("ns3::training::TrainingApplication::ComputeJitter", "compute-jitter");
     options.Reserve("ns3::training::TrainingApplication::Gradients", "gradients");
     options.Reserve("ns3::training::TrainingApplication::Iterations", "iterations");
+    options.Reserve("ns3::training::TrainingApplication::OverlapCompute", "overlap-cost");
+    options.Reserve("ns3::training::TrainingApplication::OverlapCopies", "overlap-cost");
     options.Reserve("ns3::training::TrainingApplication::RealPayload", "payload");
     options.Reserve("ns3::training::TrainingApplication::Seed", "RngRun");
     options.Reserve("ns3::training::TrainingApplication::Slowdown", "straggler");
@@ -216,6 +234,7 @@ TrainingRunOptions::Check() const
                                      "ones, as the windows of TCP do)");
     }
     GetSlowdowns();
+    GetOverlapCost();
     if (!energy.model.empty())
     {
         MakePowerFigures(energy.model);
@@ -279,7 +298,15 @@ TrainingRunOptions::IsReal() const
 bool
 TrainingRunOptions::DerivesCollectives() const
 {
-    return repeat == "derive" && computeJitter == "none";
+    return repeat == "derive" && computeJitter == "none" && !GetOverlapCost().IsPaid();
+}
+
+OverlapCost
+TrainingRunOptions::GetOverlapCost() const
+{
+    return OverlapCost::Read(overlapCost,
+                             cluster.hostModel,
+                             !GetModel().HasTransformer() && IsTraceFile(workload));
 }
 
 std::map<uint32_t, double>

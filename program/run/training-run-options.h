@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_RUN_OPTIONS_H
 #define DISTRIBUTED_TRAINING_RUN_OPTIONS_H
 
+#include "overlap-cost.h"
+
 #include "ns3/cluster-command-line.h"
 #include "ns3/cluster-options.h"
 #include "ns3/energy-figures.h"
@@ -24,6 +26,13 @@
 
 namespace ns3::training
 {
+
+/**
+ * @ingroup distributed-training-helper
+ * @param workload value of the option
+ * @return whether it is a file that only the room formats reads, with a number of ranks of its own
+ */
+bool IsTraceFile(const std::string& workload);
 
 /**
  * @ingroup distributed-training-helper
@@ -49,6 +58,7 @@ struct TrainingRunOptions : RunFilesOptions
     bool overlap{true};                    ///< reduce buckets during the backward pass
     std::string gradientPriority{"none"};  ///< layer: see BucketOptions; or none
     std::string computeJitter{"none"};     ///< distribution of compute times, a JitterEntry
+    std::string overlapCost{AUTOMATIC};    ///< see OverlapCost::Read()
     std::vector<std::string> stragglers;   ///< slow ranks, each as RANK:FACTOR
     /// virtual, or real: with numbers that are checked; auto: real if the source of gradients is
     /// not hash.
@@ -110,6 +120,12 @@ struct TrainingRunOptions : RunFilesOptions
      *         jitter all is simulated. See CollectiveReplay
      */
     bool DerivesCollectives() const;
+
+    /**
+     * @return what computations and collectives cost each other
+     * @throw ConfigurationError if the text is wrong
+     */
+    OverlapCost GetOverlapCost() const;
 
     /**
      * @return factors of the compute times of the slow ranks, by rank

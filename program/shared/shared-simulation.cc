@@ -17,6 +17,7 @@
 #include "shared/shared-results.h"
 
 #include "ns3/boolean.h"
+#include "ns3/double.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
@@ -113,6 +114,7 @@ SharedSimulation::MakePlan(const SharedJob& options, Job& job) const
                                          " hosts (allowed: at most one on each host)");
         }
         job.slowdowns = training.GetSlowdowns();
+        job.overlap = training.GetOverlapCost();
         if (m_options.isReal)
         {
             CheckComparable(job.plan, training, IsInNetwork(m_options.cluster.algorithm));
@@ -176,6 +178,8 @@ SharedSimulation::Start(std::size_t index)
     TrainingJobHelper helper;
     helper.SetAttribute("Iterations", UintegerValue(iterations));
     helper.SetAttribute("ComputeJitter", StringValue(options.training.computeJitter));
+    helper.SetAttribute("OverlapCompute", DoubleValue(job.overlap.compute));
+    helper.SetAttribute("OverlapCopies", DoubleValue(job.overlap.copies));
     helper.SetSlowdowns(job.slowdowns);
     helper.SetAttribute("RealPayload", BooleanValue(m_options.isReal));
     helper.SetAttribute("Gradients", StringValue(m_options.gradients));

@@ -59,6 +59,7 @@ class SharedSimulation
     {
         JobPlan plan;
         std::map<uint32_t, double> slowdowns;               // of stragglers, by rank
+        OverlapCost overlap;                                // of its GPUs
         std::unique_ptr<TrainingJob> measured;              // null: it has not started
         std::vector<Ptr<TrainingApplication>> applications; // of its ranks
         std::vector<Ptr<ScheduledCommunicator>> hosts;      // of its ranks, while it runs
