@@ -375,36 +375,52 @@ TestRdmaSelectiveSender()
         std::vector<uint64_t> psns;
         while (recovery->HasResend())
         {
-            psns.push_back(recovery->TakeResend());
+            psns.push_back(recovery->TakeResend(0));
         }
         return psns;
     };
     using Psns = std::vector<uint64_t>;
     NS_TEST_EXPECT_MSG_EQ(recovery->IsRecovering(), false, "nothing wrong yet");
     // 100 and 102 are missing.
-    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 101), true, "a new loss");
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, {window.unackedPsn, 101, 0, 0}),
+                          true,
+                          "a new loss");
     NS_TEST_EXPECT_MSG_EQ(resends(), Psns{100}, "before what has arrived");
-    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 103), false, "the same episode");
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, {window.unackedPsn, 103, 0, 0}),
+                          false,
+                          "the same episode");
     NS_TEST_EXPECT_MSG_EQ(resends(), Psns{102}, "once each");
-    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 104), false, "no loss");
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, {window.unackedPsn, 104, 0, 0}),
+                          false,
+                          "no loss");
     NS_TEST_EXPECT_MSG_EQ(resends(), Psns{}, "nothing more");
-    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 99), false, "an old answer");
-    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 120), false, "a wrong answer");
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, {window.unackedPsn, 99, 0, 0}),
+                          false,
+                          "an old answer");
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, {window.unackedPsn, 120, 0, 0}),
+                          false,
+                          "a wrong answer");
     NS_TEST_EXPECT_MSG_EQ(resends(), Psns{}, "have no effect");
     // A loss before the end of the episode is not a new one for the congestion control, ...
     window = {105, 140, 140};
     recovery->OnProgress(window);
     NS_TEST_EXPECT_MSG_EQ(recovery->IsRecovering(), true, "until 120");
-    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 106), false, "the same episode");
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, {window.unackedPsn, 106, 0, 0}),
+                          false,
+                          "the same episode");
     NS_TEST_EXPECT_MSG_EQ(resends(), Psns{105}, "sent again");
     // ... one after it is.
     window.unackedPsn = 120;
     recovery->OnProgress(window);
     NS_TEST_EXPECT_MSG_EQ(recovery->IsRecovering(), false, "the end of the episode");
-    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 122), true, "a new loss");
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, {window.unackedPsn, 122, 0, 0}),
+                          true,
+                          "a new loss");
     NS_TEST_EXPECT_MSG_EQ(resends(), (Psns{120, 121}), "of two packets");
     // A timeout: all packets that have not arrived are lost.
-    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 130), false, "the same episode");
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, {window.unackedPsn, 130, 0, 0}),
+                          false,
+                          "the same episode");
     recovery->OnTimeout(window);
     Psns expected(20);
     std::iota(expected.begin(), expected.end(), 120);
@@ -416,9 +432,11 @@ TestRdmaSelectiveSender()
     window.unackedPsn = 130;
     recovery->OnProgress(window);
     recovery->OnRnrNak(window);
-    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, 131), false, "no loss");
+    NS_TEST_EXPECT_MSG_EQ(recovery->OnNak(window, {window.unackedPsn, 131, 0, 0}),
+                          false,
+                          "no loss");
     NS_TEST_EXPECT_MSG_EQ(recovery->HasResend(), true, "to be sent again");
-    NS_TEST_EXPECT_MSG_EQ(recovery->TakeResend(), 130, "the one refused");
+    NS_TEST_EXPECT_MSG_EQ(recovery->TakeResend(0), 130, "the one refused");
 }
 
 void

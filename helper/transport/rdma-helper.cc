@@ -6,13 +6,24 @@
 
 #include "rdma-helper.h"
 
+#include "ns3/roce-wire-format.h"
+
 #include <algorithm>
+#include <limits>
 
 namespace ns3::training
 {
 
 namespace
 {
+
+/// A timeout is longer than the time between two acknowledgements of so many flows on one line.
+constexpr double FLOWS = 48;
+/// Packets in flight up to which TimeoutLow applies.
+constexpr double FEW_PACKETS = 3;
+/// Headers, preamble and gap of a packet in the middle of a message.
+constexpr uint32_t PACKET_BYTES =
+    ROCE_BYTES + Frame::ETHERNET_BYTES + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
 
 /** Adds the attributes of a preset to a list, except those whose defaults the user has changed. */
 void
@@ -99,29 +110,36 @@ RdmaHelper::Install(const Fabric& fabric, uint32_t hosts) const
     ObjectFactory nics = m_nic;
     m_keys.ApplyTo(nics);
     m_attributes.ApplyTo(nics);
-    return InstallNics(fabric, hosts, nics, [this](RdmaNic& nic) { RaiseTimeouts(nic); });
+    uint64_t rate = std::numeric_limits<uint64_t>::max();
+    for (uint32_t host = 0; host < hosts; host++)
+    {
+        for (const auto& device : fabric.rails[host])
+        {
+            rate = std::min(rate, device->GetPort().GetRate());
+        }
+    }
+    return InstallNics(fabric, hosts, nics, [this, rate](RdmaNic& nic) {
+        RaiseTimeouts(nic, rate);
+    });
 }
 
 void
-RdmaHelper::RaiseTimeouts(RdmaNic& nic) const
+RdmaHelper::RaiseTimeouts(RdmaNic& nic, uint64_t rate) const
 {
-    const Time least = 4 * m_roundTrip;
-    const auto mayRaise = [&](const std::string& name, const Time& timeout) {
-        return timeout < least && !m_attributes.Has(RdmaNic::GetTypeId(), name);
-    };
-    if (mayRaise("RetransmissionTimeout", nic.GetSettings().timeout))
-    {
-        nic.SetAttribute("RetransmissionTimeout", TimeValue(least));
-    }
-    if (mayRaise("TimeoutLow", nic.GetSettings().timeoutLow))
-    {
-        if (!m_attributes.Has(RdmaNic::GetTypeId(), "TimeoutHigh"))
+    const RdmaSettings& settings = nic.GetSettings();
+    const double packet = 8. * (settings.mtu + PACKET_BYTES) / static_cast<double>(rate);
+    const auto raise = [&](const std::string& name, const Time& timeout, const Time& least) {
+        if (timeout < least && !m_attributes.Has(RdmaNic::GetTypeId(), name))
         {
-            nic.SetAttribute("TimeoutHigh",
-                             TimeValue(std::max(nic.GetSettings().timeoutHigh, 3 * least)));
+            nic.SetAttribute(name, TimeValue(least));
         }
-        nic.SetAttribute("TimeoutLow", TimeValue(least));
-    }
+    };
+    const Time few = std::max(4 * m_roundTrip, Seconds(FLOWS * FEW_PACKETS * packet));
+    const Time many = std::max(4 * m_roundTrip, Seconds(FLOWS * settings.ackInterval * packet));
+    const bool isLong = settings.timeoutLow < 4 * m_roundTrip;
+    raise("TimeoutHigh", settings.timeoutHigh, isLong ? std::max(12 * m_roundTrip, many) : many);
+    raise("TimeoutLow", settings.timeoutLow, few);
+    raise("RetransmissionTimeout", settings.timeout, many);
 }
 
 } // namespace ns3::training

@@ -45,7 +45,8 @@ class RdmaHelper : public NicInstaller<RdmaNic, CongestionControlEntry>
 
     /**
      * Sets the base round trip of congestion controls, and minimum retransmission timeouts: with a
-     * timeout below the round trip every packet would be sent twice.
+     * timeout below the round trip, or below the time between two acknowledgements of a flow that
+     * shares its line with others, every packet would be sent twice.
      * @param roundTrip of a full packet between the farthest hosts on the idle network
      */
     void SetRoundTrip(Time roundTrip);
@@ -74,7 +75,7 @@ class RdmaHelper : public NicInstaller<RdmaNic, CongestionControlEntry>
     std::vector<std::vector<Ptr<RdmaNic>>> Install(const Fabric& fabric, uint32_t hosts) const;
 
   private:
-    void RaiseTimeouts(RdmaNic& nic) const;
+    void RaiseTimeouts(RdmaNic& nic, uint64_t rate) const;
 
     ObjectFactory m_nic;
     Time m_roundTrip;

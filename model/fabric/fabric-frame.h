@@ -105,7 +105,7 @@ struct FrameHeaders
     int64_t timestamp{0};      ///< ROCE_DATA: send time, ps; ROCE_ACK: send time of the data packet
     uint32_t sourceQp{0};      ///< DETH source queue pair (datagrams)
     uint32_t messageNumber{0}; ///< AETH message sequence number, 24 bit
-    uint32_t selectivePsn{0};  ///< selective repeat: PSN of the packet that caused a NAK, 24 bit
+    uint32_t selectivePsn{0};  ///< after the AETH, see SELECTIVE_BYTES
 
     union {
         uint16_t pauseQuanta{0}; ///< PAUSE: pause time of all enabled classes, in 512 bit times

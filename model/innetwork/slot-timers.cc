@@ -21,10 +21,18 @@ namespace
 
 /// Least number of the longest timeouts that make a failure timeout.
 constexpr int64_t MIN_TIMEOUTS = 8;
+/// Minimum timeout, in window transmission times on the worker's line.
+constexpr double WINDOWS_BEFORE_TIMEOUT = 4;
 /// Timeouts from here on do not double: a day, ps.
 constexpr int64_t MAX_TIMEOUT = 86400000000000000;
 
 } // namespace
+
+Time
+SlotTimers::Raise(Time timeout, uint32_t window, double lineSeconds)
+{
+    return std::max(timeout, Seconds(WINDOWS_BEFORE_TIMEOUT * lineSeconds * window));
+}
 
 void
 SlotTimers::Configure(uint32_t slots, const TimeoutRule& rule, Resend resend, Fail fail)

@@ -45,6 +45,15 @@ class SlotTimers
     /// Index of no slot.
     static constexpr uint32_t NONE = UINT32_MAX;
 
+    /**
+     * @param timeout of a rule
+     * @param window requests of a worker in flight
+     * @param lineSeconds time that each takes on its line
+     * @return the timeout, at least that of four windows on the line: the last requests of a window
+     *         wait for the others
+     */
+    static Time Raise(Time timeout, uint32_t window, double lineSeconds);
+
     /** Called to retransmit a slot's request. The slot keeps waiting. */
     using Resend = std::function<void(uint32_t slot)>;
     /** Called once after too long a time without any answer. No slot waits afterwards. */

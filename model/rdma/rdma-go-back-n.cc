@@ -23,7 +23,7 @@ namespace
 class GoBackN : public RdmaLossRecovery
 {
   public:
-    bool OnNak(Window& window, uint64_t) override
+    bool OnNak(Window& window, const Nak&) override
     {
         GoBack(window);
         return true;

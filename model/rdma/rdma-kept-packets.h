@@ -43,7 +43,7 @@ class RdmaKeptPackets : public RdmaLossRecovery
         {
             return false;
         }
-        place = {frame, now};
+        place = {frame, now, false};
         return true;
     }
 
@@ -68,32 +68,15 @@ class RdmaKeptPackets : public RdmaLossRecovery
     }
 
   protected:
-    /** @return distance of the first kept packet from the expected one; 0: none is kept */
-    uint64_t GetFirstKept() const
-    {
-        uint64_t distance = 0;
-        while (distance < m_kept.size() && !m_kept[distance].frame)
-        {
-            distance++;
-        }
-        return distance < m_kept.size() ? distance : 0;
-    }
-
-    /** @return when the first packet kept behind the gap arrived, ps */
-    int64_t GetGapTime() const
-    {
-        return m_kept[GetFirstKept()].time;
-    }
-
-  private:
     /** A kept packet. */
     struct Kept
     {
-        Frame* frame{nullptr}; ///< null: missing
-        int64_t time{0};       ///< arrival, ps
+        Frame* frame{nullptr};  ///< null: missing
+        int64_t time{0};        ///< arrival, or last report of the gap before it, ps
+        bool isReported{false}; ///< whether the gap before it was reported
     };
 
-    std::deque<Kept> m_kept; // from the expected packet on
+    std::deque<Kept> m_kept; ///< from the expected packet on
 };
 
 } // namespace ns3::training

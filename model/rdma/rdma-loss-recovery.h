@@ -44,13 +44,22 @@ class RdmaLossRecovery
         uint64_t highestPsn{0}; ///< one past the last packet ever sent
     };
 
+    /** What a NAK says, beside that packet `unackedPsn` is missing. */
+    struct Nak
+    {
+        uint64_t missingPsn; ///< first packet of the gap that it names
+        uint64_t arrivedPsn; ///< first packet behind that gap
+        int64_t now;         ///< simulated time, ps
+        int64_t roundTrip;   ///< measured round trip, ps; 0: not measured
+    };
+
     /**
      * A NAK reports that packet `unackedPsn` is missing.
      * @param window of the sender, with all packets before the missing one acknowledged
-     * @param arrivedPsn packet that the NAK names; it has arrived
+     * @param nak the NAK
      * @return whether this is a new loss, to be reported to the congestion control
      */
-    virtual bool OnNak(Window& window, uint64_t arrivedPsn) = 0;
+    virtual bool OnNak(Window& window, const Nak& nak) = 0;
 
     /**
      * The retransmission timer has expired.
@@ -84,8 +93,11 @@ class RdmaLossRecovery
         return false;
     }
 
-    /** @return that packet; it is removed from the packets to retransmit */
-    virtual uint64_t TakeResend()
+    /**
+     * @param now simulated time, ps
+     * @return that packet; it is removed from the packets to retransmit
+     */
+    virtual uint64_t TakeResend([[maybe_unused]] int64_t now)
     {
         return 0;
     }
@@ -125,7 +137,6 @@ class RdmaLossRecovery
         uint64_t missing; ///< first missing packet
         uint64_t arrived; ///< the packet that has arrived
         bool isReported;  ///< whether a NAK has named this missing packet
-        int64_t age;      ///< time since the gap was found, or since it was reported, ps
     };
 
     /**
@@ -138,25 +149,43 @@ class RdmaLossRecovery
         return gap.isReported ? std::nullopt : std::optional<uint64_t>(gap.arrived);
     }
 
-    /** The first of the gaps that remain after a gap has been filled. */
-    struct NextGap
+    /** A gap that has lasted for too long. */
+    struct Overdue
     {
-        uint64_t missing; ///< first missing packet
-        bool isReported;  ///< whether it was part of the gap reported last
-        int64_t now;      ///< simulated time, ps
+        uint64_t missing; ///< distance of its first packet from the expected one
+        uint64_t arrived; ///< that of the first packet behind it
+        int64_t sentAt;   ///< when that packet left its sender, as if it had not waited here, ps
     };
 
-    /**
-     * Decides whether the filling of a gap triggers a NAK for the next one. Packets behind that one
-     * are kept.
-     * @param gap the next gap
-     * @param since when the filled gap was found or reported, ps; becomes that of the next one
-     * @return as Report()
-     */
-    virtual std::optional<uint64_t> ReportNext([[maybe_unused]] const NextGap& gap,
-                                               [[maybe_unused]] int64_t& since) const
+    /** @return time that a gap may last before a NAK, ps; 0: NAKs answer arrivals only */
+    virtual int64_t GetPatience() const
     {
-        return std::nullopt;
+        return 0;
+    }
+
+    /**
+     * Looks for gaps that have lasted for GetPatience() since they were found or last reported.
+     * @param now simulated time, ps
+     * @param overdue receives them
+     * @return when to look again, ps; 0: there is no gap
+     */
+    virtual int64_t Review([[maybe_unused]] int64_t now,
+                           [[maybe_unused]] std::vector<Overdue>& overdue)
+    {
+        return 0;
+    }
+
+    /**
+     * The expected packet has arrived, and packets behind it are kept.
+     * @param now simulated time, ps
+     */
+    virtual void OnGapFilled([[maybe_unused]] int64_t now)
+    {
+    }
+
+    /** @param roundTrip of the idle network, ps; called once, before the first packet */
+    virtual void SetIdleRoundTrip([[maybe_unused]] int64_t roundTrip)
+    {
     }
 
     /** @return whether the receiver keeps packets ahead of a gap, and a NAK names one of them */
@@ -165,7 +194,7 @@ class RdmaLossRecovery
         return false;
     }
 
-    /** @return whether IRN's timeouts and its limit of packets in flight apply */
+    /** @return whether IRN's limit of packets in flight applies, and its timeouts from the start */
     virtual bool IsIrn() const
     {
         return false;

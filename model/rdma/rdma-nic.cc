@@ -244,7 +244,7 @@ RdmaNic::Attach(Ptr<HostDevice> device)
     m_congestionControl.Create<RdmaCongestionControl>()->Initialize(MakePath(m_line->GetRate()));
     m_recovery = Choose<LossRecoveryEntry>(m_recoveryName);
     m_keepsPackets = MakeRecovery()->IsSelective();
-    m_timers.Attach(MakeRecovery()->IsIrn() ? m_settings.timeoutLow : m_settings.timeout);
+    m_timers.Attach(m_keepsPackets ? m_settings.timeoutLow : m_settings.timeout);
 }
 
 Ptr<RdmaQueuePair>
@@ -326,9 +326,9 @@ RdmaNic::ReportPeriods(uint32_t flow, bool reports)
 bool
 RdmaNic::Visit(StateVisitor& visitor, bool isIdle)
 {
-    static_assert(StateVisitor::IsSize(sizeof(RdmaNic) - sizeof(Object), 1048),
+    static_assert(StateVisitor::IsSize(sizeof(RdmaNic) - sizeof(Object), 1056),
                   "a new member: visit it unless it stays, then correct the size");
-    visitor.Same({m_started, m_completed});
+    visitor.Same({m_started, m_completed, m_hasLosses});
     if (visitor.PassesOver(isIdle && m_started == m_completed))
     {
         return true;

@@ -119,6 +119,18 @@ class RdmaPort : public LongMessageSource
         return m_timers;
     }
 
+    /** A packet of one of its queue pairs was lost. */
+    void NotifyLoss()
+    {
+        m_hasLosses = true;
+    }
+
+    /** @return whether NotifyLoss() was called: the network is not lossless */
+    bool HasLosses() const
+    {
+        return m_hasLosses;
+    }
+
     /**
      * Traces a new rate.
      * @param queuePair number of a queue pair of this NIC
@@ -160,6 +172,7 @@ class RdmaPort : public LongMessageSource
     uint64_t m_started{0};           ///< messages that may be sent, or have been
     uint64_t m_completed{0};         ///< of these, acknowledged ones
     int64_t m_reports{0};            ///< messages whose sending will be reported
+    bool m_hasLosses{false};         ///< @see HasLosses()
 
     TracedCallback<uint32_t, double> m_rateTrace;             ///< @see RateTracedCallback
     TracedCallback<uint32_t, uint64_t> m_retransmissionTrace; ///< @see RetransmissionTracedCallback

@@ -7,6 +7,7 @@
 // The part of RdmaQueuePair that acts on losses: NAKs, refusals, and the retransmission timer.
 
 #include "rdma-queue-pair.h"
+#include "roce-wire-format.h"
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"
@@ -21,9 +22,6 @@ NS_LOG_COMPONENT_DEFINE("TrainingRdmaQueuePairRecovery");
 
 namespace
 {
-
-/// Limit of timeout doublings: each expiry doubles the timeout.
-constexpr uint32_t MAX_DOUBLINGS = 7;
 
 /// IRN uses the low timeout with at most this many packets in flight.
 constexpr uint64_t FEW_PACKETS = 3;
@@ -55,12 +53,16 @@ RdmaQueuePair::OnNak(const Frame& frame, uint64_t psn, int64_t now)
     NS_LOG_LOGIC("queue pair " << GetNumber() << " receives a NAK: packet " << psn
                                << " is missing");
     m_counters.receivedNaks++;
+    m_port.NotifyLoss();
     const bool isOld = psn < m_window.unackedPsn || psn >= m_window.highestPsn;
     if (isOld && !m_selective)
     {
         return;
     }
-    if (m_recovery->OnNak(m_window, ExtendPsn(frame.selectivePsn, m_window.unackedPsn)))
+    const uint64_t arrived = ExtendPsn(frame.selectivePsn, m_window.unackedPsn);
+    const uint64_t gap = frame.selectivePsn / PSN_MODULUS;
+    if (m_recovery->OnNak(m_window,
+                          {gap > 0 ? arrived - gap : psn, arrived, now, m_roundTrip.Get()}))
     {
         m_congestionControl->OnLoss(now);
     }
@@ -103,7 +105,7 @@ bool
 RdmaQueuePair::CheckTimer(int64_t now, int64_t next)
 {
     m_port.CatchUp();
-    m_isWatched = !m_failed && m_ackRequestedPsn > m_window.unackedPsn;
+    m_isWatched = !m_failed && IsTimed();
     if (m_isWatched)
     {
         SetTimer(now, next);
@@ -136,33 +138,41 @@ RdmaQueuePair::SetTimer(int64_t now, int64_t next)
 int64_t
 RdmaQueuePair::GetTimeout() const
 {
-    if (m_irn && m_window.highestPsn - m_window.unackedPsn > FEW_PACKETS)
+    if (HasShortTimeouts() && m_window.highestPsn - m_window.unackedPsn > FEW_PACKETS)
     {
         return GetDoubled(m_port.GetSettings().timeoutHigh);
     }
     return GetShortestTimeout();
 }
 
+bool
+RdmaQueuePair::HasShortTimeouts() const
+{
+    // IRN limits what is in flight, and so the queues. Other queues may grow faster than measured
+    // round trips, so without losses only a long silence counts.
+    return m_irn || (TakesReordering() && m_port.HasLosses());
+}
+
 int64_t
 RdmaQueuePair::GetShortestTimeout() const
 {
     const RdmaSettings& settings = m_port.GetSettings();
-    return GetDoubled(m_irn ? settings.timeoutLow : settings.timeout);
+    return GetDoubled(HasShortTimeouts() ? settings.timeoutLow : settings.timeout);
 }
 
 int64_t
 RdmaQueuePair::GetDoubled(const Time& timeout) const
 {
     // Where a slow host or a pause delays acknowledgements, nothing is lost yet (RFC 6298).
-    return std::max(timeout.GetTimeStep(), m_roundTrip + 4 * m_variation)
-           << std::min(m_expiries, MAX_DOUBLINGS);
+    return std::max(timeout.GetTimeStep(), m_roundTrip.GetTimeout())
+           << std::min(m_expiries, RdmaSettings::MAX_DOUBLINGS);
 }
 
 void
 RdmaQueuePair::OnTimer()
 {
     m_port.CatchUp();
-    if (m_failed || m_ackRequestedPsn <= m_window.unackedPsn)
+    if (m_failed || !IsTimed())
     {
         return; // no ACK is outstanding; the next packet that requests one restarts the timer
     }
@@ -175,16 +185,20 @@ RdmaQueuePair::OnTimer()
     NS_LOG_LOGIC("queue pair " << GetNumber() << " times out, packet " << m_window.unackedPsn
                                << " is not acknowledged");
     m_counters.timeouts++;
-    if (++m_expiries > m_port.GetSettings().retryLimit)
+    m_stalledSince = m_expiries == 0 ? m_progress : m_stalledSince;
+    const RdmaSettings& settings = m_port.GetSettings();
+    // Short timeouts of random losses soon add up to the limit, so the time counts, too.
+    if (++m_expiries > settings.retryLimit &&
+        (!TakesReordering() || now - m_stalledSince >= settings.GetRetryTime()))
     {
-        Fail("retry limit of " + std::to_string(m_port.GetSettings().retryLimit) + " reached");
+        Fail("retry limit of " + std::to_string(settings.retryLimit) + " reached");
         return;
     }
     m_congestionControl->OnTimeout(now);
     UpdateRate(now);
     m_recovery->OnTimeout(m_window);
     UpdateRecoveryState();
-    m_ackRequestedPsn = m_window.unackedPsn; // retransmits every packet not known to have arrived
+    m_awaitsResend = m_selective; // go-back-N goes back, and requests acknowledgements again
     m_port.Schedule(*this);
 }
 
@@ -200,7 +214,7 @@ RdmaQueuePair::Close()
     m_port.CountReports(-m_requests.Clear());
     m_onCompletion = nullptr;
     m_onError = nullptr;
-    m_receiver.SetMessageHandler(nullptr);
+    m_receiver.Close();
 }
 
 void

@@ -46,8 +46,7 @@ RdmaQueuePair::Visit(StateVisitor& visitor)
     VisitTurn(visitor);
     visitor.Time(m_paceStart);
     visitor.Time(m_holdUntil);
-    const bool isTimed = m_ackRequestedPsn > m_window.unackedPsn;
-    visitor.Time(m_progress, isTimed ? static_cast<uint64_t>(GetTimeout()) : StateVisitor::NONE);
+    visitor.Time(m_progress, IsTimed() ? static_cast<uint64_t>(GetTimeout()) : StateVisitor::NONE);
     // What hears of every acknowledgement or byte has a state of its own, which is not visited.
     const bool repeats = !m_needs.acks && !m_needs.sentBytes && !m_needs.telemetry &&
                          m_rateEnd == FOREVER && m_byteGrant == FOREVER && !m_resends &&
@@ -76,12 +75,13 @@ RdmaQueuePair::Visit(StateVisitor& visitor)
     visitor.Same({m_limit,
                   m_lastBytes,
                   m_mostInFlight,
+                  m_ahead,
                   m_linePayload,
                   m_refusals,
                   m_expiries,
                   GetBits(m_rate),
-                  static_cast<uint64_t>(m_roundTrip),
-                  static_cast<uint64_t>(m_variation)});
+                  static_cast<uint64_t>(m_roundTrip.Get()),
+                  static_cast<uint64_t>(m_roundTrip.GetVariation())});
     auto quota = static_cast<uint64_t>(m_byteQuota);
     visitor.CountIf(m_byteGrant == FOREVER, quota);
     m_byteQuota = static_cast<int64_t>(quota);

@@ -16,7 +16,6 @@
 #include "ns3/training-prefetch.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace ns3::training
 {
@@ -28,6 +27,9 @@ namespace
 
 /// Limit of unacknowledged packets that keeps 24-bit PSNs unambiguous (IB: less than 2^23).
 constexpr uint64_t PSN_WINDOW = PSN_MODULUS / 2 - 1;
+
+/// Part of the timeout above which a round trip is measured.
+constexpr int64_t TIMEOUT_PARTS = 8;
 
 /// Number of packets left above which a steady state saves more than it takes to find.
 constexpr uint64_t MANY_PACKETS = 128;
@@ -54,6 +56,7 @@ RdmaQueuePair::RdmaQueuePair(RdmaPort& port,
                   "what sending a packet needs has outgrown the lines that are prefetched");
     m_congestionControl->SetNodeId(port.GetNodeId());
     m_congestionControl->Initialize(path);
+    m_recovery->SetIdleRoundTrip(path.roundTrip);
     m_needs = m_congestionControl->GetNeeds();
     m_rate = m_congestionControl->GetRate(EventLoop::Now());
     m_picosecondsPerByte = 8e12 / m_rate;
@@ -225,7 +228,18 @@ RdmaQueuePair::SetWindow(uint64_t bytes)
     // The last packet may exceed the window, and one packet may always be in flight.
     const uint64_t payload = m_linePayload;
     const uint64_t packets = std::max<uint64_t>(1, bytes / payload + (bytes % payload > 0));
-    m_limit = static_cast<uint32_t>(std::min<uint64_t>(packets, m_mostInFlight));
+    m_limit = static_cast<uint32_t>(
+        std::min<uint64_t>(std::min<uint64_t>(packets, m_mostInFlight) + m_ahead, PSN_WINDOW));
+}
+
+void
+RdmaQueuePair::SetAhead(uint64_t packets)
+{
+    if (packets != m_ahead)
+    {
+        m_ahead = packets;
+        SetWindow(m_congestionControl->GetWindow());
+    }
 }
 
 void
@@ -256,7 +270,7 @@ Frame*
 RdmaQueuePair::MakeFrame(int64_t now)
 {
     const bool resend = m_resends;
-    const uint64_t psn = resend ? m_recovery->TakeResend() : m_window.nextPsn;
+    const uint64_t psn = resend ? m_recovery->TakeResend(now) : m_window.nextPsn;
     Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
     const bool last = Fill(*frame, psn);
     frame->source = m_port.GetEndpoint();
@@ -289,10 +303,11 @@ RdmaQueuePair::MakeFrame(int64_t now)
     if (frame->ackRequest)
     {
         // The timer starts with the first ACK request, however slow the queue pair is.
-        if (m_ackRequestedPsn <= m_window.unackedPsn)
+        if (!IsTimed())
         {
             StartTimer(now);
         }
+        m_awaitsResend = false;
         m_ackRequestedPsn = std::max(m_ackRequestedPsn, psn + 1);
     }
     if (resend)
@@ -451,11 +466,23 @@ RdmaQueuePair::ReceiveAck(const Frame& frame)
     const uint64_t psn = ExtendPsn(frame.psn, m_window.unackedPsn);
     // A NAK names the missing packet, so it acknowledges all packets before it.
     const uint64_t acknowledged = positive ? psn + 1 : psn;
-    if (m_selective)
+    // Only a round trip near the timeout matters without selective repeat.
+    if (m_selective ||
+        (now - frame.timestamp) * TIMEOUT_PARTS > m_port.GetSettings().timeout.GetTimeStep())
     {
-        MeasureRoundTrip(now - frame.timestamp);
+        m_roundTrip.Add(now - frame.timestamp);
+    }
+    if (m_expiries > 0 && frame.timestamp >= m_progress)
+    {
+        m_port.NotifyLoss(); // it answers what was sent again, not an earlier packet that was late
     }
     std::vector<uint64_t> completed;
+    if (TakesReordering() && acknowledged >= m_window.unackedPsn)
+    {
+        // What has arrived is in flight no longer, so a gap does not close the window.
+        const uint64_t passed = acknowledged - m_window.unackedPsn;
+        SetAhead(positive ? frame.selectivePsn : m_ahead - std::min(m_ahead, passed));
+    }
     if (acknowledged > m_window.unackedPsn && acknowledged <= m_window.highestPsn)
     {
         completed = Acknowledge(acknowledged, now);
@@ -512,7 +539,8 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
     {
         m_expiries = 0;
         Simulator::Cancel(m_timer); // its timeout was doubled
-        if (m_ackRequestedPsn > psn)
+        m_awaitsResend = false;
+        if (IsTimed())
         {
             StartTimer(now);
         }
@@ -546,6 +574,12 @@ RdmaQueuePair::Acknowledge(uint64_t psn, int64_t now)
     return signaled;
 }
 
+bool
+RdmaQueuePair::IsTimed() const
+{
+    return m_ackRequestedPsn > m_window.unackedPsn && !m_awaitsResend;
+}
+
 void
 RdmaQueuePair::StartTimer(int64_t now)
 {
@@ -555,19 +589,6 @@ RdmaQueuePair::StartTimer(int64_t now)
         m_isWatched = true;
         m_port.GetTimers().Add(*this);
     }
-}
-
-void
-RdmaQueuePair::MeasureRoundTrip(int64_t roundTrip)
-{
-    if (m_roundTrip == 0)
-    {
-        m_roundTrip = roundTrip;
-        m_variation = roundTrip / 2;
-        return;
-    }
-    m_variation += (std::abs(roundTrip - m_roundTrip) - m_variation) / 4;
-    m_roundTrip += (roundTrip - m_roundTrip) / 8;
 }
 
 } // namespace ns3::training

@@ -11,6 +11,7 @@
 #include "rdma-port.h"
 #include "rdma-queue-pair-counters.h"
 #include "rdma-receiver.h"
+#include "rdma-round-trip.h"
 #include "rdma-send-queue.h"
 #include "rdma-work-requests.h"
 
@@ -201,10 +202,18 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     int64_t GetTimeout() const;
     int64_t GetShortestTimeout() const;
     int64_t GetDoubled(const Time& timeout) const;
-    void MeasureRoundTrip(int64_t roundTrip);
+    bool IsTimed() const;
+    bool HasShortTimeouts() const;
+
+    bool TakesReordering() const
+    {
+        return m_selective && !m_irn;
+    }
+
     bool IsWindowOpen(uint64_t inFlight) const;
     void SetWindow(uint64_t bytes);
     void SetMostInFlight();
+    void SetAhead(uint64_t packets);
     bool Fill(Frame& frame, uint64_t psn);
     void Fail(const std::string& reason);
 
@@ -213,7 +222,7 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     // Prefetch()). PSNs are 64 bit inside; the wire carries the low 24 bits.
     bool m_resends{false}; // a packet must be retransmitted before the next new one
     RdmaCongestionControl::Needs m_needs;
-    uint32_t m_limit{0}; // limit of packets in flight, by congestion control and NIC
+    uint32_t m_limit{0}; // limit of unacknowledged packets, by congestion control, NIC and m_ahead
     RdmaLossRecovery::Window m_window;
     uint64_t m_doorbellPsn{0};     // one past the last packet whose doorbell the NIC has seen
     uint64_t m_ackRequestedPsn{0}; // one past the last packet sent that requests an ACK
@@ -240,17 +249,20 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     bool m_isWatched{false};      // RdmaTimerWatch checks its timer
     bool m_reportsPeriods{false}; // see SteadyWatch
     bool m_selective;             // loss recovery keeps packets ahead of a gap
-    bool m_irn;                   // IRN's timeouts and limit in flight apply
+    bool m_irn;                   // IRN's limit in flight applies
+    bool m_awaitsResend{false};   // a timer has expired, and what it resends is not sent yet
     bool m_failed{false};
     uint64_t m_postedPsn{0};  // one past the last packet posted
     uint32_t m_mostInFlight;  // limit of packets in flight by the NIC
     uint32_t m_linePayload;   // of a full packet: the MTU, or what a program of the NIC makes of it
     uint64_t m_inFlightLimit; // by the NIC, bytes of payload on the line
+    int64_t m_stalledSince{
+        0};              // start of the first timer that has expired without progress since, ps
+    uint64_t m_ahead{0}; // packets that have arrived behind a gap, as acknowledgements say
 
     RdmaReceiver m_receiver;
     QueuePairCounters m_counters; // without those derived from PSNs
-    int64_t m_roundTrip{0};       // selective: smoothed round-trip time, ps
-    int64_t m_variation{0};       // selective: smoothed deviation from it, ps
+    RdmaRoundTrip m_roundTrip;    // measured, see ReceiveAck()
 
     Ptr<RdmaCongestionControl> m_congestionControl;
     std::unique_ptr<RdmaLossRecovery> m_recovery;

@@ -102,10 +102,6 @@ RdmaReceiver::ReceiveOutOfOrder(Frame* frame, uint64_t psn)
     const int64_t now = EventLoop::Now();
     const bool kept = m_recovery.Keep(psn - m_expectedPsn, frame, now);
     const bool selective = m_recovery.IsSelective();
-    if (m_kept == 0)
-    {
-        m_gapSince = now;
-    }
     m_kept += kept;
     NS_LOG_LOGIC("endpoint " << m_port.GetEndpoint() << " expects packet " << m_expectedPsn
                              << " and " << (kept ? "keeps " : "discards ") << psn);
@@ -113,21 +109,58 @@ RdmaReceiver::ReceiveOutOfOrder(Frame* frame, uint64_t psn)
     const bool isReported = m_complaint == Complaint::NAK;
     const auto report = m_complaint == Complaint::RNR_NAK
                             ? std::nullopt
-                            : m_recovery.Report({m_expectedPsn, psn, isReported, now - m_gapSince});
+                            : m_recovery.Report({m_expectedPsn, psn, isReported});
     if (report)
     {
-        SendNak(*report, *frame, now);
+        m_complaint = Complaint::NAK;
+        Answer(SYNDROME_NAK_SEQUENCE, m_expectedPsn, *frame, *report % PSN_MODULUS);
     }
     else if (selective && frame->ackRequest)
     {
         Answer(SYNDROME_ACK, m_expectedPsn - 1, *frame);
     }
+    const int64_t patience = m_recovery.GetPatience();
+    if (kept && patience > 0 && m_gapTimer.IsExpired())
+    {
+        m_gapTimer = Simulator::Schedule(TimeStep(patience), &RdmaReceiver::CheckGaps, this);
+    }
     return kept;
+}
+
+void
+RdmaReceiver::CheckGaps()
+{
+    // The last packets in flight may be lost, so this does not wait for another arrival.
+    m_port.CatchUp();
+    const int64_t now = EventLoop::Now();
+    std::vector<RdmaLossRecovery::Overdue> overdue;
+    const int64_t next = m_recovery.Review(now, overdue);
+    for (const auto& gap : overdue)
+    {
+        if (m_complaint == Complaint::RNR_NAK)
+        {
+            break; // the sender waits
+        }
+        m_complaint = Complaint::NAK;
+        const uint64_t named =
+            gap.missing == 0 ? 0 : std::min(gap.arrived - gap.missing, MAX_NAMED_GAP);
+        const uint64_t selective =
+            named * PSN_MODULUS + (m_expectedPsn + gap.arrived) % PSN_MODULUS;
+        Frame* frame =
+            MakeAnswer(SYNDROME_NAK_SEQUENCE, m_expectedPsn, static_cast<uint32_t>(selective));
+        frame->timestamp = gap.sentAt;
+        m_port.SendControl(frame);
+    }
+    if (next > 0)
+    {
+        m_gapTimer = Simulator::Schedule(TimeStep(next - now), &RdmaReceiver::CheckGaps, this);
+    }
 }
 
 void
 RdmaReceiver::FillGap(Frame& frame)
 {
+    m_recovery.OnGapFilled(EventLoop::Now());
     const Frame* next = &frame;
     bool answers = m_complaint != Complaint::NONE; // the sender waits for the gap to be filled
     m_complaint = Complaint::NONE;
@@ -147,7 +180,10 @@ RdmaReceiver::FillGap(Frame& frame)
         next = kept = m_recovery.PeekKept();
         if (!kept)
         {
-            AnswerFilledGap(frame, answers);
+            if (answers)
+            {
+                Answer(SYNDROME_ACK, m_expectedPsn - 1, frame);
+            }
             return;
         }
         if (m_countsReceives && !TakeReceive(kept->opcode))
@@ -156,34 +192,6 @@ RdmaReceiver::FillGap(Frame& frame)
             return;
         }
         m_recovery.Advance();
-    }
-}
-
-void
-RdmaReceiver::SendNak(uint64_t arrived, Frame& data, int64_t now)
-{
-    m_complaint = Complaint::NAK;
-    m_gapSince = now;
-    m_reportedEnd = arrived;
-    Answer(SYNDROME_NAK_SEQUENCE, m_expectedPsn, data, arrived);
-}
-
-void
-RdmaReceiver::AnswerFilledGap(Frame& frame, bool answers)
-{
-    if (m_kept > 0)
-    {
-        const int64_t now = EventLoop::Now();
-        const bool isReported = m_expectedPsn < m_reportedEnd;
-        if (const auto report = m_recovery.ReportNext({m_expectedPsn, isReported, now}, m_gapSince))
-        {
-            SendNak(*report, frame, now);
-            return;
-        }
-    }
-    if (answers)
-    {
-        Answer(SYNDROME_ACK, m_expectedPsn - 1, frame);
     }
 }
 
@@ -274,7 +282,7 @@ RdmaReceiver::Deliver(const Message& message)
 }
 
 inline Frame*
-RdmaReceiver::MakeAnswer(uint8_t syndrome, uint64_t psn, uint64_t arrived)
+RdmaReceiver::MakeAnswer(uint8_t syndrome, uint64_t psn, uint32_t selective)
 {
     Frame* frame = MakeControl(FrameKind::ROCE_ACK, ROCE_BYTES + AETH_BYTES, m_ackPriority);
     frame->ecnEcho = m_marked;
@@ -284,13 +292,19 @@ RdmaReceiver::MakeAnswer(uint8_t syndrome, uint64_t psn, uint64_t arrived)
     if (syndrome == SYNDROME_ACK)
     {
         m_sentAcks++;
+        if (m_kept > 0 && m_recovery.GetPatience() > 0)
+        {
+            frame->selectivePsn =
+                static_cast<uint32_t>(std::min<uint64_t>(m_kept, PSN_MODULUS - 1));
+            frame->bytes = GetFrameBytes(ROCE_BYTES + AETH_BYTES + SELECTIVE_BYTES);
+        }
     }
     else if (syndrome == SYNDROME_NAK_SEQUENCE)
     {
         m_counters.sentNaks++;
         if (m_recovery.IsSelective())
         {
-            frame->selectivePsn = static_cast<uint32_t>(arrived % PSN_MODULUS);
+            frame->selectivePsn = selective;
             frame->bytes = GetFrameBytes(ROCE_BYTES + AETH_BYTES + SELECTIVE_BYTES);
         }
     }
@@ -301,9 +315,9 @@ RdmaReceiver::MakeAnswer(uint8_t syndrome, uint64_t psn, uint64_t arrived)
 }
 
 void
-RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint64_t arrived)
+RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint32_t selective)
 {
-    Frame* frame = MakeAnswer(syndrome, psn, arrived);
+    Frame* frame = MakeAnswer(syndrome, psn, selective);
     frame->timestamp = data.timestamp;
     if (const TelemetryStack* telemetry = data.GetTelemetry())
     {
@@ -317,7 +331,16 @@ RdmaReceiver::Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint64_t arriv
 void
 RdmaReceiver::SendAck()
 {
-    m_port.SendControl(MakeAnswer(SYNDROME_ACK, m_expectedPsn - 1));
+    Frame* frame = MakeAnswer(SYNDROME_ACK, m_expectedPsn - 1);
+    frame->timestamp = EventLoop::Now(); // of no packet
+    m_port.SendControl(frame);
+}
+
+void
+RdmaReceiver::Close()
+{
+    m_onMessage = nullptr;
+    Simulator::Cancel(m_gapTimer);
 }
 
 void

@@ -12,6 +12,7 @@
 #include "rdma-queue-pair-counters.h"
 #include "training-message.h"
 
+#include "ns3/event-id.h"
 #include "ns3/fabric-frame.h"
 #include "ns3/rdma-congestion-control.h"
 
@@ -82,6 +83,9 @@ class alignas(64) RdmaReceiver
     /** Acknowledges the packets accepted so far, without a request. */
     void SendAck();
 
+    /** Reports nothing from now on. */
+    void Close();
+
     /**
      * Visits its state.
      * @param visitor visits it
@@ -123,14 +127,13 @@ class alignas(64) RdmaReceiver
 
     bool ReceiveOutOfOrder(Frame* frame, uint64_t psn);
     void FillGap(Frame& frame);
-    void SendNak(uint64_t arrived, Frame& data, int64_t now);
-    void AnswerFilledGap(Frame& frame, bool answers);
+    void CheckGaps();
     bool TakeReceive(uint8_t opcode);
     void Refuse(Frame& data);
     void Accept(const Frame& frame);
     void Deliver(const Message& message);
-    void Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint64_t arrived = 0);
-    Frame* MakeAnswer(uint8_t syndrome, uint64_t psn, uint64_t arrived = 0);
+    void Answer(uint8_t syndrome, uint64_t psn, Frame& data, uint32_t selective = 0);
+    Frame* MakeAnswer(uint8_t syndrome, uint64_t psn, uint32_t selective = 0);
     void SendCnp();
     Frame* MakeControl(FrameKind kind, uint32_t transportBytes, uint8_t priority) const;
 
@@ -154,8 +157,7 @@ class alignas(64) RdmaReceiver
     uint64_t m_tag{0};         // of the current message
     Ptr<ByteBuffer> m_payload; // its contents so far, if they are real
     MessageHandler m_onMessage;
-    int64_t m_gapSince{0};     // time at which the gap was found or last reported, ps
-    uint64_t m_reportedEnd{0}; // first packet behind the last gap reported
+    EventId m_gapTimer; // next check for gaps that have lasted too long
 };
 
 /**

@@ -38,9 +38,10 @@ class SelectiveRepeat : public RdmaKeptPackets
     {
     }
 
-    bool OnNak(Window& window, uint64_t arrivedPsn) override
+    bool OnNak(Window& window, const Nak& nak) override
     {
         OnProgress(window);
+        const uint64_t arrivedPsn = nak.arrivedPsn;
         if (arrivedPsn < window.unackedPsn || arrivedPsn >= window.highestPsn)
         {
             return false; // an outdated NAK
@@ -106,7 +107,7 @@ class SelectiveRepeat : public RdmaKeptPackets
         return m_scan < m_lostEnd;
     }
 
-    uint64_t TakeResend() override
+    uint64_t TakeResend(int64_t) override
     {
         const uint64_t psn = m_scan++;
         SkipArrived();

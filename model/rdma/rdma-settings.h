@@ -10,6 +10,7 @@
 #include "ns3/fabric-traffic-class.h"
 #include "ns3/nstime.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace ns3::training
@@ -49,6 +50,21 @@ struct RdmaSettings
     uint8_t GetAckPriority() const
     {
         return ackPriority < PRIORITIES ? ackPriority : dataPriority;
+    }
+
+    /// Limit of timeout doublings: each expiry doubles the timeout.
+    static constexpr uint32_t MAX_DOUBLINGS = 7;
+
+    /**
+     * @return time without progress until a queue pair fails: retryLimit + 1 timeouts that double,
+     *         ps. Shorter timeouts are more of them, so that random losses do not add up to it.
+     */
+    int64_t GetRetryTime() const
+    {
+        const uint32_t doubled = std::min(retryLimit, MAX_DOUBLINGS);
+        const int64_t timeouts =
+            (int64_t{2} << doubled) - 1 + (int64_t{retryLimit - doubled} << MAX_DOUBLINGS);
+        return timeouts * timeout.GetTimeStep();
     }
 
     /** @return time from posting a message until its first packet can be sent */

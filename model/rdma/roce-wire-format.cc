@@ -93,12 +93,6 @@ GetTelemetry(const uint8_t* shim)
     return stack;
 }
 
-bool
-IsNak(uint8_t syndrome)
-{
-    return syndrome >> 5 == SYNDROME_NAK_SEQUENCE >> 5;
-}
-
 void
 PutBaseTransportHeader(WireBytes& out, const Frame& frame, uint8_t opcode, bool isData)
 {
@@ -165,8 +159,7 @@ PutPacket(WireBytes& out, const Frame& frame, WireBytes transport)
                               ? (room - GetTelemetryBytes(0)) / unit
                               : 0;
     const uint32_t shim = frame.hasTelemetry ? GetTelemetryBytes(hops) : 0;
-    if (frame.kind == FrameKind::ROCE_ACK && IsNak(frame.syndrome) &&
-        room >= shim + SELECTIVE_BYTES)
+    if (frame.kind == FrameKind::ROCE_ACK && room >= shim + SELECTIVE_BYTES)
     {
         PutNumber(transport, frame.selectivePsn, SELECTIVE_BYTES);
     }

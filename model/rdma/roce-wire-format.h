@@ -35,8 +35,12 @@ static constexpr uint32_t IMMEDIATE_BYTES = 4;
 static constexpr uint32_t AETH_BYTES = 4;
 /// Datagram extended transport header (DETH): key and source queue pair, bytes.
 static constexpr uint32_t DETH_BYTES = 8;
-/// Selective repeat: PSN of the packet that triggered a NAK, after the AETH, bytes.
+/// Selective repeat: PSN of the packet that triggered a NAK, after the AETH, bytes. Out-of-order
+/// recovery: the first packet behind a gap; the upper 8 bits have the packets of the gap, 0: all
+/// from the PSN of the NAK on. An ACK while packets are missing has the number of those behind.
 static constexpr uint32_t SELECTIVE_BYTES = 4;
+/// Longest gap behind another one that a NAK can name, packets.
+static constexpr uint64_t MAX_NAMED_GAP = 255;
 /// Reserved bytes of a congestion notification packet.
 static constexpr uint32_t CNP_BYTES = 16;
 /// Minimum hops in a telemetry header (HPCC: 42 bytes for five).

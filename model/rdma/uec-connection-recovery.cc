@@ -23,8 +23,8 @@ NS_LOG_COMPONENT_DEFINE("TrainingUecConnectionRecovery");
 namespace
 {
 
-/// Limit of timeout doublings.
-constexpr uint32_t MAX_BACKOFF = 7;
+/// Limit of timeout doublings. Queues that are trimmed are short.
+constexpr uint32_t MAX_BACKOFF = 2;
 
 } // namespace
 
@@ -84,7 +84,41 @@ UecConnection::OnProgress(int64_t now)
 int64_t
 UecConnection::GetTimeout() const
 {
-    return m_port.GetSettings().timeout.GetTimeStep() << std::min(m_backoff, MAX_BACKOFF);
+    return std::max(m_port.GetSettings().timeout.GetTimeStep(), m_roundTrip.GetTimeout())
+           << std::min(m_backoff, MAX_BACKOFF);
+}
+
+void
+UecConnection::FindLosses(int64_t sentAt, int64_t now)
+{
+    // SLEEK, the loss recovery of the reference: 1.5 windows arrive behind a lost packet. A window
+    // takes a round trip. Paths differ in their queues, as the deviation of round trips shows.
+    const int64_t base = m_port.GetSettings().baseRoundTrip.GetTimeStep();
+    const int64_t sentBefore = sentAt - std::max(base * 3 / 2, m_roundTrip.GetTimeout());
+    bool isFound = false;
+    for (auto* oldest = m_sent.FindOldest(); oldest && oldest->time < sentBefore;
+         oldest = m_sent.FindOldest())
+    {
+        NS_LOG_LOGIC("connection " << GetNumber() << ": packet " << oldest->psn << " is lost");
+        isFound = true;
+        const uint32_t bytes = m_sent.At(oldest->psn).bytes;
+        OnLoss(oldest->psn);                     // so it is in flight no longer
+        if (!m_port.GetUecSettings().isTrimming) // otherwise a full queue would have trimmed it
+        {
+            m_congestionControl->OnTimeout(bytes);
+        }
+    }
+    if (isFound && NeedsCreditNow())
+    {
+        RequestCredit(now);
+    }
+}
+
+void
+UecConnection::OnLoss(uint64_t psn)
+{
+    m_paths.Report(m_sent.At(psn).entropy, UecPaths::Outcome::LOST);
+    m_sent.MarkLost(psn);
 }
 
 int64_t
@@ -150,11 +184,12 @@ UecConnection::OnTimer()
     }
     if (raises)
     {
+        m_stalledSince = m_backoff == 0 ? sentBefore : m_stalledSince;
         m_backoff++;
         m_backoffTime = now;
     }
     const uint32_t limit = m_port.GetSettings().retryLimit;
-    if (m_backoff > limit)
+    if (m_backoff > limit && now - m_stalledSince >= m_port.GetSettings().GetRetryTime())
     {
         Fail("retry limit of " + std::to_string(limit) + " reached");
         return;
@@ -172,12 +207,10 @@ UecConnection::OnExpiry(uint64_t psn)
 {
     NS_LOG_LOGIC("connection " << GetNumber() << " times out, packet " << psn
                                << " is not acknowledged");
-    const UecSentPackets::Packet& packet = m_sent.At(psn);
     m_counters.timeouts++;
     StopSpeculating();
-    m_sent.MarkLost(psn);
-    m_paths.Report(packet.entropy, UecPaths::Outcome::LOST);
-    m_congestionControl->OnTimeout(packet.bytes);
+    OnLoss(psn);
+    m_congestionControl->OnTimeout(m_sent.At(psn).bytes);
     m_window = m_congestionControl->GetWindow();
 }
 

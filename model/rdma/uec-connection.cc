@@ -306,6 +306,7 @@ UecConnection::ReceiveAck(const Frame& frame)
     feedback.now = now;
     feedback.isMarked = header.flags & UEC_MARKED;
     feedback.bytes = m_sent.Report(header.ack.received);
+    int64_t sentAt = 0; // of the packet that has arrived; 0: unknown
     const uint64_t cause = ExtendCounter(header.ack.cause, UEC_PSN_BITS, m_sent.GetUnacked());
     if (m_sent.Has(cause))
     {
@@ -316,6 +317,8 @@ UecConnection::ReceiveAck(const Frame& frame)
         {
             feedback.roundTrip = now - packet.sentAt;
             feedback.isShort = IsShort(packet);
+            sentAt = packet.sentAt;
+            m_roundTrip.Add(feedback.roundTrip);
         }
     }
     const uint64_t before = m_sent.GetArrivedBytes();
@@ -331,6 +334,7 @@ UecConnection::ReceiveAck(const Frame& frame)
     }
     m_paths.Report(header.entropy,
                    feedback.isMarked ? UecPaths::Outcome::MARKED : UecPaths::Outcome::GOOD);
+    FindLosses(sentAt, now);
     feedback.inFlight = GetInFlight();
     m_congestionControl->OnAck(feedback);
     m_window = m_congestionControl->GetWindow();

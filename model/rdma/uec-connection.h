@@ -9,6 +9,7 @@
 
 #include "rdma-queue-pair-counters.h"
 #include "rdma-receiver.h"
+#include "rdma-round-trip.h"
 #include "rdma-send-queue.h"
 #include "training-message.h"
 #include "uec-paths.h"
@@ -34,10 +35,10 @@ namespace ns3::training
  *
  * A connection of Ultra Ethernet (a packet delivery context, PDC; reliable unordered delivery):
  * this class is the sender, UecReceiver the receiver. Each packet takes its own path (UecPaths). A
- * packet is sent again after a NACK, because it was trimmed, or when it is not acknowledged in
- * time. If it is not acknowledged again and nothing else arrives, the timeout doubles, and after
- * too many expiries the connection reports an error and stops. The rules are those of the reference
- * simulator (ultraethernet/uet-htsim, htsim/sim/uec.cpp), which has neither doubling nor limit.
+ * packet is sent again after a NACK, because it was trimmed, when packets sent 1.5 round trips
+ * later have arrived, or when it is not acknowledged in time. If nothing arrives for the time of
+ * too many timeouts, the connection reports an error and stops. The rules are those of the
+ * reference simulator (ultraethernet/uet-htsim, htsim/sim/uec.cpp), which has no limit.
  *
  * Messages complete in posting order, at the receiver as soon as all their packets have arrived.
  */
@@ -125,6 +126,8 @@ class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
     void StopSpeculating();
     void CompleteMessages();
     void OnProgress(int64_t now);
+    void FindLosses(int64_t sentAt, int64_t now);
+    void OnLoss(uint64_t psn);
     int64_t GetTimeout() const;
     void Watch();
     int64_t GetDeadline();
@@ -156,9 +159,11 @@ class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
     uint64_t m_granted{0};    // sum, quanta
     int64_t m_creditEvent{0}; // last time that credit was spent, asked for or granted, ps
 
-    uint32_t m_backoff{0};    // expiries without progress, of packets sent after the one before
-    int64_t m_backoffTime{0}; // of the last of them, ps
-    EventId m_timer;          // scheduled only if it may expire before the next periodic check
+    uint32_t m_backoff{0};     // expiries without progress, of packets sent after the one before
+    int64_t m_backoffTime{0};  // of the last of them, ps
+    int64_t m_stalledSince{0}; // when the first of them was sent, ps
+    RdmaRoundTrip m_roundTrip; // measured
+    EventId m_timer;           // scheduled only if it may expire before the next periodic check
 
     Ptr<UecCongestionControl> m_congestionControl;
     UecPaths m_paths;

@@ -7,11 +7,16 @@
 #include "guard/run-warnings.h"
 
 #include "ns3/atp-communicator.h"
+#include "ns3/in-network-system.h"
+#include "ns3/training-byte-archive.h"
+#include "ns3/training-processes.h"
 
 #include <algorithm>
 #include <boost/format.hpp>
+#include <iomanip>
 #include <map>
 #include <set>
+#include <sstream>
 
 namespace ns3::training
 {
@@ -30,6 +35,10 @@ constexpr double UNEVEN = 1.5;
 
 /// Destinations of which the routes of a switch are looked at.
 constexpr std::size_t MAX_LOOKED_AT = 256;
+
+/// Shares of packets sent again, and of timeouts, that are worth a warning.
+constexpr double MANY_REPEATS = 0.05;
+constexpr double MANY_TIMEOUTS = 1e-3;
 
 /** A counter by port and class of what should not happen. */
 struct Mishap
@@ -208,6 +217,57 @@ AddCollisions(std::vector<std::string>& warnings, const Cluster& cluster)
     }
 }
 
+/** Adds what repeated packets have cost, if they are many and nothing else explains them. */
+void
+AddRepeats(std::vector<std::string>& warnings, const Cluster& cluster)
+{
+    const ClusterOptions& options = cluster.GetOptions();
+    const bool hasRecovery = options.GetTransport().hasQueuePairs;
+    if (IsInNetwork(options.algorithm) || !options.GetTransport().countsPackets)
+    {
+        return;
+    }
+    QueuePairCounters mine;
+    for (uint32_t rank = 0; rank < cluster.GetRanks(); rank++)
+    {
+        for (const HostConnection& connection : cluster.GetTransports().ListConnections(rank))
+        {
+            const QueuePairCounters counters = connection.counters.value_or(QueuePairCounters());
+            mine.sentPackets += counters.sentPackets;
+            mine.retransmittedPackets += counters.retransmittedPackets;
+            mine.receivedNaks += counters.receivedNaks;
+            mine.timeouts += counters.timeouts;
+        }
+    }
+    ByteWriter writer;
+    writer(mine.sentPackets, mine.retransmittedPackets, mine.receivedNaks, mine.timeouts);
+    QueuePairCounters all;
+    for (const std::string& bytes : Processes::Gather(writer.GetText()))
+    {
+        ByteReader reader(bytes.data(), bytes.size());
+        all.sentPackets += reader.Next<uint64_t>();
+        all.retransmittedPackets += reader.Next<uint64_t>();
+        all.receivedNaks += reader.Next<uint64_t>();
+        all.timeouts += reader.Next<uint64_t>();
+    }
+    // Ultra Ethernet has NAKs for trimmed packets, whose repeats are part of its rules.
+    const uint64_t usual = hasRecovery ? 0 : std::min(all.receivedNaks, all.retransmittedPackets);
+    const auto sent = static_cast<double>(all.sentPackets);
+    const auto again = static_cast<double>(all.retransmittedPackets - usual);
+    const bool isMuch =
+        again > MANY_REPEATS * sent || static_cast<double>(all.timeouts) > MANY_TIMEOUTS * sent;
+    if (isMuch && warnings.empty())
+    {
+        std::ostringstream text;
+        text << "hosts sent " << std::setprecision(2) << 100 * again / sent
+             << " % of the packets again, after " << all.receivedNaks << " NAKs and "
+             << all.timeouts << " timeouts (see "
+             << (hasRecovery ? "--recovery=" + options.GetRecovery() + " and " : "")
+             << "--congestion-control)";
+        warnings.push_back(text.str());
+    }
+}
+
 } // namespace
 
 std::vector<std::string>
@@ -232,6 +292,7 @@ GetWarnings(const Cluster& cluster)
     const std::vector<std::string> ofTransport =
         cluster.GetTransports().GetTransport().GetWarnings();
     warnings.insert(warnings.end(), ofTransport.begin(), ofTransport.end());
+    AddRepeats(warnings, cluster);
     return warnings;
 }
 

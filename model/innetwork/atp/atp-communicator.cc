@@ -26,8 +26,6 @@ NS_OBJECT_ENSURE_REGISTERED(AtpCommunicator);
 namespace
 {
 
-/// Minimum timeout, in window transmission times on the worker's line.
-constexpr double WINDOWS_BEFORE_TIMEOUT = 4;
 const char* const CONTROLS[] = {"fixed", "ecn", "a2tp"};
 
 } // namespace
@@ -133,7 +131,7 @@ AtpCommunicator::SetSession(const Session& session)
     const uint32_t bytes = GetAtpFrameBytes(session.elements, session.isExtended);
     const double line = 8.0 * (bytes + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES) /
                         static_cast<double>(GetDevice().GetPort().GetRate());
-    m_usualTimeout = std::max(m_timeout, Seconds(WINDOWS_BEFORE_TIMEOUT * line * session.window));
+    m_usualTimeout = SlotTimers::Raise(m_timeout, session.window, line);
     m_slotOf.Reset(GetJob(), session.window, session.slots);
     m_window.Reset(m_control,
                    session.window,

@@ -60,7 +60,8 @@ SwitchPsCommunicator::GetTypeId()
                           MakeUintegerAccessor(&SwitchPsCommunicator::m_tensors),
                           MakeUintegerChecker<uint32_t>())
             .AddAttribute("RetransmissionTimeout",
-                          "Retransmission timeout of a packet without an answer",
+                          "Retransmission timeout of a packet without an answer, or four windows "
+                          "on the worker's line if that is longer",
                           TimeValue(MilliSeconds(1)),
                           MakeTimeAccessor(&SwitchPsCommunicator::m_timeout),
                           MakeTimeChecker(TimeStep(1))),
@@ -77,20 +78,18 @@ SwitchPsCommunicator::SetSession(const Session& session)
     m_flowHash = HashFlow(GetDevice().GetEndpoint(), session.switchEndpoint, GetJob());
     SetPackets(session.elements);
     m_packetOf.assign(session.window, 0);
-    m_timers.Configure(
-        session.window,
-        {m_timeout},
-        [this](uint32_t slot) { SendAgain(slot); },
-        [this](uint32_t slot, Time silence) { OnSilence(slot, silence); });
     const uint32_t bytes =
         GetSwitchPsFrameBytes(session.elements) + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES;
+    const double line = 8.0 * bytes / static_cast<double>(GetDevice().GetPort().GetRate());
+    m_timers.Configure(
+        session.window,
+        {SlotTimers::Raise(m_timeout, session.window, line)},
+        [this](uint32_t slot) { SendAgain(slot); },
+        [this](uint32_t slot, Time silence) { OnSilence(slot, silence); });
     // Otherwise cores, adders or the optimizer may be the limit.
     if (m_packetCost.IsZero() && session.fillsLines)
     {
-        SetLimits({session.key,
-                   session.window,
-                   session.window,
-                   8.0 * bytes / static_cast<double>(GetDevice().GetPort().GetRate())});
+        SetLimits({session.key, session.window, session.window, line});
     }
 }
 

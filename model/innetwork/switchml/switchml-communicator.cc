@@ -40,7 +40,8 @@ SwitchMlCommunicator::GetTypeId()
                                              &SwitchMlCommunicator::GetTimer),
                           MakeStringChecker())
             .AddAttribute("RetransmissionTimeout",
-                          "Timeout of the rule, before it doubles; 0: 1 ms or 10 ms, see Timer",
+                          "Timeout of the rule, before it doubles, or four windows on the slowest "
+                          "line if that is longer; 0: 1 ms or 10 ms, see Timer",
                           TimeValue(Time(0)),
                           MakeTimeAccessor(&SwitchMlCommunicator::m_timeout),
                           MakeTimeChecker(Time(0), Seconds(10))),
@@ -69,11 +70,20 @@ SwitchMlCommunicator::SetSession(const Session& session)
     }
     m_flowHash = HashFlow(GetDevice().GetEndpoint(), session.switchEndpoint, GetJob());
     SetPackets(session.elements);
+    const double line = GetLineSeconds();
     m_timers.Configure(
-        {m_hasClientTimers, session.message > 0, m_timeout, m_coreCount, m_window},
+        {m_hasClientTimers, session.message > 0, m_timeout, m_coreCount, m_window, line},
         [this](uint32_t slot) { SendAgain(slot); },
         [this](uint32_t slot, Time silence) { OnSilence(slot, silence); });
-    ConfigureLimits();
+    if (session.lineRate > 0 && m_packetCost.IsZero()) // otherwise cores may be the limit
+    {
+        SetLimits({session.key,
+                   session.window,
+                   m_window,
+                   line,
+                   8.0 * m_packets * session.recirculationBytes,
+                   session.recirculationRate});
+    }
     m_slots.assign(m_window, Slot());
     m_psns.assign(m_window, 0);
     m_receivers.assign(m_window, UnreliableReceiver());
@@ -86,13 +96,9 @@ SwitchMlCommunicator::SetTimer(std::string timer)
         FindAllowedValue("SwitchMlCommunicator::Timer", timer, {"paper", "client"}) == 1;
 }
 
-void
-SwitchMlCommunicator::ConfigureLimits()
+double
+SwitchMlCommunicator::GetLineSeconds() const
 {
-    if (m_session.lineRate == 0 || m_packetCost.IsStrictlyPositive())
-    {
-        return; // the cores may be the limit
-    }
     uint32_t bytes = 0;
     for (uint32_t packet = 0; packet < m_packets; packet++)
     {
@@ -102,12 +108,9 @@ SwitchMlCommunicator::ConfigureLimits()
                  ? GetSwitchMlRdmaFrameBytes(GetUnreliableOpcode(packet, m_packets), m_elements)
                  : GetSwitchMlFrameBytes(m_elements));
     }
-    SetLimits({m_session.key,
-               m_session.window,
-               m_window,
-               8.0 * bytes / static_cast<double>(m_session.lineRate),
-               8.0 * m_packets * m_session.recirculationBytes,
-               m_session.recirculationRate});
+    const uint64_t rate =
+        m_session.lineRate > 0 ? m_session.lineRate : GetDevice().GetPort().GetRate();
+    return 8.0 * bytes / static_cast<double>(rate);
 }
 
 uint64_t

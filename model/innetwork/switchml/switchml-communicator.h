@@ -101,7 +101,7 @@ class SwitchMlCommunicator : public PacketWorker
         return m_hasClientTimers ? "client" : "paper";
     }
 
-    void ConfigureLimits();
+    double GetLineSeconds() const;
     bool IsKnown(uint64_t message) const;
     void SendIfPossible(uint64_t message);
     void Send(uint64_t message, bool isFirst);

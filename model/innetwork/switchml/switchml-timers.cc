@@ -36,6 +36,7 @@ SwitchMlTimers::MakeRule(const Settings& settings)
     {
         rule.timeout = MilliSeconds(settings.isClient ? CLIENT_TIMEOUT : PAPER_TIMEOUT);
     }
+    rule.timeout = SlotTimers::Raise(rule.timeout, settings.slots, settings.lineSeconds);
     if (!settings.isClient)
     {
         return rule;

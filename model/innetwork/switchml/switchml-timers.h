@@ -30,11 +30,12 @@ class SwitchMlTimers
     /** What selects the rule. */
     struct Settings
     {
-        bool isClient{false}; ///< the released client's rule
-        bool isRdma{false};   ///< with RDMA framing
-        Time timeout;         ///< before it doubles; 0: that of the rule
-        uint32_t cores{1};    ///< of the worker, each with a thread
-        uint32_t slots{1};    ///< messages in flight
+        bool isClient{false};  ///< the released client's rule
+        bool isRdma{false};    ///< with RDMA framing
+        Time timeout;          ///< before it doubles; 0: that of the rule
+        uint32_t cores{1};     ///< of the worker, each with a thread
+        uint32_t slots{1};     ///< messages in flight
+        double lineSeconds{0}; ///< time that a message takes on the slowest line
     };
 
     /**
