@@ -59,10 +59,10 @@ RdmaHelper::SetCongestionControl(const std::string& congestionControl)
 }
 
 void
-RdmaHelper::SetRoundTrip(Time roundTrip)
+RdmaHelper::SetRoundTrip(Time roundTrip, Time ackWait)
 {
     m_roundTrip = roundTrip;
-    m_nic.Set("BaseRoundTrip", TimeValue(std::max(roundTrip, NanoSeconds(1))));
+    m_nic.Set("BaseRoundTrip", TimeValue(std::max(roundTrip + ackWait, NanoSeconds(1))));
 }
 
 void

@@ -47,8 +47,9 @@ class RdmaHelper : public NicInstaller<RdmaNic, CongestionControlEntry>
      * Sets the base round trip of congestion controls, and minimum retransmission timeouts: with a
      * timeout below the round trip every packet would be sent twice.
      * @param roundTrip of a full packet between the farthest hosts on the idle network
+     * @param ackWait longest time that its acknowledgement waits for packets that are being sent
      */
-    void SetRoundTrip(Time roundTrip);
+    void SetRoundTrip(Time roundTrip, Time ackWait);
 
     /**
      * Sets the ECN curve of switches that a key of the congestion control names, unless the user
