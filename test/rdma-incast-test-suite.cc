@@ -248,7 +248,8 @@ TestClusterMarking()
         return std::pair(kmin.Get(), kmax.Get());
     };
     NS_TEST_EXPECT_MSG_EQ(getThresholds("dctcp"), std::pair(3000.0, 3000.0), "a step");
-    NS_TEST_EXPECT_MSG_EQ(getThresholds("dcqcn"), std::pair(4e3, 16e3), "the defaults");
+    NS_TEST_EXPECT_MSG_EQ(getThresholds("dcqcn:preset=hpcc"), std::pair(4e3, 16e3), "the defaults");
+    NS_TEST_EXPECT_MSG_EQ(getThresholds("dcqcn"), std::pair(10485.76, 20971.52), "SONiC's");
     const std::string kmax = "ns3::training::SwitchDevice::EcnKmaxPerGbps";
     Config::SetDefault(kmax, DoubleValue(5000));
     NS_TEST_EXPECT_MSG_EQ(getThresholds("dctcp"), std::pair(4e3, 5e3), "the user's");

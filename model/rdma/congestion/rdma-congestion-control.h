@@ -245,7 +245,7 @@ struct CongestionControlEntry
         std::vector<std::pair<std::string, std::string>> attributes;
     };
 
-    std::vector<Preset> presets{}; ///< the first one is the default and equals the attributes'
+    std::vector<Preset> presets{}; ///< the first one is the default
     /// Whether it draws no random numbers, so that an iteration can be like an earlier one.
     bool repeats{false};
 };
