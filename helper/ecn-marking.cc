@@ -6,10 +6,10 @@
 
 #include "ecn-marking.h"
 
-#include "fabric/red-curve.h"
 #include "in-network-system.h"
 
 #include "ns3/double.h"
+#include "ns3/red-curve.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>

@@ -58,6 +58,12 @@ class RdmaHelper : public NicInstaller<RdmaNic, CongestionControlEntry>
      */
     void SetMarking(FabricHelper& fabric) const;
 
+    /**
+     * @return times of the congestion control that are below the round trip of the idle network,
+     *         one line each: its flows stand still
+     */
+    std::vector<std::string> FindShortTimes() const;
+
     /** @return whether the congestion control reacts to ECN marks */
     bool UsesEcn() const;
 

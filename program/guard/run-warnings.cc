@@ -134,6 +134,7 @@ GetWarnings(const Cluster& cluster)
     const std::vector<std::string> ofTransport =
         cluster.GetTransports().GetTransport().GetWarnings();
     warnings.insert(warnings.end(), ofTransport.begin(), ofTransport.end());
+    MergeWarnings(warnings, cluster.GetWarnings());
     return warnings;
 }
 
