@@ -9,10 +9,29 @@
 #include "in-network-system.h"
 
 #include "ns3/double.h"
+#include "ns3/red-curve.h"
 #include "ns3/training-quantity.h"
+
+#include <algorithm>
 
 namespace ns3::training
 {
+
+namespace
+{
+
+/** @return whether the user has set a threshold */
+bool
+AreSet(const AttributeList& attributes)
+{
+    const TypeId type = SwitchDevice::GetTypeId();
+    const auto isSet = [&](const std::string& name) {
+        return attributes.Has(type, name) || !IsDefaultUnchanged(type, name);
+    };
+    return isSet("EcnKminPerGbps") || isSet("EcnKmaxPerGbps");
+}
+
+} // namespace
 
 EcnMarking::EcnMarking(const ClusterOptions& options, const HostTransport& transport)
     : m_step(transport.GetEcnStep())
@@ -34,16 +53,37 @@ EcnMarking::EcnMarking(const ClusterOptions& options, const HostTransport& trans
 void
 EcnMarking::SetUp(const AttributeList& attributes, FabricHelper& fabric) const
 {
-    const TypeId type = SwitchDevice::GetTypeId();
-    for (const std::string name : {"EcnKminPerGbps", "EcnKmaxPerGbps"})
+    if (m_step == 0 || AreSet(attributes))
     {
-        if (m_step == 0 || attributes.Has(type, name) || !IsDefaultUnchanged(type, name))
-        {
-            return;
-        }
+        return;
     }
     fabric.SetSwitchAttribute("EcnKminPerGbps", DoubleValue(m_step));
     fabric.SetSwitchAttribute("EcnKmaxPerGbps", DoubleValue(m_step));
+}
+
+void
+EcnMarking::Limit(const AttributeList& attributes, const Fabric& fabric)
+{
+    if (AreSet(attributes))
+    {
+        return;
+    }
+    for (const auto& device : fabric.devicesOfSwitches)
+    {
+        uint64_t fastest = 1;
+        for (uint16_t port = 0; port < device->GetNPorts(); port++)
+        {
+            fastest = std::max(fastest, device->GetPort(port).GetRate());
+        }
+        DoubleValue kmin;
+        DoubleValue kmax;
+        device->GetAttribute("EcnKminPerGbps", kmin);
+        device->GetAttribute("EcnKmaxPerGbps", kmax);
+        RedCurve curve{kmin.Get(), kmax.Get(), 0};
+        curve.Limit(device->GetBuffer().GetQueueLimit() / (static_cast<double>(fastest) * 1e-9));
+        device->SetAttribute("EcnKminPerGbps", DoubleValue(curve.kminPerGbps));
+        device->SetAttribute("EcnKmaxPerGbps", DoubleValue(curve.kmaxPerGbps));
+    }
 }
 
 std::string

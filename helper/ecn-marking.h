@@ -41,6 +41,14 @@ class EcnMarking
     void SetUp(const AttributeList& attributes, FabricHelper& fabric) const;
 
     /**
+     * Lowers thresholds, unless the user has set them, where the packet memory of a switch holds no
+     * such queue: it would pause or drop, and never mark.
+     * @param attributes of the cluster's objects
+     * @param fabric of the cluster
+     */
+    static void Limit(const AttributeList& attributes, const Fabric& fabric);
+
+    /**
      * @param fabric of the cluster
      * @param rate of a link
      * @return one line: who reacts, and where switches mark; empty: nobody does

@@ -146,6 +146,7 @@ Cluster::InstallFabric()
     }
     helper.SetRoutedHosts(GetHosts());
     m_fabric = helper.Install(*m_topology);
+    EcnMarking::Limit(m_attributes, m_fabric);
     const std::string note = marking.Describe(m_fabric, m_options.rate);
     if (!note.empty())
     {

@@ -222,6 +222,18 @@ class Cluster
         return m_codecHelper;
     }
 
+    /** @param warning of what watches the run, one line */
+    void Warn(const std::string& warning) const
+    {
+        m_warnings.push_back(warning);
+    }
+
+    /** @return what Warn() was called with */
+    const std::vector<std::string>& GetWarnings() const
+    {
+        return m_warnings;
+    }
+
     /**
      * @return what a reader of the results must know, one line each: the ECN marking that hosts
      *         react to, and notes of the in-network system
@@ -280,6 +292,7 @@ class Cluster
     std::unique_ptr<ClusterBounds> m_bounds;
     std::unique_ptr<BackgroundTraffic> m_background; // null: none
     std::vector<std::string> m_notes;
+    mutable std::vector<std::string> m_warnings; // of those who watch it
 };
 
 } // namespace ns3::training

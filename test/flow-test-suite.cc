@@ -234,7 +234,7 @@ TestSharedLink()
     const double line = 8.0 * BYTES / packet.GetGoodput() / 100e9; // of one flow
     // none: always the full rate. DCQCN starts with cuts of both rates. HPCC keeps 95 % of the
     // link busy, telemetry beside.
-    for (const std::string control : {"none", "hpcc", "dcqcn"})
+    for (const std::string control : {"none", "hpcc", "dcqcn:preset=hpcc"})
     {
         ClusterOptions options;
         options.ranks = 3;
@@ -248,7 +248,7 @@ TestSharedLink()
         const double use = control == "hpcc" ? 0.95 : 1;
         NS_TEST_EXPECT_MSG_EQ_TOL(last,
                                   2 * line / use,
-                                  (control == "dcqcn" ? 0.2 : 0.05) * 2 * line,
+                                  (control == "dcqcn:preset=hpcc" ? 0.2 : 0.05) * 2 * line,
                                   control << ": the link is used");
         // A flow alone ends after half of the time.
         NS_TEST_EXPECT_MSG_EQ_TOL(first, last, 0.15 * last, control << ": equal shares");

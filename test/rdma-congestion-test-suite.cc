@@ -131,7 +131,7 @@ class Telemetry
 };
 
 /// W_AI of HPCC's paper, for 100 flows.
-const std::map<std::string, std::string> PAPER{{"AdditiveIncrease", "0.0005"}};
+const std::map<std::string, std::string> PAPER{{"AdditiveIncrease", "0.0005"}, {"MaxStage", "5"}};
 
 void
 CheckLoads()
@@ -311,6 +311,7 @@ TestTimely()
 {
     uint64_t psn = 1;
     auto timely = CreateObject<RdmaTimely>();
+    timely->SetAttribute("LargestCut", DoubleValue(1)); // as published
     const auto tell = [&](int64_t microseconds) {
         timely->OnAck(MakeAck(psn, microseconds * MICROSECOND));
         psn += 101;
@@ -525,7 +526,7 @@ TestSwift()
     ExpectPart(GetRefusal([&] { wrong->Initialize(MakePath(LINE)); }), "RdmaSwift::ScalingTo=0.1");
 }
 
-/** Both forms of PowerTCP by hand, with their increase of .006 of the line rate. */
+/** Both forms of PowerTCP by hand, with the increase of .006 of the line rate of ns3-datacenter. */
 void
 TestPowerTcp()
 {
@@ -548,7 +549,7 @@ TestPowerTcp()
     {
         for (const bool half : {false, true})
         {
-            auto power = Make<RdmaPowerTcp>();
+            auto power = Make<RdmaPowerTcp>({{"AdditiveIncrease", "0.006"}});
             NS_TEST_EXPECT_MSG_EQ(power->GetNeeds().telemetry, true, "it lives by telemetry");
             Telemetry path({LINE, LINE});
             path.Pass(1, MICROSECOND, 0, static_cast<uint64_t>(row.before * PRODUCT));
@@ -579,7 +580,7 @@ TestPowerTcp()
         }
     }
     // The reference is updated once per round trip; the rate ends at its minimum.
-    auto power = Make<RdmaPowerTcp>();
+    auto power = Make<RdmaPowerTcp>({{"AdditiveIncrease", "0.006"}});
     Telemetry path({LINE});
     path.PassAndTell(*power, 1, 1, 162500);
     for (uint64_t psn = 2; psn <= 102; psn++)
@@ -598,15 +599,18 @@ TestPowerTcp()
     uint64_t psn = 1;
     int64_t now = 0;
     const auto tell = [&](double roundTrips, double interval) {
-        auto ack = MakeAck(psn++, static_cast<int64_t>(roundTrips * ROUND_TRIP));
+        auto ack = MakeAck(psn, static_cast<int64_t>(roundTrips * ROUND_TRIP));
+        psn += 101; // the packet after those of the last round trip
         now += static_cast<int64_t>(interval * ROUND_TRIP);
         ack.now = now;
         theta->OnAck(ack);
         return theta->GetRate(0) / LINE;
     };
     double got = 0;
-    const auto expected = [](double measured) {
-        return std::min(1.0, 0.7 * (1 / measured + 0.006) + 0.3);
+    double reference = 1; // of the last round trip
+    const auto expected = [&](double measured) {
+        reference = std::min(1.0, 0.7 * (reference / measured + 0.006) + 0.3 * reference);
+        return reference;
     };
     got = tell(2, 1);
     NS_TEST_EXPECT_MSG_EQ(got, 1, "the first round trip is only noted");
@@ -615,11 +619,11 @@ TestPowerTcp()
     ExpectNear(tell(2, 1), expected(0.5 * 2 / 1.05), 1e-9, "shrinks, by one half");
     const double smoothed = 0.75 * (0.5 * 2 / 1.05) + 0.25 * 2 / 1.05;
     ExpectNear(tell(2, 0.25), expected(smoothed), 1e-9, "smoothed");
-    tell(0.5, 10);
-    ExpectNear(tell(1, 1), expected(1.5 * 2 / 1.05), 1e-9, "shortest seen: 1/2");
+    tell(0.5, 10); // a short packet, which tells nothing of full ones
+    expected(0.85 * 0.5 / 1.05);
+    ExpectNear(tell(1, 1), expected(1.5 / 1.05), 1e-9, "against the path's");
     for (int i = 0; i < 20; i++)
     {
-        psn += 100;
         tell(1000, 1);
     }
     // Decays until the increase balances the cut: reference = gamma (increase) + small terms.
@@ -652,6 +656,62 @@ TestWindow()
     ExpectWindow(*dcqcn, 0.75388 * 162500, 1, "grows while it holds back the next packet");
 }
 
+/** Defaults that are times or increases follow the round trip of the path. */
+void
+TestLongPaths()
+{
+    const auto initialize = [](RdmaCongestionControl& control, int64_t roundTrip, uint32_t mtu) {
+        control.Initialize({LINE, roundTrip, mtu, 2});
+    };
+    for (const int64_t roundTrip : {5, 20, 21, 40, 400})
+    {
+        auto swift = CreateObject<RdmaSwift>();
+        initialize(*swift, roundTrip * MICROSECOND, 1000);
+        const double before = swift->GetCongestionWindow();
+        auto ack = MakeAck(1, roundTrip * MICROSECOND);
+        swift->OnAck(ack);
+        const double longer = static_cast<double>(roundTrip) / 20;
+        ExpectNear(swift->GetTargetDelay(),
+                   (std::max<int64_t>(roundTrip, 20) * MICROSECOND + 2 * 3053000) +
+                       std::max(0.0,
+                                100e6 / (1 / std::sqrt(0.1) - 0.1) *
+                                    (1 / std::sqrt(swift->GetCongestionWindow() / 1000) - 0.1)),
+                   2,
+                   "above the idle round trip");
+        ExpectNear((swift->GetCongestionWindow() - before) * before / 1e6,
+                   std::clamp(longer * longer, 1.0, std::max(1.0, before / 1000 / 8)),
+                   1e-6,
+                   "increase of " + std::to_string(roundTrip) + " us");
+
+        auto dctcp = CreateObject<RdmaDctcp>();
+        initialize(*dctcp, roundTrip * MICROSECOND, 1000);
+        dctcp->OnTimeout(0);
+        const auto smallest = static_cast<double>(dctcp->GetWindow());
+        dctcp->OnAck(MakeAck(1));
+        const double product = LINE / 8 * static_cast<double>(roundTrip) * 1e-6;
+        const double more = static_cast<double>(roundTrip) / 13;
+        ExpectWindow(*dctcp,
+                     smallest + 1000 * std::clamp(more * more, 1.0, std::max(1.0, product / 8000)),
+                     1,
+                     "DCTCP, " + std::to_string(roundTrip) + " us");
+
+        // An idle path of any length raises TIMELY's rate, a queue of a round trip does not cut it
+        // by more than a half.
+        auto timely = CreateObject<RdmaTimely>();
+        initialize(*timely, roundTrip * MICROSECOND, 1000);
+        timely->OnAck(MakeAck(1, roundTrip * MICROSECOND));
+        timely->OnAck(MakeAck(200, 10 * std::max<int64_t>(roundTrip, 20) * MICROSECOND));
+        NS_TEST_EXPECT_MSG_EQ(timely->GetRate(0), LINE / 2, "a long queue halves the rate");
+        timely->OnAck(MakeAck(400, roundTrip * MICROSECOND));
+        ExpectNear(timely->GetRate(0) / LINE,
+                   0.5 + 0.001 * std::max(1.0, longer),
+                   1e-9,
+                   "an idle path raises it");
+    }
+    auto given = Make<RdmaSwift>({{"BaseTarget", "7us"}, {"AdditiveIncrease", "3"}});
+    NS_TEST_EXPECT_MSG_EQ(given->GetTargetDelay(), 7 * MICROSECOND + 5 * 3053000, "as given");
+}
+
 const Suite g_suite("rdma-congestion",
                     Duration::QUICK,
                     {{"changes of telemetry", TestTelemetryHistory},
@@ -660,6 +720,7 @@ const Suite g_suite("rdma-congestion",
                      {"DCTCP", TestDctcp},
                      {"Swift", TestSwift},
                      {"PowerTCP", TestPowerTcp},
+                     {"long paths", TestLongPaths},
                      {"windows of rates", TestWindow}});
 
 } // namespace ns3::training::tests::rdma_congestion_test

@@ -248,7 +248,8 @@ TestClusterMarking()
         return std::pair(kmin.Get(), kmax.Get());
     };
     NS_TEST_EXPECT_MSG_EQ(getThresholds("dctcp"), std::pair(3000.0, 3000.0), "a step");
-    NS_TEST_EXPECT_MSG_EQ(getThresholds("dcqcn"), std::pair(4e3, 16e3), "the defaults");
+    NS_TEST_EXPECT_MSG_EQ(getThresholds("dcqcn:preset=hpcc"), std::pair(4e3, 16e3), "the defaults");
+    NS_TEST_EXPECT_MSG_EQ(getThresholds("dcqcn"), std::pair(10485.76, 20971.52), "SONiC's");
     const std::string kmax = "ns3::training::SwitchDevice::EcnKmaxPerGbps";
     Config::SetDefault(kmax, DoubleValue(5000));
     NS_TEST_EXPECT_MSG_EQ(getThresholds("dctcp"), std::pair(4e3, 5e3), "the user's");
@@ -272,8 +273,8 @@ MakeCases()
         addCongestedIncast({name, 1, 0.999, 1.0001, 1, 0, FRAME_BYTES});
     }
     addCongestedIncast({"theta-power-tcp", 1, 0.999, 1.0001, 1, 0, FRAME_BYTES});
-    addCongestedIncast({"hpcc", 1, 0.95, 0.954, 1, 0, 1});
-    addCongestedIncast({"power-tcp", 1, 0.95, 0.962, 1, 0, 1});
+    addCongestedIncast({"hpcc", 1, 0.9595, 0.9605, 1, 0, 1});      // eta + W_AI
+    addCongestedIncast({"power-tcp", 1, 0.9615, 0.9625, 1, 0, 1}); // eta + beta
     for (const uint32_t senders : {2, 4, 8})
     {
         const double others = (senders - 1) * PRODUCT;
@@ -292,8 +293,15 @@ MakeCases()
         // Between Kmin and Kmax on average, empty after the cuts.
         addCongestedIncast({"dcqcn", senders, 0.95, 1.0001, 0.98, 50e3, 1600e3});
         // A few packets, since each sender is paced.
-        addCongestedIncast({"hpcc", senders, 0.94, 0.97, 0.95, 0, 0.08 * PRODUCT});
-        addCongestedIncast({"power-tcp", senders, 0.95, 0.99, 0.999, 0, 0.05 * PRODUCT});
+        // Eta and each sender's increase.
+        const auto most = [=](double increase) { return std::min(1.0, 0.95 + senders * increase); };
+        // Increases beyond the line are a queue.
+        const auto queue = [=](double packets, double increase) {
+            return (packets + std::max(0.0, 0.95 + senders * increase - 1)) * PRODUCT;
+        };
+        addCongestedIncast({"hpcc", senders, 0.94, most(0.01) + 1e-4, 0.95, 0, queue(0.08, 0.01)});
+        addCongestedIncast(
+            {"power-tcp", senders, 0.95, most(0.012) + 1e-4, 0.999, 0, queue(0.05, 0.012)});
         addCongestedIncast({"theta-power-tcp", senders, 0.99, 1.0001, 0.999, 0, 0.2 * PRODUCT});
         // No fixed point (Zhu et al., "ECN or delay", CoNEXT 2016), only a bound on the queue.
         addCongestedIncast({"timely", senders, 0.4, 1.0001, 0.5, 0, 1e6});
@@ -305,8 +313,9 @@ MakeCases()
             delay = 26.106e-6 + 100e-6 / (1 / std::sqrt(0.1) - 0.1) *
                                     std::max(0.0, 1 / std::sqrt(window) - 0.1);
         }
-        const double queue = (delay - 4.2e-6) * 100e9 / 8 * 1062 / 1082;
-        addCongestedIncast({"swift", senders, 0.999, 1.0001, 0.999, 0.97 * queue, 1.03 * queue});
+        const double delayed = (delay - 4.2e-6) * 100e9 / 8 * 1062 / 1082;
+        addCongestedIncast(
+            {"swift", senders, 0.999, 1.0001, 0.999, 0.97 * delayed, 1.03 * delayed});
     }
     for (const auto& [name, entry] : Registry<CongestionControlEntry>::All())
     {

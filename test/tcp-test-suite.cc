@@ -369,7 +369,31 @@ struct MarkingTest
               "800 kB at 100Gbps\n");
         options = MakeOptions(4, "auto");
         options.transport = "rdma";
+        Check(options,
+              {10485.76, 20971.52},
+              "ECN for dcqcn: switches mark from 1048.576 kB on, up to 5 %, all frames above "
+              "2097.152 kB at 100Gbps\n");
+        options.congestionControl = "dcqcn:preset=hpcc";
         Check(options, {4000, 16000}, "ECN for dcqcn" + red);
+        // Half of a pool of packet memory that holds no longer queue, or a fifth with PFC.
+        options.buffer = 1000000;
+        options.congestionControl = "dctcp";
+        {
+            const Cluster cluster(options);
+            const SwitchDevice& device = *cluster.GetFabric().devicesOfSwitches[0];
+            DoubleValue kmax;
+            device.GetAttribute("EcnKmaxPerGbps", kmax);
+            NS_TEST_EXPECT_MSG_EQ(kmax.Get(), device.GetBuffer().GetQueueLimit() / 100, "limited");
+            NS_TEST_EXPECT_MSG_LT(kmax.Get(), 2000, "to a fifth of the memory");
+        }
+        Simulator::Destroy();
+        options.attributes["ns3::training::SwitchDevice::EcnKmaxPerGbps"] = "5000";
+        Check(options,
+              {4000, 5000},
+              "ECN for dctcp: switches mark from 400 kB on, up to 20 %, all frames above 500 kB at "
+              "100Gbps\n");
+        options.attributes.clear();
+        options.buffer = 0;
         options.congestionControl = "dctcp";
         Check(options, {3000, 3000}, "ECN for dctcp" + step + "300 kB at 100Gbps\n");
         options.congestionControl = "swift";

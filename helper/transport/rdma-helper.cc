@@ -7,8 +7,10 @@
 #include "rdma-helper.h"
 
 #include "ns3/roce-wire-format.h"
+#include "ns3/training-quantity.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace ns3::training
@@ -70,10 +72,10 @@ RdmaHelper::SetCongestionControl(const std::string& congestionControl)
 }
 
 void
-RdmaHelper::SetRoundTrip(Time roundTrip)
+RdmaHelper::SetRoundTrip(Time roundTrip, Time ackWait)
 {
     m_roundTrip = roundTrip;
-    m_nic.Set("BaseRoundTrip", TimeValue(std::max(roundTrip, NanoSeconds(1))));
+    m_nic.Set("BaseRoundTrip", TimeValue(std::max(roundTrip + ackWait, NanoSeconds(1))));
 }
 
 void
@@ -88,6 +90,27 @@ RdmaHelper::SetMarking(FabricHelper& fabric) const
             fabric.SetSwitchAttribute(name, *m_keys.Get(type, name));
         }
     }
+}
+
+std::vector<std::string>
+RdmaHelper::FindShortTimes() const
+{
+    std::vector<std::string> lines;
+    const auto control = MakeControls().Create<RdmaCongestionControl>();
+    for (const std::string name : {"BaseTarget", "LowThreshold", "HighThreshold"})
+    {
+        TimeValue time;
+        if (control->GetAttributeFailSafe(name, time) && time.Get() > Time(0) &&
+            time.Get() < m_roundTrip)
+        {
+            lines.push_back(m_congestionControl->getTypeId().GetName() + "::" + name + "=" +
+                            FormatTime(time.Get()) +
+                            " is below the round trip of the idle network, " +
+                            FormatDouble(std::round(m_roundTrip.GetSeconds() * 1e7) / 10) + " us" +
+                            ", so flows may stand still (0, the default, follows the round trip)");
+        }
+    }
+    return lines;
 }
 
 bool

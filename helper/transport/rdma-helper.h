@@ -48,8 +48,9 @@ class RdmaHelper : public NicInstaller<RdmaNic, CongestionControlEntry>
      * timeout below the round trip, or below the time between two acknowledgements of a flow that
      * shares its line with others, every packet would be sent twice.
      * @param roundTrip of a full packet between the farthest hosts on the idle network
+     * @param ackWait longest time that its acknowledgement waits for packets that are being sent
      */
-    void SetRoundTrip(Time roundTrip);
+    void SetRoundTrip(Time roundTrip, Time ackWait);
 
     /**
      * Sets the ECN curve of switches that a key of the congestion control names, unless the user
@@ -57,6 +58,12 @@ class RdmaHelper : public NicInstaller<RdmaNic, CongestionControlEntry>
      * @param fabric creates the switches
      */
     void SetMarking(FabricHelper& fabric) const;
+
+    /**
+     * @return times of the congestion control that are below the round trip of the idle network,
+     *         one line each: its flows stand still
+     */
+    std::vector<std::string> FindShortTimes() const;
 
     /** @return whether the congestion control reacts to ECN marks */
     bool UsesEcn() const;

@@ -69,7 +69,10 @@ class RdmaHostTransport : public HostTransport
         m_helper.SetAttribute("Mtu", UintegerValue(m_options.GetMtu()));
         m_helper.SetAttribute("LossRecovery", StringValue(m_options.GetRecovery()));
         m_helper.SetAttribute("PathHops", UintegerValue(hosts.longest.links));
-        m_helper.SetRoundTrip(hosts.roundTrip);
+        // With data in both directions, an acknowledgement meets a full packet at each link.
+        const PacketSize packet = GetPacketSize();
+        const double bits = 8.0 * (packet.payload + packet.headers);
+        m_helper.SetRoundTrip(hosts.roundTrip, Seconds(bits * hosts.longest.secondsPerBit));
         m_nics = m_helper.Install(hosts.fabric, hosts.count);
         if (!m_nics.empty() && !m_nics[0].empty())
         {
@@ -104,7 +107,7 @@ class RdmaHostTransport : public HostTransport
 
     std::vector<std::string> GetWarnings() const override
     {
-        std::vector<std::string> warnings;
+        std::vector<std::string> warnings = m_helper.FindShortTimes();
         if (m_options.GetMtu() > MAX_ROCE_MTU)
         {
             warnings.push_back("RoCE carries at most " + std::to_string(MAX_ROCE_MTU) +

@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <typeinfo>
 
@@ -279,7 +280,8 @@ NetworkRepetition::AddConnections(Span& span)
                                    counters.retransmittedPackets,
                                    counters.timeouts});
                 const auto control = queuePair->GetCongestionControl();
-                if (control->GetNeeds().sentBytes)
+                const int64_t quota = control->GetByteQuota();
+                if (control->GetNeeds().sentBytes && quota < std::numeric_limits<int64_t>::max())
                 {
                     m_countsBytes = true;
                     return; // GetRate() would have to be told of them first

@@ -23,4 +23,14 @@ RedCurve::Check(const std::string& prefix) const
     }
 }
 
+void
+RedCurve::Limit(double most)
+{
+    if (kmaxPerGbps > most)
+    {
+        kminPerGbps *= most / kmaxPerGbps;
+        kmaxPerGbps = most;
+    }
+}
+
 } // namespace ns3::training

@@ -36,6 +36,12 @@ struct RedCurve
     void Check(const std::string& prefix) const;
 
     /**
+     * Lowers Kmin and Kmax, if Kmax is above a limit, in proportion.
+     * @param most limit of Kmax, bytes per Gbit/s
+     */
+    void Limit(double most);
+
+    /**
      * @param port egress port
      * @param priority traffic class of the queue
      * @return the probability for the current queue length

@@ -103,6 +103,17 @@ SharedBuffer::Configure(const Configuration& configuration, std::vector<uint64_t
     }
 }
 
+double
+SharedBuffer::GetQueueLimit() const
+{
+    // A queue q ends at alpha (pool - q), of each sender.
+    const auto part = [](double alpha, double senders) {
+        return senders * alpha / (1 + senders * alpha);
+    };
+    return static_cast<double>(m_poolSize) * std::min(part(m_configuration.losslessAlpha, 2),
+                                                      part(m_configuration.lossyAlpha, 1) / 2);
+}
+
 uint64_t
 SharedBuffer::GetThreshold(double alpha) const
 {

@@ -139,6 +139,12 @@ class SharedBuffer
     void Leave(uint64_t multicast);
 
     /**
+     * @return longest queue that must be ECN-marked, in an otherwise empty memory, bytes: with a
+     *         longer one a lossless class pauses two senders, and a lossy one is half way to drops
+     */
+    double GetQueueLimit() const;
+
+    /**
      * @param port ingress port
      * @param priority traffic class
      * @return whether to pause or resume the sender at that port now, which is recorded, or to

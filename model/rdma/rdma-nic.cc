@@ -51,8 +51,9 @@ RdmaNic::GetTypeId()
                 MakeUintegerChecker<uint32_t>(1))
             .AddAttribute(
                 "BaseRoundTrip",
-                "Round trip of a full packet and its acknowledgement on the idle network "
-                "(HPCC's T, 13 us in its simulations)",
+                "Round trip of a full packet and its acknowledgement without queues; with data in "
+                "both directions the latter waits for a packet on each link (HPCC's T, 13 us in "
+                "its simulations)",
                 TimeValue(MicroSeconds(13)),
                 MakeFieldAccessor<TimeValue>(&RdmaNic::m_settings, &RdmaSettings::baseRoundTrip),
                 MakeTimeChecker(TimeStep(1)))

@@ -47,10 +47,10 @@ RdmaQueuePair::Visit(StateVisitor& visitor)
     visitor.Time(m_paceStart);
     visitor.Time(m_holdUntil);
     visitor.Time(m_progress, IsTimed() ? static_cast<uint64_t>(GetTimeout()) : StateVisitor::NONE);
-    // What hears of every acknowledgement or byte has a state of its own, which is not visited.
-    const bool repeats = !m_needs.acks && !m_needs.sentBytes && !m_needs.telemetry &&
-                         m_rateEnd == FOREVER && m_byteGrant == FOREVER && !m_resends &&
-                         !m_recovering && !m_failed;
+    // What hears of every acknowledgement, or after some bytes, has a state of its own, which is
+    // not visited.
+    const bool repeats = !m_needs.acks && !m_needs.telemetry && m_rateEnd == FOREVER &&
+                         m_byteGrant == FOREVER && !m_resends && !m_recovering && !m_failed;
     visitor.Same({GetNumber(), repeats, static_cast<uint64_t>(m_rateEnd)});
     // Inside a message, and a message whose contents are not copied: each packet is as the last.
     const uint64_t next = m_window.nextPsn;

@@ -36,7 +36,7 @@ struct RdmaSettings
     uint32_t retryLimit;      ///< timeouts without progress before a queue pair fails
     uint32_t rnrRetryLimit;   ///< refusals without progress before it fails; 7: unlimited
     uint64_t inFlightLimit;   ///< limit of payload in flight, bytes; 0: set by loss recovery
-    Time baseRoundTrip;       ///< of a full packet and its acknowledgement on the idle network
+    Time baseRoundTrip;       ///< of a full packet and its acknowledgement without queues
     Time timeout;             ///< first retransmission timeout
     Time timeoutLow;          ///< selective repeat: first timeout with few packets in flight
     Time timeoutHigh;         ///< selective repeat: first timeout with more packets in flight

@@ -99,7 +99,9 @@ UecNic::GetTypeId()
                 MakeUintegerChecker<uint32_t>())
             .AddAttribute(
                 "CreditPackets",
-                "Full packets per grant of credit",
+                "Full packets per grant of credit, but at most the product of the line rate and "
+                "BaseRoundTrip: the queue to a receiver that is slower than its senders holds no "
+                "more",
                 UintegerValue(4),
                 MakeFieldAccessor<UintegerValue>(&UecNic::m_uec, &UecSettings::creditPackets),
                 MakeUintegerChecker<uint32_t>(1))
@@ -219,6 +221,9 @@ UecNic::Attach(Ptr<HostDevice> device)
     {
         m_uec.ackBytes = static_cast<uint32_t>(std::clamp(ACK_PRODUCTS * product, 1., ACK_BYTES));
     }
+    m_uec.creditPackets = std::clamp<uint32_t>(static_cast<uint32_t>(product / m_path.packet),
+                                               1,
+                                               m_uec.creditPackets);
     m_uec.creditLimit = std::max(static_cast<uint64_t>(CREDIT_PRODUCTS * product),
                                  uint64_t{GetUecFrameBytes(m_settings.mtu, true)});
 }

@@ -8,6 +8,7 @@
 
 #include "guard/run-interrupts.h"
 #include "guard/run-state.h"
+#include "guard/slow-flows.h"
 
 #include "ns3/gradient-codec.h"
 #include "ns3/log.h"
@@ -61,7 +62,8 @@ GuardedRun::GuardedRun(const Cluster& cluster)
       m_deadlockPeriod(std::max(MilliSeconds(10), 100 * cluster.GetRoundTrip())),
       m_signalPeriod(std::max(MicroSeconds(10), cluster.GetRoundTrip())),
       m_idlePeriod(std::max(
-          {Seconds(1), 1000 * cluster.GetRoundTrip(), 100 * cluster.GetOptions().hostLatency}))
+          {Seconds(1), 1000 * cluster.GetRoundTrip(), 100 * cluster.GetOptions().hostLatency})),
+      m_slowFlows(std::make_unique<SlowFlows>(cluster))
 {
     SetErrorHandlers([this](uint32_t peer, const std::string& reason) {
         if (!m_isDown())
@@ -314,6 +316,10 @@ GuardedRun::RunOnce()
         throw stuck(0, "deadlock of flow control: " + deadlock.cycle, Simulator::Now());
     }
     m_deadlock = deadlock;
+    if (!m_isDown())
+    {
+        m_slowFlows->Look(all.computing);
+    }
     const std::string stall = FindStall(all);
     if (!stall.empty())
     {

@@ -15,6 +15,7 @@
 #include "ns3/training-cluster.h"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ namespace ns3::training
 {
 
 struct RunState;
+class SlowFlows;
 
 /**
  * @ingroup distributed-training-helper
@@ -149,6 +151,7 @@ class GuardedRun
     Time m_failureTime;
     uint32_t m_failurePeer{0};
     std::string m_failure; // empty if there was none
+    std::unique_ptr<SlowFlows> m_slowFlows;
 };
 
 } // namespace ns3::training

@@ -293,6 +293,7 @@ GetWarnings(const Cluster& cluster)
         cluster.GetTransports().GetTransport().GetWarnings();
     warnings.insert(warnings.end(), ofTransport.begin(), ofTransport.end());
     AddRepeats(warnings, cluster);
+    MergeWarnings(warnings, cluster.GetWarnings());
     return warnings;
 }
 

@@ -134,6 +134,10 @@ FlowArguments::UsePreset(const ProgramOptions& options, ClusterOptions& cluster)
     {
         use("congestion-control", cluster.congestionControl, network.congestionControl);
         use("flow-end", end, std::string("acknowledgement"));
+        if (cluster.congestionControl == "dcqcn")
+        {
+            cluster.congestionControl = "dcqcn:preset=hpcc";
+        }
         HpccExperiment::SetAttributes(KeyValues::Split(cluster.congestionControl).GetName());
     }
 }
@@ -163,7 +167,9 @@ FlowArguments::GetPublished(const ProgramOptions& options, const ClusterOptions&
             return {};
         }
     }
-    return HpccExperiment::GetPublished(sizes, cluster.congestionControl);
+    return HpccExperiment::GetPublished(
+        sizes,
+        cluster.congestionControl == "dcqcn:preset=hpcc" ? "dcqcn" : cluster.congestionControl);
 }
 
 void

@@ -20,6 +20,15 @@ RdmaCongestionControl::GetTypeId()
     return tid;
 }
 
+double
+GetIncrease(int64_t roundTrip, const RdmaCongestionControl::Path& path)
+{
+    constexpr double ROUND_TRIPS = 8;
+    const double longer = static_cast<double>(path.roundTrip) / static_cast<double>(roundTrip);
+    const double packets = GetBytesSent(path.lineRate, path.roundTrip) / path.mtu;
+    return std::max(1.0, std::min(longer * longer, packets / ROUND_TRIPS));
+}
+
 std::vector<Key>
 GetKeys(const CongestionControlEntry& entry)
 {

@@ -56,7 +56,7 @@ class RdmaCongestionControl : public Object, public NetworkPart
     struct Path
     {
         double lineRate;   ///< line rate of the host's port, bit/s
-        int64_t roundTrip; ///< round trip of a full packet and its ACK on the idle network, ps
+        int64_t roundTrip; ///< of a full packet and its ACK, which waits for a packet a link, ps
         uint32_t mtu;      ///< payload of a full packet, bytes
         uint32_t hops;     ///< links on the longest path between hosts
     };
@@ -216,6 +216,16 @@ GetLowestRate(const DataRate& minimum, double lineRate)
     return std::min(std::max(static_cast<double>(minimum.GetBitRate()), 1.0), lineRate);
 }
 
+/**
+ * The increase of a window in a round trip is published as one packet. On a longer path than that
+ * of its source, windows would take more round trips to grow, and each is longer. Here the rate
+ * grows as fast as there, but takes at least eight round trips from nothing to the line rate.
+ * @param roundTrip of the source, without queues, ps
+ * @param path of the queue pair
+ * @return increase in a round trip, packets, at least 1
+ */
+double GetIncrease(int64_t roundTrip, const RdmaCongestionControl::Path& path);
+
 /** Description of a congestion control. @ingroup distributed-training-rdma */
 struct CongestionControlEntry
 {
@@ -235,7 +245,7 @@ struct CongestionControlEntry
         std::vector<std::pair<std::string, std::string>> attributes;
     };
 
-    std::vector<Preset> presets{}; ///< the first one is the default and equals the attributes'
+    std::vector<Preset> presets{}; ///< the first one is the default
     /// Whether it draws no random numbers, so that an iteration can be like an earlier one.
     bool repeats{false};
 };

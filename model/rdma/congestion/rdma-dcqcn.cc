@@ -29,12 +29,16 @@ const Registry<CongestionControlEntry>::Entry g_dcqcn(
     {"DCQCN",
      &RdmaDcqcn::GetTypeId,
      0,
-     {{"hpcc", "run.py of HPCC's simulator: ConnectX without its byte counter", {}},
-      {"connectx",
-       "default parameters of ConnectX's firmware, with the byte counter in bytes",
+     {{"connectx",
+       "ConnectX-4 and later as they ship, marks of SONiC's profile AZURE_LOSSLESS at 100 Gbit/s",
        {{"ns3::training::RdmaDcqcn::G", "0.0048828125"},
         {"ns3::training::RdmaDcqcn::MinimumRate", "1Mbps"},
-        {"ns3::training::RdmaDcqcn::ByteCounter", "32767"}}},
+        {"ns3::training::RdmaDcqcn::ByteCounter", "32767"},
+        {"ns3::training::RdmaDcqcn::DecreasePeriod", "0us"},
+        {"ns3::training::SwitchDevice::EcnKminPerGbps", "10485.76"},
+        {"ns3::training::SwitchDevice::EcnKmaxPerGbps", "20971.52"},
+        {"ns3::training::SwitchDevice::EcnPmax", "0.05"}}},
+      {"hpcc", "run.py of HPCC's simulator: ConnectX without its byte counter", {}},
       {"sigcomm15",
        "Zhu et al., SIGCOMM 2015, at 40 Gbit/s",
        {{"ns3::training::RdmaDcqcn::FastRecoveryStages", "5"},
@@ -107,10 +111,11 @@ RdmaDcqcn::GetTypeId()
                           InOrder(MakeTimeAccessor(&RdmaDcqcn::m_alphaPeriod)),
                           MakeTimeChecker(TimeStep(1)))
             .AddAttribute("DecreasePeriod",
-                          "Shortest time between two cuts",
+                          "Shortest time between two cuts; 0: 4 us (ConnectX), but at least the "
+                          "round trip without queues, after which a cut shows",
                           TimeValue(MicroSeconds(4)),
                           InOrder(MakeTimeAccessor(&RdmaDcqcn::m_decreasePeriod)),
-                          MakeTimeChecker(TimeStep(1)))
+                          MakeTimeChecker(Time(0)))
             .AddAttribute("IncreasePeriod",
                           "Time from a cut or increase to the next increase",
                           TimeValue(MicroSeconds(300)),
@@ -135,6 +140,10 @@ void
 RdmaDcqcn::Initialize(const Path& path)
 {
     m_baseRoundTrip = path.roundTrip;
+    if (m_decreasePeriod.IsZero())
+    {
+        m_decreasePeriod = std::max(MicroSeconds(4), TimeStep(path.roundTrip));
+    }
     m_lineRate = path.lineRate;
     m_rate = path.lineRate;
     m_target = path.lineRate;

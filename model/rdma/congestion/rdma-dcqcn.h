@@ -19,7 +19,8 @@ namespace ns3::training
  * @ingroup distributed-training-rdma
  *
  * DCQCN (Zhu et al., "Congestion control for large-scale RDMA deployments", SIGCOMM 2015) in the
- * variant of the ConnectX firmware that HPCC's simulator implements: alpha is updated every
+ * variant of the ConnectX firmware that HPCC's simulator implements, whose values are the defaults
+ * of the attributes; the default preset has those of the firmware itself. Alpha is updated every
  * microsecond, the rate is cut at most every 4 us and raised every 300 us. The defaults come from
  * an mlxconfig dump (CLAMP_TGT_RATE 0, RPG_TIME_RESET 300 us, RPG_THRESHOLD 1, DCE_TCP_RTT 1 us,
  * RATE_REDUCE_MONITOR_PERIOD 4 us) with g = 1/256. The increase steps scale with the line rate, as

@@ -22,6 +22,8 @@ namespace
 
 /// Marking threshold of HPCC's run.py: 30 KB at 10 Gbit/s.
 constexpr double ECN_STEP_PER_GBPS = 3000;
+/// Round trip of HPCC's run.py, ps.
+constexpr int64_t PUBLISHED_TRIP = 13000000;
 
 const Registry<CongestionControlEntry>::Entry g_dctcp(
     "dctcp",
@@ -43,9 +45,10 @@ RdmaDctcp::GetTypeId()
                           InOrder(MakeDoubleAccessor(&RdmaDctcp::m_gain)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("AdditiveIncrease",
-                          "Raise of the window in a round trip without a cut, packets (HPCC's "
-                          "run.py: 615 Mbit/s, 1000 bytes in 13 us)",
-                          DoubleValue(1),
+                          "Raise of the window in a round trip without a cut, packets; 0: 1, or "
+                          "more on paths longer than 13 us, such that the rate grows as fast "
+                          "(HPCC's run.py: 615 Mbit/s, 1000 bytes in 13 us)",
+                          DoubleValue(0),
                           InOrder(MakeDoubleAccessor(&RdmaDctcp::m_increasePackets)),
                           MakeDoubleChecker<double>(0))
             .AddAttribute("MinimumRate",
@@ -68,7 +71,8 @@ void
 RdmaDctcp::Initialize(const Path& path)
 {
     m_roundTrip = path.roundTrip;
-    m_increase = m_increasePackets * path.mtu;
+    m_increase =
+        path.mtu * (m_increasePackets > 0 ? m_increasePackets : GetIncrease(PUBLISHED_TRIP, path));
     m_largest = GetBytesSent(path.lineRate, path.roundTrip);
     m_smallest = GetBytesSent(GetLowestRate(m_minimumRate, path.lineRate), path.roundTrip);
     m_window = m_largest;

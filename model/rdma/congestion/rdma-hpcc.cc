@@ -26,14 +26,21 @@ const Registry<CongestionControlEntry>::Entry g_hpcc(
     {"HPCC, by in-band telemetry",
      &RdmaHpcc::GetTypeId,
      0,
-     {{"16-flows", "the rule of the paper for W_AI with up to 16 flows on a link", {}},
+     {{"5-flows",
+       "MaxStage 0 as in its simulations, the rule of the paper for W_AI with up to 5 flows on a "
+       "link",
+       {}},
+      {"16-flows",
+       "the rule of the paper for W_AI with up to 16 flows on a link",
+       {{"ns3::training::RdmaHpcc::AdditiveIncrease", "0.003"},
+        {"ns3::training::RdmaHpcc::MaxStage", "5"}}},
       {"sigcomm19",
        "Li et al., SIGCOMM 2019: up to 100 flows, which takes long to share a link fairly",
-       {{"ns3::training::RdmaHpcc::AdditiveIncrease", "0.0005"}}},
+       {{"ns3::training::RdmaHpcc::AdditiveIncrease", "0.0005"},
+        {"ns3::training::RdmaHpcc::MaxStage", "5"}}},
       {"simulation",
        "simulations of the paper: MaxStage 0",
        {{"ns3::training::RdmaHpcc::AdditiveIncrease", "0.0005"},
-        {"ns3::training::RdmaHpcc::MaxStage", "0"},
         {"ns3::training::RdmaHpcc::MinimumRate", "1Gbps"}}}},
      true});
 
@@ -55,16 +62,15 @@ RdmaHpcc::GetTypeId()
             .AddAttribute("MaxStage",
                           "Additive-increase stages, a round trip each, before a multiplicative "
                           "update (HPCC: 5 in the text, 0 in its simulations)",
-                          UintegerValue(5),
+                          UintegerValue(0),
                           InOrder(MakeUintegerAccessor(&RdmaHpcc::m_maxStage)),
                           MakeUintegerChecker<uint32_t>())
-            .AddAttribute(
-                "AdditiveIncrease",
-                "W_AI, part of the first window; the rule is (1 - eta) / N for N flows "
-                "on a link (HPCC: 80 bytes at 100 Gbit/s and 13 us, N = 100; here N = 16)",
-                DoubleValue(0.003),
-                InOrder(MakeDoubleAccessor(&RdmaHpcc::m_increaseFraction)),
-                MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("AdditiveIncrease",
+                          "W_AI, part of the first window; the rule is (1 - eta) / N for N flows "
+                          "on a link (HPCC: 80 bytes at 100 Gbit/s and 13 us, N = 100; here N = 5)",
+                          DoubleValue(0.01),
+                          InOrder(MakeDoubleAccessor(&RdmaHpcc::m_increaseFraction)),
+                          MakeDoubleChecker<double>(0, 1))
             .AddAttribute("MinimumRate",
                           "Minimum rate, as a lower bound of the window",
                           DataRateValue(DataRate("100Mbps")),

@@ -73,8 +73,9 @@ RdmaPowerTcp::GetTypeId()
                           InOrder(MakeDoubleAccessor(&RdmaPowerTcp::m_gamma)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("AdditiveIncrease",
-                          "Beta, part of the line rate (ns3-datacenter: 150 Mbit/s at 25 Gbit/s)",
-                          DoubleValue(0.006),
+                          "Beta, part of the line rate (ns3-datacenter: 150 Mbit/s at 25 Gbit/s, "
+                          "which takes long to share a link fairly)",
+                          DoubleValue(0.012),
                           InOrder(MakeDoubleAccessor(&RdmaPowerTcp::m_increaseFraction)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("MinimumRate",

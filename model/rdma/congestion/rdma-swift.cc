@@ -28,6 +28,8 @@ const Registry<CongestionControlEntry>::Entry g_swift(
     "swift",
     {"Swift, by a target delay", &RdmaSwift::GetTypeId, 0, {}, true});
 
+/// Default target delay of a short path (htsim), ps.
+constexpr int64_t BASE_TARGET = 20000000;
 /// Upper bound of each part of the target delay, s; the sum over all links must not overflow.
 constexpr double MAX_TARGET = 1000;
 
@@ -42,10 +44,11 @@ RdmaSwift::GetTypeId()
             .SetGroupName("DistributedTraining")
             .AddConstructor<RdmaSwift>()
             .AddAttribute("BaseTarget",
-                          "Target delay of a path without hops and a large window (htsim: 20 us)",
-                          TimeValue(MicroSeconds(20)),
+                          "Target delay of a path without hops and a large window; 0: 20 us "
+                          "(htsim), but at least the round trip without queues",
+                          TimeValue(Time(0)),
                           InOrder(MakeTimeAccessor(&RdmaSwift::m_baseTarget)),
-                          MakeTimeChecker(TimeStep(1), Seconds(MAX_TARGET)))
+                          MakeTimeChecker(Time(0), Seconds(MAX_TARGET)))
             .AddAttribute("HopTarget",
                           "Target delay added for each link of the longest path (htsim: 20 us / "
                           "6.55)",
@@ -68,12 +71,14 @@ RdmaSwift::GetTypeId()
                           DoubleValue(100),
                           InOrder(MakeDoubleAccessor(&RdmaSwift::m_scalingTo)),
                           MakeDoubleChecker<double>(1e-6))
-            .AddAttribute("AdditiveIncrease",
-                          "Raise of the window in a round trip below the target, packets (htsim: "
-                          "1)",
-                          DoubleValue(1),
-                          InOrder(MakeDoubleAccessor(&RdmaSwift::m_increase)),
-                          MakeDoubleChecker<double>(0))
+            .AddAttribute(
+                "AdditiveIncrease",
+                "Raise of the window in a round trip below the target, packets; 0: 1 "
+                "(htsim), or more on paths longer than 20 us, such that the rate grows as "
+                "fast",
+                DoubleValue(0),
+                InOrder(MakeDoubleAccessor(&RdmaSwift::m_increase)),
+                MakeDoubleChecker<double>(0))
             .AddAttribute("Beta",
                           "Factor of a cut (htsim: 0.8)",
                           DoubleValue(0.8),
@@ -115,9 +120,15 @@ RdmaSwift::Initialize(const Path& path)
             " (allowed: above ScalingFrom, " + FormatDouble(m_scalingFrom) + ")");
     }
     m_mtu = path.mtu;
+    if (m_increase == 0)
+    {
+        m_increase = GetIncrease(BASE_TARGET, path);
+    }
     m_lineRate = path.lineRate;
     m_roundTrip = path.roundTrip;
-    m_pathTarget = m_baseTarget.GetTimeStep() + path.hops * m_hopTarget.GetTimeStep();
+    m_pathTarget = (m_baseTarget.IsZero() ? std::max(BASE_TARGET, path.roundTrip)
+                                          : m_baseTarget.GetTimeStep()) +
+                   path.hops * m_hopTarget.GetTimeStep();
     const auto range = static_cast<double>(m_scalingRange.GetTimeStep());
     m_scalingAlpha = range / (1 / std::sqrt(m_scalingFrom) - 1 / std::sqrt(m_scalingTo));
     const int64_t longest = m_pathTarget + m_scalingRange.GetTimeStep();

@@ -24,7 +24,7 @@ const Registry<CongestionControlEntry>::Entry g_thetaPowerTcp(
 
 /// Lower bound of round-trip growth plus 1.
 constexpr double MIN_GROWTH = 0.5;
-/// A round trip up to this factor above the shortest counts as idle.
+/// A round trip up to this factor above that without queues counts as idle.
 constexpr double SLACK = 1.05;
 
 } // namespace
@@ -69,7 +69,6 @@ void
 RdmaThetaPowerTcp::Initialize(const Path& path)
 {
     m_roundTrip = path.roundTrip;
-    m_shortest = path.roundTrip;
     m_rate.Initialize({path.lineRate,
                        GetLowestRate(m_minimumRate, path.lineRate),
                        m_increaseFraction * path.lineRate,
@@ -91,16 +90,18 @@ RdmaThetaPowerTcp::GetWindow() const
 void
 RdmaThetaPowerTcp::OnAck(const Ack& ack)
 {
-    const bool roundTripOver = m_mark.IsReached(ack);
+    if (!m_mark.IsReached(ack))
+    {
+        return;
+    }
     const int64_t interval = ack.now - m_lastTime;
-    m_shortest = std::min(m_shortest, ack.roundTrip);
     if (m_lastRoundTrip > 0 && interval > 0)
     {
         const double growth =
             static_cast<double>(ack.roundTrip - m_lastRoundTrip) / static_cast<double>(interval);
         const double power = std::max(growth + 1, MIN_GROWTH) * static_cast<double>(ack.roundTrip) /
-                             (SLACK * static_cast<double>(m_shortest));
-        m_rate.Update(power, interval, m_shortest, roundTripOver);
+                             (SLACK * static_cast<double>(m_roundTrip));
+        m_rate.Update(power, interval, m_roundTrip, true);
     }
     m_lastRoundTrip = ack.roundTrip;
     m_lastTime = ack.now;

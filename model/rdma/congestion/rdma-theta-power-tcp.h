@@ -16,9 +16,12 @@ namespace ns3::training
  * @ingroup distributed-training-rdma
  *
  * Theta-PowerTCP (Addanki et al., NSDI 2022): PowerTCP without telemetry, as its simulator
- * (inet-tub/ns3-datacenter) implements it. The growth of the round trip between successive
- * acknowledgements replaces the growth of the queue: power = (growth + 1) * round trip, in units of
- * 1.05 times the shortest round trip seen; growth + 1 is at least 0.5. Window = rate * T.
+ * (inet-tub/ns3-datacenter) implements it. The growth of the round trip replaces the growth of the
+ * queue: power = (growth + 1) * round trip, in units of 1.05 T; growth + 1 is at least 0.5. Window
+ * = rate * T.
+ *
+ * As in algorithm 2 of the paper, the rate is updated once per round trip. The growth from one
+ * acknowledgement to the next is no sign of a queue: they wait for data in the other direction.
  */
 class RdmaThetaPowerTcp : public RdmaCongestionControl
 {
@@ -39,8 +42,7 @@ class RdmaThetaPowerTcp : public RdmaCongestionControl
     DataRate m_minimumRate;
 
     // state, ps
-    int64_t m_roundTrip{0};     // of the idle network; sets the window
-    int64_t m_shortest{0};      // shortest round trip seen, at most m_roundTrip
+    int64_t m_roundTrip{0};     // without queues
     int64_t m_lastRoundTrip{0}; // 0 before the first ACK
     int64_t m_lastTime{0};
     PowerRate m_rate;

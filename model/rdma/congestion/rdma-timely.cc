@@ -22,6 +22,9 @@ NS_OBJECT_ENSURE_REGISTERED(RdmaTimely);
 namespace
 {
 
+/// Minimum round trip of the paper, ps.
+constexpr double PAPER_ROUND_TRIP = 20e6;
+
 const Registry<CongestionControlEntry>::Entry g_timely(
     "timely",
     {"TIMELY, by the gradient of the round trip",
@@ -30,7 +33,8 @@ const Registry<CongestionControlEntry>::Entry g_timely(
      {{"hpcc", "TIMELY+w of HPCC's evaluation", {}},
       {"sigcomm15",
        "Mittal et al., SIGCOMM 2015: no window",
-       {{"ns3::training::RdmaTimely::Window", "false"}}}},
+       {{"ns3::training::RdmaTimely::LargestCut", "1"},
+        {"ns3::training::RdmaTimely::Window", "false"}}}},
      true});
 
 } // namespace
@@ -53,23 +57,33 @@ RdmaTimely::GetTypeId()
                           DoubleValue(0.8),
                           InOrder(MakeDoubleAccessor(&RdmaTimely::m_beta)),
                           MakeDoubleChecker<double>(0, 1))
+            .AddAttribute("LargestCut",
+                          "Maximum fraction of the rate removed by one cut (TIMELY: 1, so that the "
+                          "queue of a start leaves the minimum rate)",
+                          DoubleValue(0.5),
+                          InOrder(MakeDoubleAccessor(&RdmaTimely::m_largestCut)),
+                          MakeDoubleChecker<double>(0, 1))
             .AddAttribute("LowThreshold",
-                          "Round trip below which the rate is always raised (TIMELY: 50 us)",
-                          TimeValue(MicroSeconds(50)),
+                          "Round trip below which the rate is always raised; 0: 50 us (TIMELY), "
+                          "but at least 2.5 round trips without queues",
+                          TimeValue(Time(0)),
                           InOrder(MakeTimeAccessor(&RdmaTimely::m_low)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("HighThreshold",
-                          "Round trip above which the rate is always cut (TIMELY: 500 us)",
-                          TimeValue(MicroSeconds(500)),
+                          "Round trip above which the rate is always cut; 0: 500 us (TIMELY), but "
+                          "at least 25 round trips without queues",
+                          TimeValue(Time(0)),
                           InOrder(MakeTimeAccessor(&RdmaTimely::m_high)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("MinimumRoundTrip",
-                          "Round trip that a difference is divided by (TIMELY: 20 us)",
-                          TimeValue(MicroSeconds(20)),
+                          "Round trip that a difference is divided by; 0: 20 us (TIMELY), but at "
+                          "least the round trip without queues",
+                          TimeValue(Time(0)),
                           InOrder(MakeTimeAccessor(&RdmaTimely::m_minimumRoundTrip)),
-                          MakeTimeChecker(TimeStep(1)))
+                          MakeTimeChecker(Time(0)))
             .AddAttribute("AdditiveIncrease",
-                          "Raise, part of the line rate (TIMELY: 10 Mbit/s at 10 Gbit/s)",
+                          "Raise, part of the line rate (TIMELY: 10 Mbit/s at 10 Gbit/s); more on "
+                          "paths longer than 20 us, such that the rate grows as fast",
                           DoubleValue(0.001),
                           InOrder(MakeDoubleAccessor(&RdmaTimely::m_additiveFraction)),
                           MakeDoubleChecker<double>(0, 1))
@@ -112,6 +126,17 @@ void
 RdmaTimely::Initialize(const Path& path)
 {
     m_baseRoundTrip = path.roundTrip;
+    // The published times are those of a network with a round trip of 20 us.
+    const double scale = std::max(1.0, static_cast<double>(path.roundTrip) / PAPER_ROUND_TRIP);
+    for (const auto& [time, published] :
+         {std::pair{&m_low, 50e6}, {&m_high, 500e6}, {&m_minimumRoundTrip, PAPER_ROUND_TRIP}})
+    {
+        if (time->IsZero())
+        {
+            *time = TimeStep(static_cast<int64_t>(published * scale));
+        }
+    }
+    m_raiseScale = path.lineRate * scale;
     m_lineRate = path.lineRate;
     m_rate = path.lineRate;
 }
@@ -155,6 +180,7 @@ RdmaTimely::OnAck(const Ack& ack)
     }
     if (factor < 1)
     {
+        factor = std::max(factor, 1 - m_largestCut);
         m_rate = std::max(GetLowestRate(m_minimumRate, m_lineRate), m_rate * factor);
         m_stage = 0;
         NS_LOG_LOGIC("cuts the rate to " << m_rate << " bit/s, round trip " << ack.roundTrip
@@ -162,7 +188,7 @@ RdmaTimely::OnAck(const Ack& ack)
         return;
     }
     const double raise = m_stage < m_hyperStages ? m_additiveFraction : m_hyperFraction;
-    m_rate = std::min(m_lineRate, m_rate + raise * m_lineRate);
+    m_rate = std::min(m_lineRate, m_rate + raise * m_raiseScale);
     m_stage++;
     NS_LOG_LOGIC("raises the rate to " << m_rate << " bit/s, stage " << m_stage);
 }

@@ -43,6 +43,7 @@ class RdmaTimely : public RdmaCongestionControl
     // attributes
     double m_weight;
     double m_beta;
+    double m_largestCut;
     Time m_low;
     Time m_high;
     Time m_minimumRoundTrip;
@@ -55,6 +56,7 @@ class RdmaTimely : public RdmaCongestionControl
     // state
     int64_t m_baseRoundTrip{0}; // ps
     double m_lineRate{0};
+    double m_raiseScale{0}; // line rate, by the length of the path
     double m_rate{0};
     int64_t m_previous{0};  // last round-trip time, ps; 0 before the first
     double m_difference{0}; // smoothed difference of successive round-trip times, ps

@@ -28,6 +28,7 @@ const Registry<UecCongestionControlEntry>::Entry g_nscc("nscc",
                                                          &UecNscc::GetTypeId});
 
 // Constants of the reference simulator.
+constexpr uint32_t REFERENCE_PAYLOAD = 4096;            // bytes
 constexpr double REFERENCE_ROUND_TRIP = 12e6;           // ps
 constexpr double REFERENCE_PRODUCT = 100e9 / 8 * 12e-6; // bytes
 constexpr double WINDOW_FACTOR = 1.5;                   // largest window / product
@@ -103,10 +104,12 @@ UecNscc::Initialize(const Path& path)
                                           (path.isTrimming ? m_targetFraction : DROPPING_TARGET));
     m_target = std::max<int64_t>(m_target, 1);
     m_smallest = path.packet;
+    // Increases of smaller packets would take more round trips.
+    const double payload = std::max(REFERENCE_PAYLOAD, path.payload);
     const double scale = m_lineRate * roundTrip / REFERENCE_PRODUCT;
-    m_alpha = ALPHA_PACKETS * path.payload * scale / REFERENCE_ROUND_TRIP;
-    m_fair = FAIR_PACKETS * path.payload * scale;
-    m_eta = ETA_PACKETS * path.payload * scale;
+    m_alpha = ALPHA_PACKETS * payload * scale / REFERENCE_ROUND_TRIP;
+    m_fair = FAIR_PACKETS * payload * scale;
+    m_eta = ETA_PACKETS * payload * scale;
     m_fast = FAST_FACTOR * scale;
     m_periodBytes = PERIOD_PACKETS * path.packet;
     SetBaseRoundTrip(path.roundTrip);
