@@ -78,6 +78,10 @@ ChakraJob::ChakraJob(const FormatRequest& request, const KeyValues& values)
       m_groups(m_ranks, request.lenient, m_problems)
 {
     m_graph = std::make_unique<ListedGraph>(m_prefix, m_ranks);
+    m_graph->SetPlaces([prefix = m_prefix](uint32_t rank, const GraphTask& task) {
+        const std::string node = task.id == 0 ? "" : ": node " + std::to_string(task.place);
+        return prefix + "." + std::to_string(rank) + ".et" + node;
+    });
 }
 
 std::string
@@ -101,15 +105,8 @@ ChakraJob::GetPath(uint32_t rank) const
 uint32_t
 ChakraJob::CountRanks() const
 {
-    if (m_request.ranks > 0)
-    {
-        return m_request.ranks;
-    }
-    uint32_t ranks = 0;
-    while (ranks < MAX_CHAKRA_RANKS && !ReadPackedBegin(GetPath(ranks), 1).empty())
-    {
-        ranks++;
-    }
+    const uint32_t ranks =
+        CountRankFiles(m_prefix + ".", {".et", ".et.gz"}, m_request.ranks, MAX_CHAKRA_RANKS);
     if (ranks == 0)
     {
         throw ConfigurationError(GetPath(0) + ": cannot be read (allowed: a prefix of the traces "
@@ -220,15 +217,29 @@ ChakraJob::MakeCollective(const ChakraNode& node,
     task.priority = static_cast<int32_t>(node.Find(ChakraNumber::PRIORITY).value_or(0));
     task.bytes =
         type == ChakraCollective::BARRIER ? 0 : Get(node, ChakraNumber::BYTES, MAX_BYTES, where);
-    const auto root = static_cast<uint32_t>(node.Find(ChakraNumber::ROOT).value_or(0));
-    task.peer = root < ranks.size() ? root : 0;
+    const int64_t root = node.Find(ChakraNumber::ROOT).value_or(0);
     const std::size_t count = ranks.size();
+    const auto checkRoot = [&] {
+        const bool isMember = root >= 0 && root < static_cast<int64_t>(count);
+        if (!isMember && m_request.lenient)
+        {
+            m_problems.Add("a root that is not in the group, which is its first rank", where);
+        }
+        else if (!isMember)
+        {
+            throw ConfigurationError(where + ": root " + std::to_string(root) +
+                                     " (allowed: its place in the group, below " +
+                                     std::to_string(count) + ", or --lenient)");
+        }
+        task.peer = isMember ? static_cast<uint32_t>(root) : 0;
+    };
     switch (type)
     {
     case ChakraCollective::ALL_REDUCE:
         task.operation = CollectiveOperation::ALL_REDUCE;
         return;
     case ChakraCollective::REDUCE:
+        checkRoot();
         task.operation = CollectiveOperation::REDUCE;
         return;
     case ChakraCollective::ALL_GATHER:
@@ -239,6 +250,7 @@ ChakraJob::MakeCollective(const ChakraNode& node,
         }
         return;
     case ChakraCollective::BROADCAST:
+        checkRoot();
         task.operation = CollectiveOperation::BROADCAST;
         return;
     case ChakraCollective::ALL_TO_ALL:
@@ -253,6 +265,7 @@ ChakraJob::MakeCollective(const ChakraNode& node,
         return;
     case ChakraCollective::GATHER:
     case ChakraCollective::SCATTER: {
+        checkRoot();
         // Every rank sends its part to the root, or gets it from there.
         auto matrix = std::make_shared<std::vector<uint64_t>>(count * count);
         for (std::size_t other = 0; other < count; other++)
@@ -276,6 +289,7 @@ ChakraJob::MakeTask(const ChakraNode& node, uint32_t rank, const std::string& wh
 {
     GraphTask task;
     task.name = m_graph->AddName(node.name);
+    task.place = node.id;
     task.stream = NO_STREAM;
     constexpr uint64_t MAX_BYTES = uint64_t{1} << 50;
     const auto missing = FindMissingNumber(node);

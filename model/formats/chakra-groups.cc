@@ -14,6 +14,7 @@
 
 #include <boost/property_tree/ptree.hpp>
 #include <numeric>
+#include <set>
 
 namespace ns3::training
 {
@@ -53,7 +54,18 @@ ChakraGroups::ReadFile(const std::string& path)
             }
             ranks.push_back(static_cast<uint32_t>(std::stoul(digits)));
         }
-        m_groups[name] = ranks;
+        const auto refuse = [&](bool isWrong, const std::string& what) {
+            if (isWrong)
+            {
+                throw ConfigurationError(path + ": group '" + MakePrintableName(name) + "' " +
+                                         what +
+                                         " (allowed: each group once, with ranks of which "
+                                         "none is twice)");
+            }
+        };
+        refuse(std::set<uint32_t>(ranks.begin(), ranks.end()).size() < ranks.size(),
+               "has a rank twice");
+        refuse(!m_groups.emplace(name, ranks).second, "is there twice");
     }
 }
 
@@ -82,8 +94,32 @@ ChakraGroups::ReadNodes(const std::vector<ChakraNode>& nodes, const std::string&
             {
                 members.push_back(rank.get_value<uint32_t>(m_ranks));
             }
+            // PyTorch lists no ranks of the group of all.
+            const auto size = group.get_optional<uint64_t>("group_size");
+            if (members.empty())
+            {
+                members = MakeAll();
+            }
+            const uint64_t count = members.size();
+            if ((size && *size != count) ||
+                std::set<uint32_t>(members.begin(), members.end()).size() < members.size())
+            {
+                throw ConfigurationError(where + ": group '" + MakePrintableName(*name) + "' has " +
+                                         std::to_string(count) + " ranks" +
+                                         (size ? ", group_size " + std::to_string(*size) : "") +
+                                         " (allowed: group_size ranks, each once)");
+            }
         }
     }
+}
+
+/** @return all ranks of the job */
+std::vector<uint32_t>
+ChakraGroups::MakeAll() const
+{
+    std::vector<uint32_t> ranks(m_ranks);
+    std::iota(ranks.begin(), ranks.end(), 0);
+    return ranks;
 }
 
 std::vector<uint32_t>
@@ -104,6 +140,7 @@ ChakraGroups::Get(const ChakraNode& node, const std::string& where)
     else if (!name.empty() && name != "0" && m_isLenient)
     {
         m_problems.Add("a group that is not defined, which is all ranks", where);
+        ranks = MakeAll();
     }
     else if (!name.empty() && name != "0")
     {
@@ -112,10 +149,14 @@ ChakraGroups::Get(const ChakraNode& node, const std::string& where)
                                                    : "those of the group file or of the trace") +
                                  ")");
     }
+    else
+    {
+        ranks = MakeAll();
+    }
     if (ranks.empty())
     {
-        ranks.resize(m_ranks);
-        std::iota(ranks.begin(), ranks.end(), 0);
+        throw ConfigurationError(where + ": group '" + MakePrintableName(name) +
+                                 "' has no ranks (allowed: groups of one rank or more)");
     }
     for (uint32_t rank : ranks)
     {

@@ -61,6 +61,8 @@ class ChakraGroups
     std::vector<uint32_t> Get(const ChakraNode& node, const std::string& where);
 
   private:
+    std::vector<uint32_t> MakeAll() const;
+
     uint32_t m_ranks;
     bool m_isLenient;
     FormatProblems& m_problems;

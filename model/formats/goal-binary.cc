@@ -68,6 +68,7 @@ GoalBinary::ReadOperation(uint64_t offset, uint32_t ranks) const
 {
     GoalOperation operation;
     const auto type = At<uint8_t>(offset + 4);
+    operation.place = offset;
     constexpr TaskKind KINDS[] = {TaskKind::SEND, TaskKind::RECEIVE, TaskKind::COMPUTE};
     if (type < 1 || type > 3)
     {
@@ -169,6 +170,10 @@ GoalBinary::Read(FormatProblems& problems) const
     }
     At<uint64_t>(JUMP_TABLE + uint64_t{16} * ranks - 8); // before memory is taken
     auto graph = std::make_unique<ListedGraph>(m_path, ranks);
+    graph->SetPlaces([path = m_path](uint32_t rank, const GraphTask& task) {
+        const std::string byte = task.id == 0 ? "" : " byte " + std::to_string(task.place) + ":";
+        return path + ":" + byte + " rank " + std::to_string(rank);
+    });
     std::vector<GoalRank> all;
     for (uint32_t rank = 0; rank < ranks; rank++)
     {

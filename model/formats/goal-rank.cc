@@ -26,6 +26,7 @@ GoalRank::Add(const GoalOperation& operation)
 {
     GraphTask task;
     task.kind = operation.kind;
+    task.place = operation.place;
     if (operation.kind == TaskKind::COMPUTE)
     {
         task.name = m_compute;

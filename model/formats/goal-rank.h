@@ -37,6 +37,7 @@ struct GoalOperation
     uint32_t peer{0};                 ///< other rank
     uint32_t tag{0};                  ///< of the message
     uint32_t cpu{0};                  ///< that computes
+    uint64_t place{0};                ///< in the file: its line or byte
     bool anySource{false};            ///< RECEIVE: from any rank, `peer` is 0
     bool anyTag{false};               ///< RECEIVE: of any tag, `tag` is 0
     std::string where;                ///< its place in the file, of a RECEIVE of anything

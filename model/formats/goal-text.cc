@@ -164,6 +164,7 @@ GoalOperation
 GoalText::ReadOperation(const std::string& word, uint32_t ranks)
 {
     GoalOperation operation;
+    operation.place = m_takenLine;
     if (word == "calc")
     {
         operation.amount = TakeNumber("ns", MAX_GOAL_NUMBER >> 10);
@@ -271,10 +272,19 @@ GoalText::Read(FormatProblems& problems)
         throw ConfigurationError(m_path + ": 0 ranks (allowed: at least 1)");
     }
     auto graph = std::make_unique<ListedGraph>(m_path, ranks);
+    graph->SetPlaces([path = m_path](uint32_t rank, const GraphTask& task) {
+        const std::string line = task.id == 0 ? "" : std::to_string(task.place) + ":";
+        return path + ":" + line + " rank " + std::to_string(rank);
+    });
     std::vector<GoalRank> all;
     for (uint32_t rank = 0; rank < ranks; rank++)
     {
         all.push_back(ReadRank(*graph, rank));
+    }
+    if (!m_token.empty())
+    {
+        Fail("the end of the file behind rank " + std::to_string(ranks - 1) + ", as num_ranks is " +
+             std::to_string(ranks));
     }
     MatchWildcards(all, m_path, problems);
     for (uint32_t rank = 0; rank < ranks; rank++)

@@ -70,6 +70,22 @@ uint64_t MultiplySize(uint64_t bytes, uint64_t count, const std::string& where);
 
 /**
  * @ingroup distributed-training-formats
+ * Counts the files of a job that has one for each rank, named by its number.
+ * @param prefix of their paths, before the number
+ * @param ends of their paths, behind the number
+ * @param ranks that the job should have; 0: as many as there are files
+ * @param most ranks
+ * @return number of ranks; 0: there is no file
+ * @throw ConfigurationError if the file of a rank is missing or empty, or there are more files than
+ *        `ranks`
+ */
+uint32_t CountRankFiles(const std::string& prefix,
+                        const std::vector<std::string>& ends,
+                        uint32_t ranks,
+                        uint32_t most);
+
+/**
+ * @ingroup distributed-training-formats
  * What a reader has found damaged, and decided: each kind once, with its first place and a count.
  */
 class FormatProblems
