@@ -5,6 +5,7 @@
  */
 
 #include "core/input-file.h"
+#include "formats/file-time.h"
 #include "formats/kineto-collective.h"
 #include "formats/kineto-streams.h"
 #include "formats/kineto-trace.h"
@@ -132,10 +133,10 @@ KinetoJob::CountRanks(const KinetoTrace& first) const
 std::map<int64_t, uint16_t>
 KinetoJob::NumberStreams(const KinetoTrace& trace) const
 {
-    std::map<int64_t, int64_t> lengths;
+    std::map<int64_t, double> lengths; // which cannot wrap
     for (const KinetoEvent& event : trace.events)
     {
-        lengths[event.stream] += event.collective.empty() ? event.length : 0;
+        lengths[event.stream] += event.collective.empty() ? static_cast<double>(event.length) : 0;
     }
     if (lengths.size() >= NO_STREAM)
     {
@@ -321,7 +322,7 @@ KinetoJob::MakeTask(const KinetoEvent& event, const std::string& where)
         {
             m_problems.Add(problem + ", so the kernel is a computation of its duration", where);
         }
-        task.length = NanoSeconds(event.length);
+        task.length = MakeFileTime(event.length, where);
         return task;
     }
     const auto collective = *FindKinetoCollective(event.collective);
@@ -392,10 +393,17 @@ KinetoJob::AddTrace(uint32_t rank, const KinetoTrace& trace)
             gap.kind = TaskKind::MEMORY;
             gap.name = idle;
             gap.stream = task->stream;
-            gap.length = NanoSeconds(event.start - ready);
+            gap.length = MakeFileTime(event.start - ready, where + ", behind a gap");
+            if (gap.length > Minutes(1))
+            {
+                m_problems.Add("a gap of more than a minute before a kernel",
+                               where + ", " + std::to_string((event.start - ready) / 1000000000) +
+                                   " s after what it waits for");
+            }
             gap.after = std::exchange(task->after, {});
             m_graph->Add(rank, gap);
         }
+        MakeFileTime(event.length, where); // the sum is below 2^63 ns
         const int64_t end = std::max(event.start, ready) + event.length;
         streams.Add(event, end, m_graph->Add(rank, *task));
     }

@@ -101,7 +101,7 @@ IsMessage(const GraphTask& task)
 ListedGraph::ListedGraph(const std::string& path, uint32_t ranks)
     : m_path(path),
       m_tasks(ranks),
-      m_seconds(ranks)
+      m_lengths(ranks)
 {
     AddName("end of iteration");
 }
@@ -219,14 +219,8 @@ ListedGraph::Add(uint32_t rank, GraphTask task)
         CheckTag(rank, task);
     }
     auto& tasks = m_tasks.at(rank);
-    m_seconds[rank] += task.length.GetSeconds();
-    if (m_seconds[rank] > MAX_FILE_TIME)
-    {
-        throw ConfigurationError(m_path + ": the tasks of rank " + std::to_string(rank) +
-                                 " last longer than 30 days (allowed: up to 30 days; is the unit "
-                                 "of times right?)");
-    }
     task.id = tasks.size() + 1;
+    AddFileTime(m_lengths[rank], task.length, Describe(rank, task));
     tasks.push_back(std::move(task));
     return tasks.back().id;
 }

@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_LISTED_GRAPH_H
 #define DISTRIBUTED_TRAINING_LISTED_GRAPH_H
 
+#include "formats/file-time.h"
+
 #include "ns3/task-graph.h"
 
 #include <cstdint>
@@ -20,9 +22,6 @@
 
 namespace ns3::training
 {
-
-/// Longest time of the tasks of a rank, s: 30 days. @ingroup distributed-training-formats
-constexpr double MAX_FILE_TIME = 30 * 86400.0;
 
 /**
  * @ingroup distributed-training-formats
@@ -118,7 +117,7 @@ class ListedGraph : public TaskGraph
     Places m_places;                             // or empty
     std::vector<std::vector<GraphTask>> m_tasks; // by rank
     bool m_isRepeated{false};                    // all ranks do the tasks of rank 0
-    std::vector<double> m_seconds;               // by rank, length of its tasks
+    std::vector<Time> m_lengths;                 // by rank, length of its tasks
     std::vector<TaskGroups> m_groups;
     std::map<std::vector<uint32_t>, uint32_t> m_groupsOf; // by ranks of a group
     std::vector<std::string> m_names;
