@@ -14,6 +14,15 @@
 namespace ns3::training
 {
 
+void
+NoteGoalLabels(const GoalOperation& operation, const std::string& where, FormatProblems& problems)
+{
+    if (operation.nic != 0)
+    {
+        problems.Add("label nic above 0, which has no effect: a rank has one NIC", where);
+    }
+}
+
 GoalRank::GoalRank(ListedGraph& graph)
     : m_compute(graph.AddName("calc")),
       m_send(graph.AddName("send")),

@@ -67,6 +67,7 @@ class GoalText
     uint32_t m_takenLine{1}; // of the token before it
     uint32_t m_scanLine{1};  // of the text after it
     std::string m_token;     // empty: the end
+    FormatProblems* m_problems{nullptr};
 };
 
 std::string
@@ -200,8 +201,9 @@ GoalText::ReadOperation(const std::string& word, uint32_t ranks)
     if (m_token == "nic")
     {
         Take();
-        TakeNumber("a NIC", 255);
+        operation.nic = static_cast<uint32_t>(TakeNumber("a NIC", 255));
     }
+    NoteGoalLabels(operation, m_path + ":" + std::to_string(operation.place), *m_problems);
     return operation;
 }
 
@@ -265,6 +267,7 @@ GoalText::ReadRank(ListedGraph& graph, uint32_t rank)
 std::unique_ptr<ListedGraph>
 GoalText::Read(FormatProblems& problems)
 {
+    m_problems = &problems;
     Expect("num_ranks");
     const auto ranks = static_cast<uint32_t>(TakeNumber("number of ranks", MAX_GOAL_RANKS));
     if (ranks == 0)

@@ -232,6 +232,13 @@ LayerFile::Read()
     {
         ReadRow();
     }
+    if (m_policy.order == Order::MICRO && m_rows.rows.size() > 1)
+    {
+        m_problems.Add("rows behind the first one of a MICRO file, " +
+                           std::to_string(m_rows.rows.size() - 1) +
+                           ", which are left out as in ASTRA-sim",
+                       m_words.GetWhere());
+    }
     const std::string more = m_words.Next();
     if (!more.empty())
     {

@@ -86,6 +86,7 @@ LayerFile::ReadSetting(const std::string& word)
     else if (word == "all_gpus:")
     {
         number(m_rows.ranks);
+        m_hasRanks = true;
     }
     else if (word == "vpp:" || word == "ga:")
     {
@@ -153,10 +154,9 @@ LayerFile::ReadHeader()
 void
 LayerFile::CheckSizes()
 {
-    const bool isNamed = m_rows.ranks > 1;
     if (m_request.ranks > 0)
     {
-        if (isNamed && m_rows.ranks != m_request.ranks)
+        if (m_hasRanks && m_rows.ranks != m_request.ranks)
         {
             m_problems.Add("all_gpus is " + std::to_string(m_rows.ranks) + ", the job has " +
                                std::to_string(m_request.ranks) + " ranks, which count",
@@ -170,9 +170,9 @@ LayerFile::CheckSizes()
     }
     else if (m_policy.order == Order::MODEL)
     {
-        m_inner = m_rows.ranks > 1 ? m_rows.ranks : 2; // one dimension
+        m_inner = m_hasRanks || m_rows.ranks > 1 ? m_rows.ranks : 2; // one dimension
     }
-    if (m_rows.ranks <= 1 && m_request.ranks == 0)
+    if (!m_hasRanks && m_request.ranks == 0)
     {
         // The fewest with which every collective has two ranks.
         const uint64_t fewest = uint64_t{2} * m_inner * m_stages * m_experts;
