@@ -5,6 +5,7 @@
  */
 
 #include "chakra-test-common.h"
+#include "collective/algorithm-dimensions.h"
 #include "formats-test-common.h"
 #include "graph/graph-timing.h"
 
@@ -199,11 +200,117 @@ TestMissingRanks()
     ExpectRefusal(gap, "gap-0.json: world_size 2 with traces of 3 ranks");
 }
 
+/** @return an attribute that says in which dimensions a collective is */
+std::string
+Involved(const std::vector<bool>& dimensions)
+{
+    std::string list;
+    for (bool isIn : dimensions)
+    {
+        list += isIn ? '\1' : '\0';
+    }
+    return Bytes(10, Bytes(1, "involved_dim") + Bytes(28, Bytes(1, list)));
+}
+
+void
+TestDimensions()
+{
+    const std::vector<uint32_t> network{2, 3, 2};
+    const auto write = [](const std::vector<bool>& involved, const std::string& more = "") {
+        return "chakra:" +
+               Write(
+                   "dimensions",
+                   std::vector<std::string>(
+                       12,
+                       Trace({Node(1, COLLECTIVE, Collective(2, 8) + Involved(involved) + more)})));
+    };
+    const auto expect =
+        [&](const std::vector<bool>& involved, uint32_t rank, const std::vector<uint32_t>& group) {
+            const auto read = ReadWorkloadFormat(write(involved), 0, false, network);
+            const auto tasks = GetTasks(*read.graph, rank);
+            NS_TEST_ASSERT_MSG_EQ(tasks.size(), 1, "a collective");
+            NS_TEST_EXPECT_MSG_EQ(read.graph->GetGroup(tasks[0].groups, rank), group, "its group");
+            NS_TEST_EXPECT_MSG_EQ(tasks[0].bytes, 8 * group.size(), "the part of each rank");
+        };
+    expect({true, false, false}, 9, {8, 9});
+    expect({false, true, false}, 9, {7, 9, 11});
+    expect({false, false, true}, 9, {3, 9});
+    expect({true, false, true}, 4, {4, 5, 10, 11});
+    expect({true, true, true}, 4, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+    const auto refuse = [&](const std::vector<bool>& involved,
+                            const std::vector<uint32_t>& sizes,
+                            const std::string& part) {
+        ExpectPart(GetRefusal([&] { ReadWorkloadFormat(write(involved), 0, false, sizes); }), part);
+    };
+    refuse({true, false},
+           network,
+           "involved_dim has 2 dimensions, of which 1 are true (allowed: 3");
+    refuse({true, true, true, true}, network, "(allowed: 3, as the network has");
+    refuse({false, false, false}, network, "of which 0 are true");
+    refuse({true, false}, {}, "--topology=astra-network");
+    refuse({true, false}, {2, 3}, "(allowed: a network of 12 ranks");
+    ReadWorkloadFormat(write({true, true}), 0, false); // all, of whatever network
+    const std::string all = "per-dimension:all-reduce=ring+direct:window=2+rabenseifner,"
+                            "all-gather=ring,sizes=2x3x2,splits=4";
+    NS_TEST_EXPECT_MSG_EQ(SelectDimensions(all, {1, 3, 2}),
+                          "per-dimension:sizes=3x2,all-reduce=direct:window=2+rabenseifner,"
+                          "all-gather=ring,splits=4",
+                          "two dimensions");
+    NS_TEST_EXPECT_MSG_EQ(SelectDimensions(all, {2, 1, 1}),
+                          "per-dimension:sizes=2,all-reduce=ring,all-gather=ring,splits=4",
+                          "one dimension");
+    NS_TEST_EXPECT_MSG_EQ(SelectDimensions("ring", {2, 1, 1}), "", "another algorithm");
+}
+
+/** Expects a file to be read with a problem that has a part. */
+void
+ExpectNoted(const std::string& spec, const std::string& part)
+{
+    std::string all;
+    for (const std::string& problem : ReadWorkloadFormat(spec, 0, false).problems)
+    {
+        all += problem + "\n";
+    }
+    ExpectPart(all, part);
+}
+
+/** What a file has and a job has not is said. */
+void
+TestLeftOut()
+{
+    ExpectRefusal(WriteFile("more.goal", "num_ranks 1\nrank 0 {\ncalc 5\n}\nrank 1 {\n}\n"),
+                  "more.goal:5: 'rank' (allowed: the end of the file behind rank 0");
+    ExpectRefusal(WriteFile("prose.goal", "num_ranks 1\nrank 0 {\ncalc 5\n}\nwritten by hand"),
+                  "prose.goal:5: 'written'");
+    ExpectNoted(WriteGoal("send 8b to 1 nic 1", "recv 8b from 0"),
+                "two.goal:3: label nic above 0, which has no effect");
+    const std::string row = " -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 64 0\n";
+    const std::string micro = WriteFile("micro.txt", "MICRO\n2\na" + row + "b" + row);
+    ExpectNoted(micro, "rows behind the first one of a MICRO file, 1, which are left out");
+    const std::string one = WriteFile(
+        "one.txt",
+        "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 1 ep: 1 pp: 1 vpp: 1 ga: 1 "
+        "all_gpus: 1 checkpoints: 0 checkpoint_initiates: 0\n1\na" +
+            row);
+    NS_TEST_EXPECT_MSG_EQ(ReadWorkloadFormat(one, 0, false).graph->GetRanks(), 1, "one rank");
+    const auto pipeline = [](const std::string& rows) {
+        return "pipeline-csv:" + WriteFile("order.csv", rows);
+    };
+    const std::string last = "1RECV_F0,1F0,1B0,1SEND_B0\n";
+    ExpectNoted(pipeline("0F0,0SEND_F0,0RECV_B0,0B0\n" + last), "the order of sends and receives");
+    ExpectRefusal(pipeline("0F0,0SEND_F0,0RECV_B0,0B0\n1F0,1RECV_F0,1B0,1SEND_B0\n"),
+                  "order.csv:2: '1RECV_F0' behind what needs it");
+    ExpectRefusal(pipeline("0F0,0SEND_F0,0B0,0RECV_B0\n" + last), "'0RECV_B0' behind what needs");
+    ExpectRefusal(pipeline("0SEND_F0,0F0,0RECV_B0,0B0\n" + last), "'0F0' behind what sends");
+}
+
 const Suite g_suite("formats-agreement",
                     Duration::QUICK,
                     {{"messages whose two sides differ are refused with both places", TestMessages},
                      {"ranks of a group that call other collectives are refused", TestCollectives},
                      {"groups that are empty or have a rank twice are refused", TestGroups},
-                     {"a rank whose file is missing is named", TestMissingRanks}});
+                     {"a rank whose file is missing is named", TestMissingRanks},
+                     {"involved_dim of Chakra makes groups of dimensions", TestDimensions},
+                     {"what a file has and a job leaves out is said", TestLeftOut}});
 
 } // namespace ns3::training::tests::formats_agreement_test

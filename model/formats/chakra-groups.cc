@@ -12,7 +12,9 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-packed-file.h"
 
+#include <algorithm>
 #include <boost/property_tree/ptree.hpp>
+#include <functional>
 #include <numeric>
 #include <set>
 
@@ -168,6 +170,49 @@ ChakraGroups::Get(const ChakraNode& node, const std::string& where)
         }
     }
     return ranks;
+}
+
+std::vector<uint32_t>
+ChakraGroups::GetDimensions(const ChakraNode& node,
+                            const std::vector<uint32_t>& network,
+                            const std::string& where)
+{
+    const auto& involved = node.dimensions;
+    const auto count = std::count(involved.begin(), involved.end(), true);
+    const bool areAll = static_cast<std::size_t>(count) == involved.size();
+    if (involved.empty() || (network.empty() && areAll))
+    {
+        return {};
+    }
+    const uint64_t ranks =
+        std::accumulate(network.begin(), network.end(), uint64_t{1}, std::multiplies<>());
+    if (involved.size() != network.size() || count == 0 || ranks != m_ranks)
+    {
+        throw ConfigurationError(
+            where + ": involved_dim has " + std::to_string(involved.size()) +
+            " dimensions, of which " + std::to_string(count) + " are true (allowed: " +
+            (network.empty() ? "all true, or a network of dimensions by --topology=astra-network"
+             : ranks != m_ranks
+                 ? "a network of " + std::to_string(m_ranks) + " ranks"
+                 : std::to_string(network.size()) + ", as the network has, one true at least") +
+            ")");
+    }
+    if (areAll)
+    {
+        return {};
+    }
+    const auto number = node.Find(ChakraNumber::GROUP);
+    if (!node.group.empty() || number.value_or(0) != 0)
+    {
+        m_problems.Add("involved_dim beside a group, which counts", where);
+        return {};
+    }
+    std::vector<uint32_t> dimensions;
+    for (std::size_t i = 0; i < network.size(); i++)
+    {
+        dimensions.push_back(involved[i] ? network[i] : 1);
+    }
+    return dimensions;
 }
 
 } // namespace ns3::training

@@ -104,12 +104,14 @@ ReadAttribute(std::string_view bytes, ChakraNode& node)
 {
     constexpr uint32_t DOUBLE = 3;
     constexpr uint32_t FLOAT = 5;
+    constexpr uint32_t BOOLEANS = 28;
     constexpr uint32_t STRING = 29;
     constexpr uint32_t BYTES = 31;
     ProtobufReader reader(bytes);
     std::string_view name;
     std::optional<int64_t> number;
     std::string_view text;
+    std::vector<uint64_t> booleans;
     while (reader.Next())
     {
         const uint32_t field = reader.GetField();
@@ -122,6 +124,14 @@ ReadAttribute(std::string_view bytes, ChakraNode& node)
             const double value = reader.GetNumber();
             constexpr double MOST = 9e18; // else not a whole number of 64 bits
             number = std::abs(value) < MOST ? static_cast<int64_t>(value) : -1;
+        }
+        else if (field == BOOLEANS && reader.GetType() == Type::BYTES)
+        {
+            ProtobufReader list(reader.GetBytes());
+            while (list.Next())
+            {
+                AddNumbers(list, booleans);
+            }
         }
         else if (field == STRING || field == BYTES)
         {
@@ -140,6 +150,10 @@ ReadAttribute(std::string_view bytes, ChakraNode& node)
     if (number && known != std::end(NUMBERS))
     {
         node.numbers.emplace_back(static_cast<ChakraNumber>(known - std::begin(NUMBERS)), *number);
+    }
+    if (name == "involved_dim")
+    {
+        node.dimensions.assign(booleans.begin(), booleans.end());
     }
     if (name == "pg_name")
     {

@@ -96,8 +96,9 @@ struct ChakraNode
     uint32_t writtenType{0};                   ///< its kind as written, also if it is unknown
     /// Attributes, and fields of the old schema.
     std::vector<std::pair<ChakraNumber, int64_t>> numbers;
-    std::string group;  ///< name of its process group, attribute pg_name
-    std::string groups; ///< JSON list of all process groups, of a METADATA node
+    std::vector<bool> dimensions; ///< involved_dim: whether a collective goes through each
+    std::string group;            ///< name of its process group, attribute pg_name
+    std::string groups;           ///< JSON list of all process groups, of a METADATA node
 
     /**
      * @param name of an attribute

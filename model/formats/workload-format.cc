@@ -134,7 +134,10 @@ FindWorkloadFormat(const std::string& path)
 }
 
 FormatResult
-ReadWorkloadFormat(const std::string& text, uint32_t ranks, bool lenient)
+ReadWorkloadFormat(const std::string& text,
+                   uint32_t ranks,
+                   bool lenient,
+                   const std::vector<uint32_t>& dimensions)
 {
     const std::string name = text.substr(0, text.find(':'));
     std::string spec = text;
@@ -151,7 +154,10 @@ ReadWorkloadFormat(const std::string& text, uint32_t ranks, bool lenient)
         path = text;
     }
     const auto choice = Choose<WorkloadFormatEntry>(spec);
-    const FormatRequest request{path.empty() ? choice.values.GetFirst() : path, ranks, lenient};
+    const FormatRequest request{path.empty() ? choice.values.GetFirst() : path,
+                                ranks,
+                                lenient,
+                                dimensions};
     FormatResult result = choice.entry->read(request, choice.values);
     if (result.format.empty())
     {

@@ -38,6 +38,7 @@ struct FormatRequest
     std::string path;    ///< the file, or one of those that belong together, or their prefix
     uint32_t ranks{0};   ///< of the job; 0: as many as the file has
     bool lenient{false}; ///< unknown words and damage are counted rather than refused
+    std::vector<uint32_t> dimensions; ///< of the network, innermost first; empty: not known
 };
 
 /**
@@ -151,10 +152,14 @@ std::string FindWorkloadFormat(const std::string& path);
  * @param text `FORMAT:PATH`, `FORMAT:PATH,key=value,...`, or a path
  * @param ranks of the job; 0: as many as the file has
  * @param lenient see FormatRequest
+ * @param dimensions see FormatRequest
  * @return the job
  * @throw ConfigurationError if no format recognizes the file, or it is wrong
  */
-FormatResult ReadWorkloadFormat(const std::string& text, uint32_t ranks, bool lenient);
+FormatResult ReadWorkloadFormat(const std::string& text,
+                                uint32_t ranks,
+                                bool lenient,
+                                const std::vector<uint32_t>& dimensions = {});
 
 } // namespace ns3::training
 

@@ -156,7 +156,10 @@ struct TaskGroups
 {
     Parallelism parallelism{Parallelism::NONE}; ///< why the ranks of a group communicate
     std::vector<std::vector<uint32_t>> groups;  ///< by rank in the group; empty: all ranks in one
-    bool exchanges{false};  ///< all-to-alls only, which may use another algorithm
+    bool exchanges{false}; ///< all-to-alls only, which may use another algorithm
+    /// Ranks of each dimension of the network that a group goes through, innermost first, and 1 for
+    /// those that it does not leave its place in; empty: groups know no dimensions.
+    std::vector<uint32_t> dimensions;
     bool byPriority{false}; ///< of waiting collectives the one with the highest priority runs next
 
     /// Index of ranks that are in no group.

@@ -241,6 +241,7 @@ RunTrainingJob(const std::vector<std::string>& arguments)
         ReadAstraSystem(system, job.lenient).ApplyTo(options, job);
     }
     job.cluster.storageHosts = job.life.GetStorageHosts();
+    job.cluster.hasRanks = options.IsGiven("ranks");
     if (job.model.HasTransformer() && !options.IsGiven("ranks"))
     {
         job.cluster.ranks = job.model.MakePlan(0)->GetRanks();
@@ -275,6 +276,7 @@ RunTrainingJob(const std::vector<std::string>& arguments)
         return TrainRepeatedly(job, options, repeated) ? 0 : 4;
     }
     TrainingRun run(job);
+    job.cluster.ranks = run.GetPlan().graph->GetRanks(); // those of a file
     run.SetConfiguration(options.ToJson());
     const auto [operation, bytes] = run.GetPlan().GetLargestCollective();
     if (cluster.ShowSchedule(run.GetCluster(), operation, bytes))
