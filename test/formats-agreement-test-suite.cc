@@ -304,6 +304,64 @@ TestLeftOut()
     ExpectRefusal(pipeline("0SEND_F0,0F0,0RECV_B0,0B0\n" + last), "'0F0' behind what sends");
 }
 
+/** Each part of a file is used, ignored or assumed, whatever reads it. */
+void
+TestManifest()
+{
+    const std::string row = " -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 64 0\n";
+    const std::string kernel =
+        R"({"x": {"y": [1, {"z": 2}]}, "traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", )"
+        R"("ts": 0, "dur": 9, "args": {"stream": 7, "other": {"stream": 3}}}]})";
+    // Path, parts, used, ignored and assumed
+    const std::vector<std::tuple<std::string, std::string, uint64_t, uint64_t, uint64_t>> cases{
+        {"kineto:", WriteFile("some.json", kernel), 8, 2, 0},
+        {"chakra:",
+         Write(
+             "manifest",
+             {Trace(
+                 {Node(1, COMPUTE, MakeAttribute("is_cpu_op", 0) + MakeAttribute("mystery", 3))})}),
+         1,
+         1,
+         0},
+        {"goal:",
+         WriteGoal("send 8b to 1 nic 1", "a: recv 8b from 0 cpu 2\nb: calc 5 cpu 1"),
+         3,
+         1,
+         1},
+        {"astra:", WriteFile("some.txt", "MICRO\n3\na" + row + "b" + row + "c" + row), 1, 2, 2},
+        {"aicb:",
+         WriteFile("aicb.txt",
+                   "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 1 ep: 1 pp: 1 vpp: 1 "
+                   "ga: 1 all_gpus: 2 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 8\n1\na" +
+                       row),
+         1,
+         3,
+         0}};
+    for (const auto& [format, path, used, ignored, assumed] : cases)
+    {
+        ReadWorkloadFormat(format + path, 0, false);
+        const std::string name = format == "chakra:" ? path.substr(0, path.size() - 5) : path;
+        const auto& file = InputManifest::GetFiles().at(name);
+        const auto sum = [](const auto& parts) {
+            uint64_t all = 0;
+            for (const auto& [what, part] : parts)
+            {
+                all += part.count;
+            }
+            return all;
+        };
+        NS_TEST_EXPECT_MSG_EQ(file.used, used, format << " used");
+        NS_TEST_EXPECT_MSG_EQ(sum(file.ignored), ignored, format << " ignored");
+        NS_TEST_EXPECT_MSG_EQ(sum(file.assumed), assumed, format << " assumed");
+        NS_TEST_EXPECT_MSG_EQ(file.read,
+                              file.used + sum(file.ignored) + sum(file.assumed),
+                              format << " all parts");
+        InputManifest::strict = true;
+        ExpectRefusal(format + path, "strict");
+        InputManifest::strict = false;
+    }
+}
+
 const Suite g_suite("formats-agreement",
                     Duration::QUICK,
                     {{"messages whose two sides differ are refused with both places", TestMessages},
@@ -311,6 +369,7 @@ const Suite g_suite("formats-agreement",
                      {"groups that are empty or have a rank twice are refused", TestGroups},
                      {"a rank whose file is missing is named", TestMissingRanks},
                      {"involved_dim of Chakra makes groups of dimensions", TestDimensions},
-                     {"what a file has and a job leaves out is said", TestLeftOut}});
+                     {"what a file has and a job leaves out is said", TestLeftOut},
+                     {"the manifest of a file has all parts", TestManifest}});
 
 } // namespace ns3::training::tests::formats_agreement_test

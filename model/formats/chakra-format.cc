@@ -70,6 +70,7 @@ class ChakraJob
     std::string m_prefix;
     uint32_t m_ranks;
     std::unique_ptr<ListedGraph> m_graph;
+    InputManifest::File& m_file; // of all traces
     FormatProblems m_problems;
     ChakraGroups m_groups;
     std::map<std::vector<uint32_t>, uint32_t> m_byDimensions; // index of groups
@@ -81,8 +82,10 @@ ChakraJob::ChakraJob(const FormatRequest& request, const KeyValues& values)
       m_values(values),
       m_prefix(GetPrefix(request.path)),
       m_ranks(CountRanks()),
+      m_file(InputManifest::Begin(m_prefix)),
       m_groups(m_ranks, request.lenient, m_problems)
 {
+    m_problems.SetFile(m_file);
     m_graph = std::make_unique<ListedGraph>(m_prefix, m_ranks);
     m_graph->SetPlaces([prefix = m_prefix](uint32_t rank, const GraphTask& task) {
         const std::string node = task.id == 0 ? "" : ": node " + std::to_string(task.place);
@@ -439,7 +442,7 @@ ChakraJob::ReadRank(uint32_t rank)
         throw ConfigurationError(path + ": cannot be read (allowed: traces of all " +
                                  std::to_string(m_ranks) + " ranks)");
     }
-    const auto nodes = ReadChakraTrace(path, *bytes);
+    const auto nodes = ReadChakraTrace(path, *bytes, m_file);
     if (m_groups.IsEmpty())
     {
         m_groups.ReadNodes(nodes, path);

@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_CHAKRA_TRACE_H
 #define DISTRIBUTED_TRAINING_CHAKRA_TRACE_H
 
+#include "core/input-manifest.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -115,10 +117,13 @@ struct ChakraNode
  *
  * @param path of the file, for messages
  * @param bytes of the file
+ * @param file receives the attributes of its nodes
  * @return its nodes, in the order of the file
  * @throw ConfigurationError with the number and the offset of the message if it is damaged
  */
-std::vector<ChakraNode> ReadChakraTrace(const std::string& path, const std::string& bytes);
+std::vector<ChakraNode> ReadChakraTrace(const std::string& path,
+                                        const std::string& bytes,
+                                        InputManifest::File& file);
 
 /**
  * @ingroup distributed-training-formats

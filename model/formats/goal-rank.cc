@@ -17,6 +17,11 @@ namespace ns3::training
 void
 NoteGoalLabels(const GoalOperation& operation, const std::string& where, FormatProblems& problems)
 {
+    problems.Use();
+    if (operation.kind != TaskKind::COMPUTE && operation.cpu != 0)
+    {
+        problems.Ignore("label cpu of a message", where);
+    }
     if (operation.nic != 0)
     {
         problems.Add("label nic above 0, which has no effect: a rank has one NIC", where);

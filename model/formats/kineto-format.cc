@@ -413,6 +413,7 @@ FormatResult
 KinetoJob::Read()
 {
     KinetoTrace trace = ReadTrace(0);
+    m_problems.SetFile(InputManifest::Get(m_request.path));
     m_ranks = CountRanks(trace);
     m_graph = std::make_unique<ListedGraph>(m_request.path, m_ranks);
     m_graph->SetPlaces([path = m_request.path](uint32_t rank, const GraphTask& task) {

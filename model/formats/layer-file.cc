@@ -32,6 +32,7 @@ LayerFile::LayerFile(const FormatRequest& request,
       m_words(request.path, text),
       m_isAicb(isAicb)
 {
+    m_problems.SetFile(InputManifest::Begin(request.path));
 }
 
 /** @return index of the groups; -1 if each has one rank */
@@ -200,6 +201,14 @@ LayerFile::ReadRow()
     if (m_isCustomized)
     {
         m_words.Next();
+    }
+    if (m_policy.order == Order::MICRO && !m_rows.rows.empty())
+    {
+        m_problems.Ignore("row behind the first one of MICRO", m_words.GetWhere());
+    }
+    else
+    {
+        m_problems.Use();
     }
     m_rows.rows.push_back(row);
 }

@@ -91,10 +91,14 @@ LayerFile::ReadSetting(const std::string& word)
     else if (word == "vpp:" || word == "ga:")
     {
         number(ignored); // micro-batches are rows already
+        m_problems.Ignore("header's " + word, m_words.GetWhere());
+        return;
     }
     else if (word == "pp_comm" || word == "pp_comm:")
     {
         m_words.NextNumber(word, 0, static_cast<int64_t>(MAX_BYTES));
+        m_problems.Ignore("header's " + word, m_words.GetWhere());
+        return;
     }
     else if (m_request.lenient && !word.empty())
     {

@@ -158,6 +158,7 @@ PipelineJob::AddAction(uint32_t rank, const PipelineAction& action)
         m_problems.Add("UNSHARD, RESHARD and REDUCE_GRAD, which are left out", m_path);
         return;
     }
+    m_problems.Use();
     // Weights need nothing from other ranks, and nobody waits for them.
     const bool communicates = action.work != PipelineWork::WEIGHT_GRADIENT;
     GraphTask task;
@@ -183,6 +184,7 @@ PipelineJob::AddAction(uint32_t rank, const PipelineAction& action)
 FormatResult
 PipelineJob::Read()
 {
+    m_problems.SetFile(InputManifest::Begin(m_path));
     m_schedule = ReadSchedule();
     m_graph = std::make_unique<ListedGraph>(m_path, m_schedule.GetRanks());
     for (uint32_t rank = 0; rank < m_schedule.GetRanks(); rank++)

@@ -94,6 +94,7 @@ FormatProblems::Add(const std::string& what, const std::string& where)
     {
         first = where;
     }
+    m_file->Assume(what, where);
 }
 
 std::vector<std::string>

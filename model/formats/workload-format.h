@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_WORKLOAD_FORMAT_H
 #define DISTRIBUTED_TRAINING_WORKLOAD_FORMAT_H
 
+#include "core/input-manifest.h"
+
 #include "ns3/task-graph.h"
 #include "ns3/training-key-values.h"
 #include "ns3/training-registry.h"
@@ -92,6 +94,34 @@ uint32_t CountRankFiles(const std::string& prefix,
 class FormatProblems
 {
   public:
+    FormatProblems() = default;
+    FormatProblems(const FormatProblems&) = delete;
+    FormatProblems& operator=(const FormatProblems&) = delete;
+
+    /** @param file receives what is added, as assumptions; it outlives this */
+    void SetFile(InputManifest::File& file)
+    {
+        m_file = &file;
+        file.isSaid = true;
+    }
+
+    /**
+     * @param count parts of the file that have an effect
+     */
+    void Use(uint64_t count = 1)
+    {
+        m_file->Use(count);
+    }
+
+    /**
+     * @param what name of a part of the file that has no effect
+     * @param where its place
+     */
+    void Ignore(const std::string& what, const std::string& where)
+    {
+        m_file->Ignore(what, [&where] { return where; });
+    }
+
     /**
      * @param what is damaged, and by which rule the job runs
      * @param where it is
@@ -103,6 +133,8 @@ class FormatProblems
 
   private:
     std::map<std::string, std::pair<uint64_t, std::string>> m_all; // count and first place
+    InputManifest::File m_none;                                    // of readers without a file
+    InputManifest::File* m_file{&m_none};
 };
 
 /**

@@ -179,11 +179,16 @@ ShowSummary(TrainingRunOptions& job)
     summary.format = plan.format;
     summary.problems = plan.notes;
     JsonValue document = summary.ToJson();
-    document.Set("version", GetVersion());
+    document.Set("version", GetVersion()).Set("inputs", InputManifest::ToJson());
     JsonOutput(job.json).Write(document);
     if (job.json != "-" && Processes::GetId() == 0)
     {
-        std::cout << summary.Format() << std::flush;
+        std::cout << summary.Format();
+        for (const std::string& line : InputManifest::GetLines())
+        {
+            std::cout << "input: " << line << "\n";
+        }
+        std::cout << std::flush;
     }
 }
 
