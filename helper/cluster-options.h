@@ -41,6 +41,7 @@ struct ClusterOptions
 
     std::string machine;      ///< its name and what it set, for descriptions; empty: none
     uint64_t ranks{16};       ///< number of ranks, on hosts 0 to ranks - 1
+    bool hasRanks{false};     ///< whether the user gave it: a file has as many, or is refused
     uint64_t storageHosts{0}; ///< hosts behind those of the ranks that store their state
     std::string topology{"single-switch"}; ///< see BuildTopology()
     DataRate rate{100000000000};           ///< of each link, bit/s

@@ -6,6 +6,7 @@
 
 #include "training-cluster.h"
 
+#include "core/input-manifest.h"
 #include "ecn-marking.h"
 #include "engine/fabric-border.h"
 #include "engine/fabric-partition.h"
@@ -147,6 +148,10 @@ Cluster::InstallFabric()
     helper.SetRoutedHosts(GetHosts());
     m_fabric = helper.Install(*m_topology);
     EcnMarking::Limit(m_attributes, m_fabric);
+    for (const std::string& line : InputManifest::GetLines())
+    {
+        m_notes.push_back(line);
+    }
     const std::string note = marking.Describe(m_fabric, m_options.rate);
     if (!note.empty())
     {

@@ -7,6 +7,7 @@
 #include "training-job-helper.h"
 
 #include "accelerate/private-groups.h"
+#include "collective/algorithm-dimensions.h"
 #include "core/random-streams.h"
 #include "job/rank-execution.h"
 
@@ -234,12 +235,14 @@ TrainingJobHelper::Install(const Cluster& cluster,
             }
             continue;
         }
-        byGroups.push_back(Split(cluster,
-                                 groups,
-                                 number++,
-                                 groups.exchanges ? exchangeAlgorithm : "",
-                                 operations[i],
-                                 places));
+        byGroups.push_back(Split(
+            cluster,
+            groups,
+            number++,
+            groups.exchanges ? exchangeAlgorithm
+                             : SelectDimensions(cluster.GetOptions().algorithm, groups.dimensions),
+            operations[i],
+            places));
     }
     for (std::size_t i = 0; i < byGroups.size(); i++)
     {

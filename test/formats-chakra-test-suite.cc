@@ -13,53 +13,7 @@
 namespace ns3::training::tests::formats_chakra_test
 {
 
-std::string
-Text(const std::string& name, const std::string& value)
-{
-    return Bytes(10, Bytes(1, name) + Bytes(29, value));
-}
-
-std::string
-Node(uint64_t id, uint32_t type, const std::string& more, const std::string& name = "n")
-{
-    return Number(1, id) + Bytes(2, name) + Number(3, type) + more;
-}
-
-std::string
-Trace(const std::vector<std::string>& messages)
-{
-    std::string bytes;
-    for (const std::string& message : messages)
-    {
-        bytes += Varint(message.size()) + message;
-    }
-    return bytes;
-}
-
-const std::string METADATA = Bytes(1, "0.0.4"); ///< first message of today's traces
-
-constexpr uint32_t COMPUTE = 4; ///< types of nodes, today's
-constexpr uint32_t SEND = 5;
-constexpr uint32_t RECEIVE = 6;
-constexpr uint32_t COLLECTIVE = 7;
-
-/** @return attributes of a collective */
-std::string
-Collective(uint64_t type, uint64_t bytes)
-{
-    return MakeAttribute("comm_type", type) + MakeAttribute("comm_size", bytes);
-}
-
-/** Writes the traces of ranks. */
-std::string
-Write(const std::string& name, const std::vector<std::string>& traces)
-{
-    for (std::size_t rank = 1; rank < traces.size(); rank++)
-    {
-        WriteFile(name + "." + std::to_string(rank) + ".et", traces[rank]);
-    }
-    return WriteFile(name + ".0.et", traces[0]);
-}
+using namespace chakra_files;
 
 void
 CheckSchemas()

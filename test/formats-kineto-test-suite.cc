@@ -257,7 +257,24 @@ TestKinetoDamage()
     ExpectPart(overlap.at(0), "kernels of a stream overlap");
     ExpectRefusal(WriteFile("none.json", Trace({})), "no kernels");
     ExpectRefusal(Write(Kernel("b", "-1", "5", 7)), ":5: '");
-    ExpectRefusal(Write(Kernel("b", "12", "1e3", 7)), "behind the time '1e3'");
+    ExpectRefusal(Write(Kernel("b", "12", "1e3x", 7)), "behind the time '1e3x', dur of 'b'");
+    ExpectRefusal(Write(Kernel("b", "12", "-1", 7)), "behind the time '-1', dur of 'b'");
+    ExpectRefusal(Write(Kernel("b", "1e300", "1", 7)), "behind the time '1e300', ts of 'b'");
+    // Times that wrap in 64 bits of picoseconds, alone or as a sum
+    ExpectRefusal(WriteFile("wrap.json", Trace({Kernel("a", "100", "9300000000000", 7)})),
+                  "wrap.json: kernel 'a' at 100000 ns: 9300000000000000 ns last longer");
+    ExpectRefusal(WriteFile("wraps.json",
+                            Trace({Kernel("a", "1", "2e12", 7), Kernel("b", "2e12", "2e12", 7)})),
+                  "last longer than 30 days");
+    ExpectRefusal(
+        WriteFile("zero.json", Trace({Kernel("a", "0", "1", 7), Kernel("b", "1.7e15", "1", 7)})),
+        "zero.json: kernel 'b' at 1700000000000000000 ns, behind a gap: ");
+    const auto late = ReadWorkloadFormat(
+        WriteFile("late.json", Trace({Kernel("a", "0", "1", 7), Kernel("b", "7.2e11", "1", 7)})),
+        0,
+        false);
+    ExpectPart(late.problems.at(0), "kernel 'b' at 720000000000000 ns, 719999 s after");
+    ExpectPart(late.problems.at(0), "a gap of more than a minute");
     const std::string whole = Trace({Kernel("a", "10", "5", 7)});
     for (std::size_t size = 1; size + 1 < whole.size(); size++)
     {
@@ -270,11 +287,41 @@ TestKinetoDamage()
                   "last longer than 30 days");
 }
 
+/** Numbers in all forms of JSON, and events that no kernel needs. */
+void
+TestKinetoNumbers()
+{
+    const std::vector<std::pair<std::string, int64_t>> numbers{{"12", 12000},
+                                                               {"12.0", 12000},
+                                                               {"1.2e1", 12000},
+                                                               {"1.2E+1", 12000},
+                                                               {"1200e-2", 12000},
+                                                               {"\"12\"", 12000},
+                                                               {"2.5E-01", 250},
+                                                               {"0.0019", 1},
+                                                               {"1e-9", 0},
+                                                               {"0e9999", 0}};
+    for (const auto& [text, nanoseconds] : numbers)
+    {
+        const std::string open =
+            R"({"ph": "X", "cat": "cpu_op", "name": "open", "ts": 1.0e3, "dur": -1})";
+        const auto read = ReadWorkloadFormat(
+            WriteFile("number.json", Trace({open, Kernel("a", text, text, 7)}, 1)),
+            0,
+            false);
+        const auto tasks = GetTasks(*read.graph, 0);
+        NS_TEST_ASSERT_MSG_EQ(tasks.size(), 1, "a kernel");
+        NS_TEST_EXPECT_MSG_EQ(tasks[0].length, NanoSeconds(nanoseconds), text);
+        NS_TEST_EXPECT_MSG_EQ(tasks[0].place, static_cast<uint64_t>(nanoseconds), text);
+    }
+}
+
 const Suite g_suite(
     "formats-kineto",
     Duration::QUICK,
     {{"Kineto traces become the kernels and collectives that they show", TestKinetoRead},
      {"kernels wait for the events of a Kineto trace, not for all that had ended", TestKinetoWait},
+     {"numbers of Kineto have all forms of JSON", TestKinetoNumbers},
      {"damaged Kineto traces are refused or run under a stated rule", TestKinetoDamage}});
 
 } // namespace ns3::training::tests::formats_kineto_test

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "core/input-manifest.h"
 #include "file-test-common.h"
 #include "topology-file-test-common.h"
 #include "topology/network-cuts.h"
@@ -48,6 +49,24 @@ ExpectRefusal(const std::string& text, uint32_t line, const std::string& part)
     NS_TEST_EXPECT_MSG_NE(message.find(part), std::string::npos, message << ": " << part);
 }
 
+/** Simulators of this format do not read what is behind the links that are declared. */
+void
+CheckRest()
+{
+    const auto graph = Load(Replace(HPCC, "5 1 5", "5 1 4") + "\nsrc dst rate delay error\n");
+    const std::string path = CreateTempDirFilename("topology");
+    const auto& file = InputManifest::GetFiles().at(path);
+    NS_TEST_ASSERT_MSG_EQ(file.ignored.size(), 1, "kinds");
+    NS_TEST_EXPECT_MSG_EQ(file.ignored.begin()->second.count, 2, "lines");
+    NS_TEST_EXPECT_MSG_EQ(file.ignored.begin()->second.first, path + ":7", "the first one");
+    NS_TEST_EXPECT_MSG_EQ(file.read, file.used + 2, "all parts");
+    NS_TEST_EXPECT_MSG_EQ(file.used, 4, "links");
+    InputManifest::strict = true;
+    const std::string message = GetRefusal([] { Load(Replace(HPCC, "5 1 5", "5 1 4")); });
+    InputManifest::strict = false;
+    ExpectPart(message, "topology:7: line behind the links");
+}
+
 void
 CheckRefusals()
 {
@@ -58,7 +77,6 @@ CheckRefusals()
     ExpectRefusal(Replace(HPCC, "5 1 5", "5 5 5"), 1, "number of switches is '5'");
     ExpectRefusal(Replace(HPCC, "5 1 5", "0 0 0"), 1, "number of nodes is '0'");
     ExpectRefusal(Replace(HPCC, "5 1 5", "5 1 6"), 7, "ends where node of a link");
-    ExpectRefusal(Replace(HPCC, "5 1 5", "5 1 4"), 7, "behind the last link is '4'");
     ExpectRefusal(Replace(HPCC, "\n2\n", "\n5\n"), 2, "switch is '5' (allowed: 0 to 4)");
     ExpectRefusal(Replace(HPCC, "5 1 5\n2\n", "5 2 5\n2 2\n"), 2, "switch is '2'");
     ExpectRefusal(Replace(HPCC, "1 2 400", "1 5 400"), 4, "node of a link is '5'");
@@ -169,6 +187,7 @@ TestTopologyFile()
     NS_TEST_EXPECT_MSG_EQ(ours.links[2].loss, 0.5, "loss");
 
     CheckRefusals();
+    CheckRest();
 }
 
 void

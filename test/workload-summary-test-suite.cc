@@ -5,6 +5,7 @@
  */
 
 #include "formats-test-common.h"
+#include "run/job-plan.h"
 #include "run/workload-summary.h"
 
 namespace ns3::training::tests::workload_summary_test
@@ -179,9 +180,24 @@ TestWorkloadSummary()
         "goal");
 }
 
+/** The number of ranks that a user gives is never taken for one that was not given. */
+void
+TestGivenRanks()
+{
+    TrainingRunOptions options;
+    options.workload = WriteFile("two.goal", "num_ranks 2 rank 0 { calc 5 } rank 1 { calc 5 }");
+    NS_TEST_EXPECT_MSG_EQ(options.cluster.ranks, 16, "the default");
+    TrainingRunOptions open = options;
+    MakeJobPlan(open);
+    NS_TEST_EXPECT_MSG_EQ(open.cluster.ranks, 2, "of the file");
+    options.cluster.hasRanks = true;
+    ExpectPart(GetRefusal([&] { MakeJobPlan(options); }), "ranks 16 with ");
+}
+
 const Suite g_suite("workload-summary",
                     Duration::QUICK,
                     {{"summaries count the tasks and bytes and problems of files",
-                      TestWorkloadSummary}});
+                      TestWorkloadSummary},
+                     {"ranks that were given are those of the file", TestGivenRanks}});
 
 } // namespace ns3::training::tests::workload_summary_test

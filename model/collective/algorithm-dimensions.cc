@@ -11,6 +11,7 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"
 
+#include <algorithm>
 #include <boost/algorithm/string.hpp>
 #include <functional>
 #include <numeric>
@@ -41,6 +42,43 @@ std::optional<std::vector<uint32_t>>
 ParseDimensions(const std::string& text)
 {
     return ParseSides(text, MAX_RANKS);
+}
+
+std::string
+SelectDimensions(const std::string& algorithm, const std::vector<uint32_t>& dimensions)
+{
+    const std::size_t colon = std::min(algorithm.find(':'), algorithm.size());
+    const std::string name = algorithm.substr(0, colon);
+    if (name != "per-dimension" || colon == algorithm.size() || dimensions.empty())
+    {
+        return "";
+    }
+    std::string sizes;
+    for (uint32_t size : dimensions)
+    {
+        sizes += size == 1 ? "" : (sizes.empty() ? "" : "x") + std::to_string(size);
+    }
+    std::vector<std::string> keys;
+    boost::split(keys, algorithm.substr(colon + 1), boost::is_any_of(","));
+    std::string text = name + ":sizes=" + sizes;
+    for (const std::string& key : keys)
+    {
+        const std::size_t value = std::min(key.find('='), key.size() - 1) + 1;
+        const auto all = SplitAlgorithms(key.substr(value));
+        std::string some = all.front(); // one algorithm for all ranks, or another key
+        for (std::size_t i = 0, found = 0; all.size() == dimensions.size() && i < all.size(); i++)
+        {
+            if (dimensions[i] > 1)
+            {
+                some = (found++ == 0 ? "" : some + "+") + all[i];
+            }
+        }
+        if (key.compare(0, value, "sizes=") != 0)
+        {
+            text += "," + key.substr(0, value) + some;
+        }
+    }
+    return text;
 }
 
 AlgorithmDimensions::AlgorithmDimensions(const CollectiveRequest& request)
@@ -170,6 +208,11 @@ AlgorithmDimensions::FindPlaces()
     if (!isWhole && placement.IsFull())
     {
         m_fault = std::to_string(ranks) + " ranks in dimensions of " + std::to_string(all);
+    }
+    if (!isWhole && !placement.IsFull() && !isAutomatic && all == ranks)
+    {
+        std::iota(m_places.begin(), m_places.end(), 0); // a group that fills some dimensions
+        return true;
     }
     return isWhole;
 }

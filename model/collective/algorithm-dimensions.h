@@ -34,6 +34,14 @@ std::optional<std::vector<uint32_t>> ParseDimensions(const std::string& text);
 
 /**
  * @ingroup distributed-training-collective
+ * @param algorithm of a job
+ * @param dimensions ranks of those in which a group differs, and 1 for the others
+ * @return per-dimension with what it has for these; empty: the algorithm is another one
+ */
+std::string SelectDimensions(const std::string& algorithm, const std::vector<uint32_t>& dimensions);
+
+/**
+ * @ingroup distributed-training-collective
  * A collective in all groups of ranks that differ in one dimension only.
  */
 struct DimensionPhase

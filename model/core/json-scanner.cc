@@ -7,10 +7,12 @@
 #include "core/json-scanner.h"
 
 #include "core/input-file.h"
+#include "core/input-manifest.h"
 #include "core/json-escape.h"
 #include "training-configuration-error.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3::training
 {
@@ -19,6 +21,32 @@ JsonScanner::JsonScanner(const std::string& path, const std::string& text)
     : m_path(path),
       m_text(text)
 {
+}
+
+JsonScanner::~JsonScanner()
+{
+    // A manifest of what was read, also if the text is refused; nothing may be thrown here.
+    const bool isStrict = std::exchange(InputManifest::strict, false);
+    InputManifest::File& file = InputManifest::Begin(m_path);
+    file.Use(m_used);
+    for (const auto& [key, part] : m_ignored)
+    {
+        const auto end = m_text.begin() + static_cast<std::ptrdiff_t>(part.second);
+        file.Ignore("key '" + key + "'", [&] {
+            return m_path + ":" + std::to_string(std::count(m_text.begin(), end, '\n') + 1);
+        });
+        file.read += part.first - 1;
+        file.ignored["key '" + key + "'"].count = part.first;
+    }
+    InputManifest::strict = isStrict;
+}
+
+/** Counts the value of a member that is taken, once. */
+void
+JsonScanner::Use()
+{
+    m_used += m_isOpen ? 1 : 0;
+    m_isOpen = false;
 }
 
 void
@@ -49,6 +77,7 @@ JsonScanner::Enter(char bracket)
     {
         Fail("up to " + std::to_string(MAX_NESTING) + " nested elements");
     }
+    Use();
     m_next++;
     m_isFirst = true;
 }
@@ -94,6 +123,8 @@ JsonScanner::NextMember(std::string& key)
         Fail("':'");
     }
     m_next++;
+    m_key = key;
+    m_isOpen = true;
     return true;
 }
 
@@ -134,6 +165,7 @@ JsonScanner::TakeString()
 std::string
 JsonScanner::TakeScalar()
 {
+    Use();
     const char first = Peek();
     if (first == '"')
     {
@@ -152,12 +184,25 @@ JsonScanner::TakeScalar()
 void
 JsonScanner::Skip()
 {
+    if (m_isOpen)
+    {
+        const auto [part, isNew] = m_ignored.try_emplace(m_key, 0, m_next);
+        part->second.first++;
+        if (isNew && InputManifest::strict)
+        {
+            Fail("keys that have an effect, as with --strict; not '" + MakePrintableName(m_key) +
+                 "'");
+        }
+        m_isOpen = false;
+    }
+    const uint64_t used = m_used; // nothing in a value that is skipped counts
     const char first = Peek();
     std::string key;
     if (first == '{')
     {
         for (Enter('{'); NextMember(key);)
         {
+            m_isOpen = false;
             Skip();
         }
     }
@@ -172,6 +217,7 @@ JsonScanner::Skip()
     {
         TakeScalar();
     }
+    m_used = used;
 }
 
 } // namespace ns3::training

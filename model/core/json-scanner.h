@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <unordered_map>
+#include <utility>
 
 namespace ns3::training
 {
@@ -38,6 +40,9 @@ class JsonScanner
      * @param text its content, which must outlive this
      */
     JsonScanner(const std::string& path, const std::string& text);
+    ~JsonScanner();
+    JsonScanner(const JsonScanner&) = delete;
+    JsonScanner& operator=(const JsonScanner&) = delete;
 
     /** @return first character of the next value; 0 at the end */
     char Peek();
@@ -71,6 +76,7 @@ class JsonScanner
     [[noreturn]] void Fail(const std::string& allowed) const;
 
   private:
+    void Use();
     bool Next(char end);
     std::string TakeString();
 
@@ -78,6 +84,10 @@ class JsonScanner
     const std::string& m_text;
     std::size_t m_next{0};
     uint32_t m_depth{0};
+    std::string m_key;    // of the last member
+    bool m_isOpen{false}; // its value is neither taken nor skipped
+    uint64_t m_used{0};   // members
+    std::unordered_map<std::string, std::pair<uint64_t, std::size_t>> m_ignored; // and first place
     bool m_isFirst{false}; // nothing of the object or array is taken yet
 };
 

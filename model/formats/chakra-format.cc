@@ -7,11 +7,13 @@
 #include "formats/chakra-groups.h"
 #include "formats/chakra-order.h"
 #include "formats/chakra-trace.h"
+#include "formats/file-time.h"
 #include "formats/task-sorter.h"
 #include "formats/workload-format.h"
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-packed-file.h"
+#include "ns3/training-quantity.h"
 
 #include <algorithm>
 #include <cmath>
@@ -53,6 +55,9 @@ class ChakraJob
                         uint32_t rank,
                         const std::string& where,
                         GraphTask& task);
+    uint32_t AddDimensions(const std::vector<uint32_t>& dimensions);
+    std::vector<uint32_t> MakeDimensionGroup(const std::vector<uint32_t>& dimensions,
+                                             uint32_t rank) const;
     Time GetLength(const ChakraNode& node, const std::string& where);
     uint16_t GetStream(const ChakraNode& node, TaskKind kind);
     uint64_t Get(const ChakraNode& node,
@@ -65,8 +70,10 @@ class ChakraJob
     std::string m_prefix;
     uint32_t m_ranks;
     std::unique_ptr<ListedGraph> m_graph;
+    InputManifest::File& m_file; // of all traces
     FormatProblems m_problems;
     ChakraGroups m_groups;
+    std::map<std::vector<uint32_t>, uint32_t> m_byDimensions; // index of groups
     std::map<std::pair<bool, int64_t>, uint16_t> m_streams; // of the rank, by CPU or GPU and number
 };
 
@@ -75,9 +82,15 @@ ChakraJob::ChakraJob(const FormatRequest& request, const KeyValues& values)
       m_values(values),
       m_prefix(GetPrefix(request.path)),
       m_ranks(CountRanks()),
+      m_file(InputManifest::Begin(m_prefix)),
       m_groups(m_ranks, request.lenient, m_problems)
 {
+    m_problems.SetFile(m_file);
     m_graph = std::make_unique<ListedGraph>(m_prefix, m_ranks);
+    m_graph->SetPlaces([prefix = m_prefix](uint32_t rank, const GraphTask& task) {
+        const std::string node = task.id == 0 ? "" : ": node " + std::to_string(task.place);
+        return prefix + "." + std::to_string(rank) + ".et" + node;
+    });
 }
 
 std::string
@@ -101,15 +114,8 @@ ChakraJob::GetPath(uint32_t rank) const
 uint32_t
 ChakraJob::CountRanks() const
 {
-    if (m_request.ranks > 0)
-    {
-        return m_request.ranks;
-    }
-    uint32_t ranks = 0;
-    while (ranks < MAX_CHAKRA_RANKS && !ReadPackedBegin(GetPath(ranks), 1).empty())
-    {
-        ranks++;
-    }
+    const uint32_t ranks =
+        CountRankFiles(m_prefix + ".", {".et", ".et.gz"}, m_request.ranks, MAX_CHAKRA_RANKS);
     if (ranks == 0)
     {
         throw ConfigurationError(GetPath(0) + ": cannot be read (allowed: a prefix of the traces "
@@ -149,7 +155,20 @@ ChakraJob::GetLength(const ChakraNode& node, const std::string& where)
     {
         const auto work = static_cast<double>(*operations);
         const double rate = std::min(memory * work / static_cast<double>(*bytes), peak);
-        return work > 0 ? PicoSeconds(std::llround(work / rate * 1e12)) : Time();
+        const double seconds = work > 0 ? work / rate : 0;
+        if (!(seconds >= 0 && seconds <= MAX_FILE_TIME) || *operations < 0)
+        {
+            throw ConfigurationError(where + ": " + std::to_string(*operations) +
+                                     " operations last " + FormatDouble(seconds) +
+                                     " s (allowed: 0 to 30 days)");
+        }
+        return PicoSeconds(std::llround(seconds * 1e12));
+    }
+    if (operations && *operations > 0 && node.durationMicros == 0)
+    {
+        m_problems.Add("operations without a duration, which take no time; peak= and memory= give "
+                       "them one",
+                       where);
     }
     const bool isNano = m_values.GetText("unit") == "ns";
     if (node.durationMicros > MAX_MICROS * (isNano ? 1000 : 1))
@@ -196,6 +215,56 @@ ChakraJob::GetStream(const ChakraNode& node, TaskKind kind)
     return m_streams.emplace(std::make_pair(isCpu, *stream), number).first->second;
 }
 
+/** @return ranks that differ from a rank in the dimensions only that have more than 1 */
+std::vector<uint32_t>
+ChakraJob::MakeDimensionGroup(const std::vector<uint32_t>& dimensions, uint32_t rank) const
+{
+    std::vector<uint32_t> group{0};
+    uint32_t stride = 1;
+    uint32_t fixed = 0; // the rank's place in the other dimensions
+    for (std::size_t i = 0; i < dimensions.size(); i++)
+    {
+        const uint32_t size = m_request.dimensions[i];
+        const auto line = group;
+        for (uint32_t place = 1; place < dimensions[i]; place++)
+        {
+            for (uint32_t other : line)
+            {
+                group.push_back(other + place * stride);
+            }
+        }
+        fixed += dimensions[i] == 1 ? rank / stride % size * stride : 0;
+        stride *= size;
+    }
+    for (uint32_t& member : group)
+    {
+        member += fixed;
+    }
+    return group;
+}
+
+/** @return index of the groups of all ranks in some dimensions */
+uint32_t
+ChakraJob::AddDimensions(const std::vector<uint32_t>& dimensions)
+{
+    const auto [known, isNew] = m_byDimensions.emplace(dimensions, 0);
+    if (isNew)
+    {
+        TaskGroups groups;
+        groups.dimensions = dimensions;
+        for (uint32_t rank = 0; rank < m_ranks; rank++)
+        {
+            auto group = MakeDimensionGroup(dimensions, rank);
+            if (group.front() == rank)
+            {
+                groups.groups.push_back(std::move(group));
+            }
+        }
+        known->second = m_graph->AddGroups(groups);
+    }
+    return known->second;
+}
+
 void
 ChakraJob::MakeCollective(const ChakraNode& node,
                           uint32_t rank,
@@ -208,7 +277,9 @@ ChakraJob::MakeCollective(const ChakraNode& node,
                                           ChakraNumber::COLLECTIVE,
                                           static_cast<uint64_t>(ChakraCollective::BARRIER),
                                           where));
-    const auto ranks = m_groups.Get(node, where);
+    const auto dimensions = m_groups.GetDimensions(node, m_request.dimensions, where);
+    const auto ranks =
+        dimensions.empty() ? m_groups.Get(node, where) : MakeDimensionGroup(dimensions, rank);
     const auto place = std::find(ranks.begin(), ranks.end(), rank);
     if (place == ranks.end())
     {
@@ -216,19 +287,34 @@ ChakraJob::MakeCollective(const ChakraNode& node,
                                  " is not in the group (allowed: its ranks)");
     }
     task.kind = TaskKind::COLLECTIVE;
-    task.groups = m_graph->AddGroup(ranks, Parallelism::NONE);
+    task.groups = dimensions.empty() ? m_graph->AddGroup(ranks, Parallelism::NONE)
+                                     : AddDimensions(dimensions);
     task.priority = static_cast<int32_t>(node.Find(ChakraNumber::PRIORITY).value_or(0));
     task.bytes =
         type == ChakraCollective::BARRIER ? 0 : Get(node, ChakraNumber::BYTES, MAX_BYTES, where);
-    const auto root = static_cast<uint32_t>(node.Find(ChakraNumber::ROOT).value_or(0));
-    task.peer = root < ranks.size() ? root : 0;
+    const int64_t root = node.Find(ChakraNumber::ROOT).value_or(0);
     const std::size_t count = ranks.size();
+    const auto checkRoot = [&] {
+        const bool isMember = root >= 0 && root < static_cast<int64_t>(count);
+        if (!isMember && m_request.lenient)
+        {
+            m_problems.Add("a root that is not in the group, which is its first rank", where);
+        }
+        else if (!isMember)
+        {
+            throw ConfigurationError(where + ": root " + std::to_string(root) +
+                                     " (allowed: its place in the group, below " +
+                                     std::to_string(count) + ", or --lenient)");
+        }
+        task.peer = isMember ? static_cast<uint32_t>(root) : 0;
+    };
     switch (type)
     {
     case ChakraCollective::ALL_REDUCE:
         task.operation = CollectiveOperation::ALL_REDUCE;
         return;
     case ChakraCollective::REDUCE:
+        checkRoot();
         task.operation = CollectiveOperation::REDUCE;
         return;
     case ChakraCollective::ALL_GATHER:
@@ -239,6 +325,7 @@ ChakraJob::MakeCollective(const ChakraNode& node,
         }
         return;
     case ChakraCollective::BROADCAST:
+        checkRoot();
         task.operation = CollectiveOperation::BROADCAST;
         return;
     case ChakraCollective::ALL_TO_ALL:
@@ -253,6 +340,7 @@ ChakraJob::MakeCollective(const ChakraNode& node,
         return;
     case ChakraCollective::GATHER:
     case ChakraCollective::SCATTER: {
+        checkRoot();
         // Every rank sends its part to the root, or gets it from there.
         auto matrix = std::make_shared<std::vector<uint64_t>>(count * count);
         for (std::size_t other = 0; other < count; other++)
@@ -276,6 +364,7 @@ ChakraJob::MakeTask(const ChakraNode& node, uint32_t rank, const std::string& wh
 {
     GraphTask task;
     task.name = m_graph->AddName(node.name);
+    task.place = node.id;
     task.stream = NO_STREAM;
     constexpr uint64_t MAX_BYTES = uint64_t{1} << 50;
     const auto missing = FindMissingNumber(node);
@@ -353,7 +442,7 @@ ChakraJob::ReadRank(uint32_t rank)
         throw ConfigurationError(path + ": cannot be read (allowed: traces of all " +
                                  std::to_string(m_ranks) + " ranks)");
     }
-    const auto nodes = ReadChakraTrace(path, *bytes);
+    const auto nodes = ReadChakraTrace(path, *bytes, m_file);
     if (m_groups.IsEmpty())
     {
         m_groups.ReadNodes(nodes, path);

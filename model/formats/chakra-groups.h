@@ -60,7 +60,20 @@ class ChakraGroups
      */
     std::vector<uint32_t> Get(const ChakraNode& node, const std::string& where);
 
+    /**
+     * @param node a collective, which may be of some dimensions of the network only
+     * @param network ranks of each dimension; empty: not known
+     * @param where the node, for messages
+     * @return those of the node, and 1 for the others; empty if all count, or the node has a group
+     * @throw ConfigurationError if its list is not one of the network
+     */
+    std::vector<uint32_t> GetDimensions(const ChakraNode& node,
+                                        const std::vector<uint32_t>& network,
+                                        const std::string& where);
+
   private:
+    std::vector<uint32_t> MakeAll() const;
+
     uint32_t m_ranks;
     bool m_isLenient;
     FormatProblems& m_problems;

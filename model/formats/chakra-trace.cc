@@ -100,16 +100,21 @@ AddNumbers(const ProtobufReader& reader, std::vector<uint64_t>& list)
 
 /** Reads an AttributeProto: a name, and one of many kinds of values. */
 void
-ReadAttribute(std::string_view bytes, ChakraNode& node)
+ReadAttribute(std::string_view bytes,
+              ChakraNode& node,
+              const std::string& path,
+              InputManifest::File& file)
 {
     constexpr uint32_t DOUBLE = 3;
     constexpr uint32_t FLOAT = 5;
+    constexpr uint32_t BOOLEANS = 28;
     constexpr uint32_t STRING = 29;
     constexpr uint32_t BYTES = 31;
     ProtobufReader reader(bytes);
     std::string_view name;
     std::optional<int64_t> number;
     std::string_view text;
+    std::vector<uint64_t> booleans;
     while (reader.Next())
     {
         const uint32_t field = reader.GetField();
@@ -122,6 +127,14 @@ ReadAttribute(std::string_view bytes, ChakraNode& node)
             const double value = reader.GetNumber();
             constexpr double MOST = 9e18; // else not a whole number of 64 bits
             number = std::abs(value) < MOST ? static_cast<int64_t>(value) : -1;
+        }
+        else if (field == BOOLEANS && reader.GetType() == Type::BYTES)
+        {
+            ProtobufReader list(reader.GetBytes());
+            while (list.Next())
+            {
+                AddNumbers(list, booleans);
+            }
         }
         else if (field == STRING || field == BYTES)
         {
@@ -140,6 +153,21 @@ ReadAttribute(std::string_view bytes, ChakraNode& node)
     if (number && known != std::end(NUMBERS))
     {
         node.numbers.emplace_back(static_cast<ChakraNumber>(known - std::begin(NUMBERS)), *number);
+    }
+    const bool isUsed =
+        (number && known != std::end(NUMBERS)) || name == "involved_dim" || name == "pg_name";
+    if (isUsed)
+    {
+        file.Use();
+    }
+    else
+    {
+        file.Ignore("attribute '" + std::string(name) + "'",
+                    [&] { return path + ": node " + std::to_string(node.id); });
+    }
+    if (name == "involved_dim")
+    {
+        node.dimensions.assign(booleans.begin(), booleans.end());
     }
     if (name == "pg_name")
     {
@@ -188,7 +216,11 @@ IsMetadata(std::string_view content)
 
 /** @return a node with the types and dependencies as they are written */
 ChakraNode
-ReadNode(std::string_view bytes, bool& hasAttributes, bool& hasOldFields)
+ReadNode(std::string_view bytes,
+         bool& hasAttributes,
+         bool& hasOldFields,
+         const std::string& path,
+         InputManifest::File& file)
 {
     ChakraNode node;
     ProtobufReader reader(bytes);
@@ -225,7 +257,7 @@ ReadNode(std::string_view bytes, bool& hasAttributes, bool& hasOldFields)
             }
             break;
         case ATTRIBUTE:
-            ReadAttribute(reader.GetBytes(), node);
+            ReadAttribute(reader.GetBytes(), node, path, file);
             hasAttributes = true;
             break;
         default:
@@ -290,7 +322,7 @@ ChakraNode::Find(ChakraNumber name) const
 }
 
 std::vector<ChakraNode>
-ReadChakraTrace(const std::string& path, const std::string& bytes)
+ReadChakraTrace(const std::string& path, const std::string& bytes, InputManifest::File& file)
 {
     std::vector<ChakraNode> nodes;
     bool hasAttributes = false;
@@ -311,7 +343,7 @@ ReadChakraTrace(const std::string& path, const std::string& bytes)
             rest.remove_prefix(size);
             if (message > 0 || !IsMetadata(content))
             {
-                nodes.push_back(ReadNode(content, hasAttributes, hasOldFields));
+                nodes.push_back(ReadNode(content, hasAttributes, hasOldFields, path, file));
             }
         }
         catch (const ProtobufError& error)

@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_CHAKRA_TRACE_H
 #define DISTRIBUTED_TRAINING_CHAKRA_TRACE_H
 
+#include "core/input-manifest.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -96,8 +98,9 @@ struct ChakraNode
     uint32_t writtenType{0};                   ///< its kind as written, also if it is unknown
     /// Attributes, and fields of the old schema.
     std::vector<std::pair<ChakraNumber, int64_t>> numbers;
-    std::string group;  ///< name of its process group, attribute pg_name
-    std::string groups; ///< JSON list of all process groups, of a METADATA node
+    std::vector<bool> dimensions; ///< involved_dim: whether a collective goes through each
+    std::string group;            ///< name of its process group, attribute pg_name
+    std::string groups;           ///< JSON list of all process groups, of a METADATA node
 
     /**
      * @param name of an attribute
@@ -114,10 +117,13 @@ struct ChakraNode
  *
  * @param path of the file, for messages
  * @param bytes of the file
+ * @param file receives the attributes of its nodes
  * @return its nodes, in the order of the file
  * @throw ConfigurationError with the number and the offset of the message if it is damaged
  */
-std::vector<ChakraNode> ReadChakraTrace(const std::string& path, const std::string& bytes);
+std::vector<ChakraNode> ReadChakraTrace(const std::string& path,
+                                        const std::string& bytes,
+                                        InputManifest::File& file);
 
 /**
  * @ingroup distributed-training-formats

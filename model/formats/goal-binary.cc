@@ -56,18 +56,22 @@ class GoalBinary
         return value;
     }
 
-    GoalOperation ReadOperation(uint64_t offset, uint32_t ranks) const;
-    GoalRank ReadRank(ListedGraph& graph, uint32_t rank, uint64_t begin) const;
+    GoalOperation ReadOperation(uint64_t offset, uint32_t ranks, FormatProblems& problems) const;
+    GoalRank ReadRank(ListedGraph& graph,
+                      uint32_t rank,
+                      uint64_t begin,
+                      FormatProblems& problems) const;
 
     std::string m_path;
     const std::string& m_text;
 };
 
 GoalOperation
-GoalBinary::ReadOperation(uint64_t offset, uint32_t ranks) const
+GoalBinary::ReadOperation(uint64_t offset, uint32_t ranks, FormatProblems& problems) const
 {
     GoalOperation operation;
     const auto type = At<uint8_t>(offset + 4);
+    operation.place = offset;
     constexpr TaskKind KINDS[] = {TaskKind::SEND, TaskKind::RECEIVE, TaskKind::COMPUTE};
     if (type < 1 || type > 3)
     {
@@ -79,6 +83,8 @@ GoalBinary::ReadOperation(uint64_t offset, uint32_t ranks) const
     operation.amount = At<uint64_t>(offset + 9);
     operation.tag = At<uint32_t>(offset + 17);
     operation.cpu = At<uint8_t>(offset + 21);
+    operation.nic = At<uint8_t>(offset + 22);
+    NoteGoalLabels(operation, m_path + ": byte " + std::to_string(offset), problems);
     if (operation.amount > MAX_GOAL_NUMBER >> 10)
     {
         throw ConfigurationError(m_path + ": byte " + std::to_string(offset + 9) + ": " +
@@ -107,7 +113,10 @@ GoalBinary::ReadOperation(uint64_t offset, uint32_t ranks) const
 }
 
 GoalRank
-GoalBinary::ReadRank(ListedGraph& graph, uint32_t rank, uint64_t begin) const
+GoalBinary::ReadRank(ListedGraph& graph,
+                     uint32_t rank,
+                     uint64_t begin,
+                     FormatProblems& problems) const
 {
     const auto nodes = At<uint32_t>(begin);
     const auto roots = At<uint32_t>(begin + 4);
@@ -120,7 +129,7 @@ GoalBinary::ReadRank(ListedGraph& graph, uint32_t rank, uint64_t begin) const
     GoalRank tasks(graph);
     for (uint32_t node = 0; node < nodes; node++)
     {
-        tasks.Add(ReadOperation(first + NODE_BYTES * node, graph.GetRanks()));
+        tasks.Add(ReadOperation(first + NODE_BYTES * node, graph.GetRanks(), problems));
     }
     // An operation lists those that wait for its end, and those that wait for its start. No list
     // is part of another one.
@@ -169,11 +178,16 @@ GoalBinary::Read(FormatProblems& problems) const
     }
     At<uint64_t>(JUMP_TABLE + uint64_t{16} * ranks - 8); // before memory is taken
     auto graph = std::make_unique<ListedGraph>(m_path, ranks);
+    graph->SetPlaces([path = m_path](uint32_t rank, const GraphTask& task) {
+        const std::string byte = task.id == 0 ? "" : " byte " + std::to_string(task.place) + ":";
+        return path + ":" + byte + " rank " + std::to_string(rank);
+    });
     std::vector<GoalRank> all;
     for (uint32_t rank = 0; rank < ranks; rank++)
     {
         // Offsets count from behind the first 8 bytes.
-        all.push_back(ReadRank(*graph, rank, 8 + At<uint64_t>(JUMP_TABLE + uint64_t{16} * rank)));
+        all.push_back(
+            ReadRank(*graph, rank, 8 + At<uint64_t>(JUMP_TABLE + uint64_t{16} * rank), problems));
     }
     MatchWildcards(all, m_path, problems);
     for (uint32_t rank = 0; rank < ranks; rank++)

@@ -47,6 +47,7 @@ ReadGoal(const FormatRequest& request, const KeyValues& /* values */)
     }
     FormatResult result;
     FormatProblems problems;
+    problems.SetFile(InputManifest::Begin(request.path));
     result.graph = IsGoalBinary(*text) ? ReadGoalBinary(request.path, *text, problems)
                                        : ReadGoalText(request.path, *text, problems);
     result.problems = problems.GetLines();

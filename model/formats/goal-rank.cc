@@ -14,6 +14,20 @@
 namespace ns3::training
 {
 
+void
+NoteGoalLabels(const GoalOperation& operation, const std::string& where, FormatProblems& problems)
+{
+    problems.Use();
+    if (operation.kind != TaskKind::COMPUTE && operation.cpu != 0)
+    {
+        problems.Ignore("label cpu of a message", where);
+    }
+    if (operation.nic != 0)
+    {
+        problems.Add("label nic above 0, which has no effect: a rank has one NIC", where);
+    }
+}
+
 GoalRank::GoalRank(ListedGraph& graph)
     : m_compute(graph.AddName("calc")),
       m_send(graph.AddName("send")),
@@ -26,6 +40,7 @@ GoalRank::Add(const GoalOperation& operation)
 {
     GraphTask task;
     task.kind = operation.kind;
+    task.place = operation.place;
     if (operation.kind == TaskKind::COMPUTE)
     {
         task.name = m_compute;

@@ -9,6 +9,7 @@
 
 #include "formats/listed-graph.h"
 #include "formats/task-sorter.h"
+#include "formats/workload-format.h"
 
 #include "ns3/task-graph.h"
 
@@ -37,10 +38,23 @@ struct GoalOperation
     uint32_t peer{0};                 ///< other rank
     uint32_t tag{0};                  ///< of the message
     uint32_t cpu{0};                  ///< that computes
+    uint32_t nic{0};                  ///< of a message
+    uint64_t place{0};                ///< in the file: its line or byte
     bool anySource{false};            ///< RECEIVE: from any rank, `peer` is 0
     bool anyTag{false};               ///< RECEIVE: of any tag, `tag` is 0
     std::string where;                ///< its place in the file, of a RECEIVE of anything
 };
+
+/**
+ * @ingroup distributed-training-formats
+ * Counts labels of an operation that have no effect.
+ * @param operation an operation
+ * @param where its place in the file
+ * @param problems counts them
+ */
+void NoteGoalLabels(const GoalOperation& operation,
+                    const std::string& where,
+                    FormatProblems& problems);
 
 /**
  * @ingroup distributed-training-formats

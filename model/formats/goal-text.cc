@@ -67,6 +67,7 @@ class GoalText
     uint32_t m_takenLine{1}; // of the token before it
     uint32_t m_scanLine{1};  // of the text after it
     std::string m_token;     // empty: the end
+    FormatProblems* m_problems{nullptr};
 };
 
 std::string
@@ -164,6 +165,7 @@ GoalOperation
 GoalText::ReadOperation(const std::string& word, uint32_t ranks)
 {
     GoalOperation operation;
+    operation.place = m_takenLine;
     if (word == "calc")
     {
         operation.amount = TakeNumber("ns", MAX_GOAL_NUMBER >> 10);
@@ -199,8 +201,9 @@ GoalText::ReadOperation(const std::string& word, uint32_t ranks)
     if (m_token == "nic")
     {
         Take();
-        TakeNumber("a NIC", 255);
+        operation.nic = static_cast<uint32_t>(TakeNumber("a NIC", 255));
     }
+    NoteGoalLabels(operation, m_path + ":" + std::to_string(operation.place), *m_problems);
     return operation;
 }
 
@@ -264,6 +267,7 @@ GoalText::ReadRank(ListedGraph& graph, uint32_t rank)
 std::unique_ptr<ListedGraph>
 GoalText::Read(FormatProblems& problems)
 {
+    m_problems = &problems;
     Expect("num_ranks");
     const auto ranks = static_cast<uint32_t>(TakeNumber("number of ranks", MAX_GOAL_RANKS));
     if (ranks == 0)
@@ -271,10 +275,19 @@ GoalText::Read(FormatProblems& problems)
         throw ConfigurationError(m_path + ": 0 ranks (allowed: at least 1)");
     }
     auto graph = std::make_unique<ListedGraph>(m_path, ranks);
+    graph->SetPlaces([path = m_path](uint32_t rank, const GraphTask& task) {
+        const std::string line = task.id == 0 ? "" : std::to_string(task.place) + ":";
+        return path + ":" + line + " rank " + std::to_string(rank);
+    });
     std::vector<GoalRank> all;
     for (uint32_t rank = 0; rank < ranks; rank++)
     {
         all.push_back(ReadRank(*graph, rank));
+    }
+    if (!m_token.empty())
+    {
+        Fail("the end of the file behind rank " + std::to_string(ranks - 1) + ", as num_ranks is " +
+             std::to_string(ranks));
     }
     MatchWildcards(all, m_path, problems);
     for (uint32_t rank = 0; rank < ranks; rank++)

@@ -5,6 +5,7 @@
  */
 
 #include "core/input-file.h"
+#include "formats/file-time.h"
 #include "formats/kineto-collective.h"
 #include "formats/kineto-streams.h"
 #include "formats/kineto-trace.h"
@@ -19,6 +20,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +36,16 @@ constexpr uint32_t MAX_KINETO_RANKS = 1U << 20;
 
 /// What stands for the number of a rank in a path.
 constexpr const char* RANK = "{rank}";
+
+/** @return the path of a rank, whose number may be in it */
+std::string
+MakeRankPath(std::string path, uint32_t rank)
+{
+    const std::size_t at = path.find(RANK);
+    return at == std::string::npos
+               ? path
+               : path.replace(at, std::string(RANK).size(), std::to_string(rank));
+}
 
 /** The traces of a job: of all ranks, or one that all ranks repeat. */
 class KinetoJob
@@ -69,11 +81,7 @@ class KinetoJob
 std::string
 KinetoJob::GetPath(uint32_t rank) const
 {
-    std::string path = m_request.path;
-    const std::size_t at = path.find(RANK);
-    return at == std::string::npos
-               ? path
-               : path.replace(at, std::string(RANK).size(), std::to_string(rank));
+    return MakeRankPath(m_request.path, rank);
 }
 
 KinetoTrace
@@ -93,17 +101,24 @@ uint32_t
 KinetoJob::CountRanks(const KinetoTrace& first) const
 {
     uint32_t ranks = m_request.ranks;
-    if (ranks == 0 && !m_isRepeated)
+    if (!m_isRepeated)
     {
-        for (ranks = 1; ranks < MAX_KINETO_RANKS && !ReadPackedBegin(GetPath(ranks), 1).empty();
-             ranks++)
-        {
-        }
+        const std::size_t at = m_request.path.find(RANK);
+        ranks = CountRankFiles(m_request.path.substr(0, at),
+                               {m_request.path.substr(at + std::string(RANK).size())},
+                               ranks,
+                               MAX_KINETO_RANKS);
+    }
+    if (m_request.ranks == 0 && ranks > 0 && first.worldSize > 0 && first.worldSize != ranks)
+    {
+        throw ConfigurationError(GetPath(0) + ": world_size " + std::to_string(first.worldSize) +
+                                 " with traces of " + std::to_string(ranks) +
+                                 " ranks (allowed: traces of all ranks)");
     }
     int64_t largest = std::max<int64_t>(1, first.worldSize);
     for (const KinetoEvent& event : first.events)
     {
-        largest = std::max(largest, event.groupSize);
+        largest = std::max(largest, first.worldSize > 0 ? 0 : event.groupSize);
     }
     if (ranks == 0 && largest > MAX_KINETO_RANKS)
     {
@@ -118,10 +133,10 @@ KinetoJob::CountRanks(const KinetoTrace& first) const
 std::map<int64_t, uint16_t>
 KinetoJob::NumberStreams(const KinetoTrace& trace) const
 {
-    std::map<int64_t, int64_t> lengths;
+    std::map<int64_t, double> lengths; // which cannot wrap
     for (const KinetoEvent& event : trace.events)
     {
-        lengths[event.stream] += event.collective.empty() ? event.length : 0;
+        lengths[event.stream] += event.collective.empty() ? static_cast<double>(event.length) : 0;
     }
     if (lengths.size() >= NO_STREAM)
     {
@@ -181,34 +196,45 @@ std::vector<uint32_t>
 KinetoJob::ReadGroup(const KinetoEvent& event, const std::string& where)
 {
     const std::string& text = event.groupRanks;
+    const bool isCut = text.find("...") != std::string::npos;
+    const auto refuse = [&where](const std::string& what, const std::string& allowed) {
+        throw ConfigurationError(where + ": Process Group Ranks has " + what +
+                                 " (allowed: " + allowed + ")");
+    };
     std::vector<uint32_t> ranks;
-    for (std::size_t at = 0; at < text.size();)
+    for (std::size_t at = 0; (at = text.find_first_not_of("[], .", at)) != std::string::npos;)
     {
-        if (!std::isdigit(static_cast<unsigned char>(text[at])))
-        {
-            at++;
-            continue;
-        }
-        const std::size_t end = std::min(text.find_first_not_of("0123456789", at), text.size());
+        const std::size_t end = std::min(text.find_first_of("[], .", at), text.size());
         const std::string digits = text.substr(at, end - at);
-        if (digits.size() > 7 || std::stoul(digits) >= m_ranks)
+        if (digits.size() > 7 || digits.find_first_not_of("0123456789") != std::string::npos ||
+            std::stoul(digits) >= m_ranks)
         {
-            throw ConfigurationError(where + ": Process Group Ranks has rank " +
-                                     MakePrintableName(digits) + " (allowed: ranks below " +
-                                     std::to_string(m_ranks) + ")");
+            refuse("rank " + MakePrintableName(digits), "ranks below " + std::to_string(m_ranks));
         }
         ranks.push_back(static_cast<uint32_t>(std::stoul(digits)));
         at = end;
     }
+    if (std::set<uint32_t>(ranks.begin(), ranks.end()).size() < ranks.size())
+    {
+        refuse("a rank twice", "each rank once");
+    }
+    if (ranks.empty() && !text.empty())
+    {
+        refuse("no rank", "at least one");
+    }
     const auto size = static_cast<std::size_t>(
         event.groupSize > 0 ? event.groupSize : static_cast<int64_t>(ranks.size()));
-    if (size == m_ranks || (size == 0 && ranks.empty()))
+    if (text.empty() && size == 0)
+    {
+        m_problems.Add("no Process Group Ranks, which are all ranks", where);
+    }
+    if ((text.empty() && size == 0) || (size == m_ranks && (text.empty() || isCut)))
     {
         ranks.resize(m_ranks);
         std::iota(ranks.begin(), ranks.end(), 0);
         return ranks;
     }
-    if (ranks.size() < size && ranks.size() >= 2)
+    if (isCut && ranks.size() < size && ranks.size() >= 2)
     {
         m_problems.Add("Process Group Ranks is cut, and goes on with the same distance", where);
         const uint64_t distance = uint64_t{ranks[1]} - ranks[0];
@@ -219,9 +245,7 @@ KinetoJob::ReadGroup(const KinetoEvent& event, const std::string& where)
     }
     if (ranks.size() != size)
     {
-        throw ConfigurationError(where + ": Process Group Ranks has " +
-                                 std::to_string(ranks.size()) + " ranks (allowed: its Group size " +
-                                 std::to_string(size) + ")");
+        refuse(std::to_string(ranks.size()) + " ranks", "its Group size " + std::to_string(size));
     }
     return ranks;
 }
@@ -283,6 +307,7 @@ KinetoJob::MakeTask(const KinetoEvent& event, const std::string& where)
 {
     GraphTask task;
     task.name = m_graph->AddName(event.name);
+    task.place = static_cast<uint64_t>(event.start);
     const bool communicates = !event.collective.empty() || event.name.compare(0, 4, "nccl") == 0;
     const std::string problem = communicates ? FindProblem(event) : "";
     if (!problem.empty() && !m_request.lenient)
@@ -297,7 +322,7 @@ KinetoJob::MakeTask(const KinetoEvent& event, const std::string& where)
         {
             m_problems.Add(problem + ", so the kernel is a computation of its duration", where);
         }
-        task.length = NanoSeconds(event.length);
+        task.length = MakeFileTime(event.length, where);
         return task;
     }
     const auto collective = *FindKinetoCollective(event.collective);
@@ -315,6 +340,7 @@ KinetoJob::MakeTask(const KinetoEvent& event, const std::string& where)
         task.groups = AddGroup(event, where);
         if (event.hasUnevenSplits)
         {
+            task.isUneven = true;
             m_problems.Add("an all-to-all of unequal parts, which are taken as equal", where);
         }
         return task;
@@ -367,10 +393,17 @@ KinetoJob::AddTrace(uint32_t rank, const KinetoTrace& trace)
             gap.kind = TaskKind::MEMORY;
             gap.name = idle;
             gap.stream = task->stream;
-            gap.length = NanoSeconds(event.start - ready);
+            gap.length = MakeFileTime(event.start - ready, where + ", behind a gap");
+            if (gap.length > Minutes(1))
+            {
+                m_problems.Add("a gap of more than a minute before a kernel",
+                               where + ", " + std::to_string((event.start - ready) / 1000000000) +
+                                   " s after what it waits for");
+            }
             gap.after = std::exchange(task->after, {});
             m_graph->Add(rank, gap);
         }
+        MakeFileTime(event.length, where); // the sum is below 2^63 ns
         const int64_t end = std::max(event.start, ready) + event.length;
         streams.Add(event, end, m_graph->Add(rank, *task));
     }
@@ -380,8 +413,14 @@ FormatResult
 KinetoJob::Read()
 {
     KinetoTrace trace = ReadTrace(0);
+    m_problems.SetFile(InputManifest::Get(m_request.path));
     m_ranks = CountRanks(trace);
     m_graph = std::make_unique<ListedGraph>(m_request.path, m_ranks);
+    m_graph->SetPlaces([path = m_request.path](uint32_t rank, const GraphTask& task) {
+        const std::string kernel =
+            task.id == 0 ? "" : ": kernel at " + std::to_string(task.place) + " ns";
+        return MakeRankPath(path, rank) + kernel;
+    });
     if (trace.events.empty())
     {
         throw ConfigurationError(GetPath(0) +

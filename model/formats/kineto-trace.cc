@@ -8,8 +8,7 @@
 
 #include "core/input-file.h"
 #include "core/json-scanner.h"
-
-#include "ns3/training-quantity.h"
+#include "formats/file-time.h"
 
 #include <algorithm>
 
@@ -34,7 +33,7 @@ class KinetoReader
     void ReadEvents();
     void ReadEvent();
     void ReadArguments(KinetoEvent& event, KinetoWait& wait);
-    int64_t TakeNanoseconds();
+    int64_t ReadTime(const std::string& key, const std::string& text, const std::string& name);
     int64_t TakeCount();
     std::string TakeList();
 
@@ -42,32 +41,28 @@ class KinetoReader
     KinetoTrace m_trace;
 };
 
-/** @return a time in us, which may have a fraction, in ns; doubles are not exact enough for it */
+/** @return a time of the GPU, in us, in ns; doubles are not exact enough for it */
 int64_t
-KinetoReader::TakeNanoseconds()
+KinetoReader::ReadTime(const std::string& key, const std::string& text, const std::string& name)
 {
-    const std::string text = m_scanner.TakeScalar();
-    const std::size_t point = std::min(text.find('.'), text.size());
-    std::string fraction = text.substr(std::min(point + 1, text.size()));
-    const auto whole = ParseUnsigned(text.substr(0, point));
-    const bool isNumber = fraction.find_first_not_of("0123456789") == std::string::npos;
-    constexpr uint64_t MOST = uint64_t{1} << 52; // us, as double
-    if (!whole || *whole > MOST || !isNumber)
+    constexpr int MICROSECOND = 3; // powers of ten, in ns
+    const auto time = ParseDecimal(text, MICROSECOND);
+    constexpr int64_t MOST = int64_t{1} << 62;
+    if (!time || *time < 0 || *time > MOST)
     {
-        m_scanner.Fail("behind the time '" + MakePrintableName(text) +
-                       "': a time in microseconds, from 0 to 2^52");
+        m_scanner.Fail("behind the time '" + MakePrintableName(text) + "', " + key + " of '" +
+                       name + "': a time in microseconds, from 0 to 2^62 ns");
     }
-    fraction = (fraction + "000").substr(0, 3);
-    return static_cast<int64_t>(*whole * 1000 + std::stoull(fraction));
+    return *time;
 }
 
 /** @return a whole number, or -1 if it is none */
 int64_t
 KinetoReader::TakeCount()
 {
-    const auto number = ParseUnsigned(m_scanner.TakeScalar());
-    constexpr uint64_t MOST = uint64_t{1} << 48;
-    return number && *number <= MOST ? static_cast<int64_t>(*number) : -1;
+    const auto number = ParseDecimal(m_scanner.TakeScalar(), 0);
+    constexpr int64_t MOST = int64_t{1} << 48;
+    return number && *number >= 0 && *number <= MOST ? *number : -1;
 }
 
 /** @return a list as text: it is written as a string, or as an array */
@@ -182,6 +177,8 @@ KinetoReader::ReadEvent()
     KinetoWait wait{-1, -1, -1, -1};
     std::string phase;
     std::string category;
+    std::string start;
+    std::string length;
     std::string key;
     for (m_scanner.Enter('{'); m_scanner.NextMember(key);)
     {
@@ -199,11 +196,11 @@ KinetoReader::ReadEvent()
         }
         else if (key == "ts")
         {
-            event.start = TakeNanoseconds();
+            start = m_scanner.TakeScalar();
         }
         else if (key == "dur")
         {
-            event.length = TakeNanoseconds();
+            length = m_scanner.TakeScalar();
         }
         else if (key == "args" && m_scanner.Peek() == '{')
         {
@@ -219,6 +216,8 @@ KinetoReader::ReadEvent()
     if (phase == "X" && isOfGpu)
     {
         event.name = MakePrintableName(event.name);
+        event.start = ReadTime("ts", start, event.name);
+        event.length = ReadTime("dur", length, event.name);
         m_trace.events.push_back(std::move(event));
     }
     else if (phase == "X" && category == "cuda_sync" && event.name == "Stream Wait Event")

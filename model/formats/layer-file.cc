@@ -32,6 +32,7 @@ LayerFile::LayerFile(const FormatRequest& request,
       m_words(request.path, text),
       m_isAicb(isAicb)
 {
+    m_problems.SetFile(InputManifest::Begin(request.path));
 }
 
 /** @return index of the groups; -1 if each has one rank */
@@ -201,6 +202,14 @@ LayerFile::ReadRow()
     {
         m_words.Next();
     }
+    if (m_policy.order == Order::MICRO && !m_rows.rows.empty())
+    {
+        m_problems.Ignore("row behind the first one of MICRO", m_words.GetWhere());
+    }
+    else
+    {
+        m_problems.Use();
+    }
     m_rows.rows.push_back(row);
 }
 
@@ -231,6 +240,13 @@ LayerFile::Read()
     while (m_rows.rows.size() < m_count)
     {
         ReadRow();
+    }
+    if (m_policy.order == Order::MICRO && m_rows.rows.size() > 1)
+    {
+        m_problems.Add("rows behind the first one of a MICRO file, " +
+                           std::to_string(m_rows.rows.size() - 1) +
+                           ", which are left out as in ASTRA-sim",
+                       m_words.GetWhere());
     }
     const std::string more = m_words.Next();
     if (!more.empty())

@@ -85,11 +85,12 @@ class LayerFile
     LayerRows m_rows;
     LayerPolicy m_policy{LayerRows::Order::DATA, LayerScope::NONE, LayerScope::ALL};
     bool m_isCustomized{false};
-    bool m_isAicb{false};  // sizes of all-gathers count the result
-    uint32_t m_count{0};   // rows
-    uint32_t m_inner{1};   // ranks of an inner group
-    uint32_t m_experts{1}; // AICB: ranks among which experts are divided
-    uint32_t m_stages{1};  // AICB: stages of the pipeline
+    bool m_hasRanks{false}; // the header names the ranks
+    bool m_isAicb{false};   // sizes of all-gathers count the result
+    uint32_t m_count{0};    // rows
+    uint32_t m_inner{1};    // ranks of an inner group
+    uint32_t m_experts{1};  // AICB: ranks among which experts are divided
+    uint32_t m_stages{1};   // AICB: stages of the pipeline
     std::map<std::tuple<LayerScope, std::string>, int32_t> m_groups;
     FormatProblems m_problems;
 };

@@ -86,14 +86,19 @@ LayerFile::ReadSetting(const std::string& word)
     else if (word == "all_gpus:")
     {
         number(m_rows.ranks);
+        m_hasRanks = true;
     }
     else if (word == "vpp:" || word == "ga:")
     {
         number(ignored); // micro-batches are rows already
+        m_problems.Ignore("header's " + word, m_words.GetWhere());
+        return;
     }
     else if (word == "pp_comm" || word == "pp_comm:")
     {
         m_words.NextNumber(word, 0, static_cast<int64_t>(MAX_BYTES));
+        m_problems.Ignore("header's " + word, m_words.GetWhere());
+        return;
     }
     else if (m_request.lenient && !word.empty())
     {
@@ -153,10 +158,9 @@ LayerFile::ReadHeader()
 void
 LayerFile::CheckSizes()
 {
-    const bool isNamed = m_rows.ranks > 1;
     if (m_request.ranks > 0)
     {
-        if (isNamed && m_rows.ranks != m_request.ranks)
+        if (m_hasRanks && m_rows.ranks != m_request.ranks)
         {
             m_problems.Add("all_gpus is " + std::to_string(m_rows.ranks) + ", the job has " +
                                std::to_string(m_request.ranks) + " ranks, which count",
@@ -170,9 +174,9 @@ LayerFile::CheckSizes()
     }
     else if (m_policy.order == Order::MODEL)
     {
-        m_inner = m_rows.ranks > 1 ? m_rows.ranks : 2; // one dimension
+        m_inner = m_hasRanks || m_rows.ranks > 1 ? m_rows.ranks : 2; // one dimension
     }
-    if (m_rows.ranks <= 1 && m_request.ranks == 0)
+    if (!m_hasRanks && m_request.ranks == 0)
     {
         // The fewest with which every collective has two ranks.
         const uint64_t fewest = uint64_t{2} * m_inner * m_stages * m_experts;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace ns3::training
@@ -88,12 +89,19 @@ class ListedSource : public TaskSource
     uint64_t m_offset{0}; // number of the last task of the iteration before
 };
 
+/** @return whether a task sends or receives */
+bool
+IsMessage(const GraphTask& task)
+{
+    return task.kind == TaskKind::SEND || task.kind == TaskKind::RECEIVE;
+}
+
 } // namespace
 
 ListedGraph::ListedGraph(const std::string& path, uint32_t ranks)
     : m_path(path),
       m_tasks(ranks),
-      m_seconds(ranks)
+      m_lengths(ranks)
 {
     AddName("end of iteration");
 }
@@ -146,32 +154,73 @@ ListedGraph::AddName(const std::string& name)
     return known->second;
 }
 
+/** @return tags of the messages from the sender of a message to its receiver */
+ListedGraph::Tags&
+ListedGraph::GetTags(uint32_t rank, const GraphTask& message)
+{
+    return m_tags[message.kind == TaskKind::SEND ? std::make_pair(rank, message.peer)
+                                                 : std::make_pair(message.peer, rank)];
+}
+
+void
+ListedGraph::CheckTag(uint32_t rank, const GraphTask& message) const
+{
+    if (message.tag > MAX_MESSAGE_TAG)
+    {
+        const bool isSend = message.kind == TaskKind::SEND;
+        throw ConfigurationError(
+            m_path + ": messages from rank " + std::to_string(isSend ? rank : message.peer) +
+            " to rank " + std::to_string(isSend ? message.peer : rank) + " have more than " +
+            std::to_string(MAX_MESSAGE_TAG + 1) + " tags (allowed: at most so many)");
+    }
+}
+
+void
+ListedGraph::SeparateSizes()
+{
+    constexpr uint64_t NONE = std::numeric_limits<uint64_t>::max();
+    std::map<const Tags*, std::vector<uint64_t>> first;                     // size by tag
+    std::map<std::tuple<const Tags*, uint64_t, uint64_t>, uint64_t> others; // by tag and size
+    for (uint32_t rank = 0; rank < m_tasks.size(); rank++)
+    {
+        for (GraphTask& task : m_tasks[rank])
+        {
+            if (!IsMessage(task))
+            {
+                continue;
+            }
+            Tags& tags = GetTags(rank, task);
+            auto& sizes = first[&tags];
+            sizes.resize(tags.size(), NONE);
+            uint64_t& size = sizes[task.tag];
+            size = size == NONE ? task.bytes : size;
+            if (size != task.bytes)
+            {
+                const auto [tag, isNew] =
+                    others.try_emplace({&tags, task.tag, task.bytes}, tags.size());
+                if (isNew)
+                {
+                    tags.emplace(NONE - tags.size(), tags.size()); // a tag that no file has
+                }
+                task.tag = tag->second;
+                CheckTag(rank, task);
+            }
+        }
+    }
+}
+
 uint64_t
 ListedGraph::Add(uint32_t rank, GraphTask task)
 {
-    if (task.kind == TaskKind::SEND || task.kind == TaskKind::RECEIVE)
+    if (IsMessage(task))
     {
-        const bool isSend = task.kind == TaskKind::SEND;
-        auto& tags =
-            m_tags[isSend ? std::make_pair(rank, task.peer) : std::make_pair(task.peer, rank)];
+        Tags& tags = GetTags(rank, task);
         task.tag = tags.emplace(task.tag, tags.size()).first->second;
-        if (task.tag > MAX_MESSAGE_TAG)
-        {
-            throw ConfigurationError(
-                m_path + ": messages from rank " + std::to_string(isSend ? rank : task.peer) +
-                " to rank " + std::to_string(isSend ? task.peer : rank) + " have more than " +
-                std::to_string(MAX_MESSAGE_TAG + 1) + " tags (allowed: at most so many)");
-        }
+        CheckTag(rank, task);
     }
     auto& tasks = m_tasks.at(rank);
-    m_seconds[rank] += task.length.GetSeconds();
-    if (m_seconds[rank] > MAX_FILE_TIME)
-    {
-        throw ConfigurationError(m_path + ": the tasks of rank " + std::to_string(rank) +
-                                 " last longer than 30 days (allowed: up to 30 days; is the unit "
-                                 "of times right?)");
-    }
     task.id = tasks.size() + 1;
+    AddFileTime(m_lengths[rank], task.length, Describe(rank, task));
     tasks.push_back(std::move(task));
     return tasks.back().id;
 }
@@ -198,6 +247,12 @@ std::unique_ptr<TaskSource>
 ListedGraph::MakeSource(uint32_t rank, uint32_t iterations) const
 {
     return std::make_unique<ListedSource>(m_tasks.at(m_isRepeated ? 0 : rank), iterations, 0);
+}
+
+std::string
+ListedGraph::Describe(uint32_t rank, const GraphTask& task) const
+{
+    return m_places ? m_places(rank, task) : m_path + ": " + TaskGraph::Describe(rank, task);
 }
 
 std::size_t

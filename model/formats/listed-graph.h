@@ -7,9 +7,12 @@
 #ifndef DISTRIBUTED_TRAINING_LISTED_GRAPH_H
 #define DISTRIBUTED_TRAINING_LISTED_GRAPH_H
 
+#include "formats/file-time.h"
+
 #include "ns3/task-graph.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,9 +22,6 @@
 
 namespace ns3::training
 {
-
-/// Longest time of the tasks of a rank, s: 30 days. @ingroup distributed-training-formats
-constexpr double MAX_FILE_TIME = 30 * 86400.0;
 
 /**
  * @ingroup distributed-training-formats
@@ -78,6 +78,21 @@ class ListedGraph : public TaskGraph
         return m_tasks.at(rank).size();
     }
 
+    /// Describes a place of a rank, as Describe() does.
+    using Places = std::function<std::string(uint32_t rank, const GraphTask& task)>;
+
+    /** @param places describes tasks by GraphTask::place; a task with the number 0 is none */
+    void SetPlaces(Places places)
+    {
+        m_places = std::move(places);
+    }
+
+    /**
+     * Messages between two ranks of one tag and several sizes get a tag for each size: ranks may
+     * start them in another order than that of the file.
+     */
+    void SeparateSizes();
+
     /** From now on all ranks do the tasks of rank 0. */
     void RepeatFirst()
     {
@@ -89,18 +104,25 @@ class ListedGraph : public TaskGraph
     const std::vector<std::string>& GetNames() const override;
     std::unique_ptr<TaskSource> MakeSource(uint32_t rank, uint32_t iterations) const override;
     std::size_t GetWindow() const override;
+    std::string Describe(uint32_t rank, const GraphTask& task) const override;
 
   private:
+    /// Tags of the messages from a rank to another: new one by that of the file.
+    using Tags = std::unordered_map<uint64_t, uint64_t>;
+
+    Tags& GetTags(uint32_t rank, const GraphTask& message);
+    void CheckTag(uint32_t rank, const GraphTask& message) const;
+
     std::string m_path;
+    Places m_places;                             // or empty
     std::vector<std::vector<GraphTask>> m_tasks; // by rank
     bool m_isRepeated{false};                    // all ranks do the tasks of rank 0
-    std::vector<double> m_seconds;               // by rank, length of its tasks
+    std::vector<Time> m_lengths;                 // by rank, length of its tasks
     std::vector<TaskGroups> m_groups;
     std::map<std::vector<uint32_t>, uint32_t> m_groupsOf; // by ranks of a group
     std::vector<std::string> m_names;
     std::map<std::string, uint32_t> m_nameOf;
-    std::map<std::pair<uint32_t, uint32_t>, std::unordered_map<uint64_t, uint64_t>>
-        m_tags; // by sender and receiver: new tag by that of the file
+    std::map<std::pair<uint32_t, uint32_t>, Tags> m_tags; // by sender and receiver
 };
 
 } // namespace ns3::training

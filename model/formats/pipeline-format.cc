@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -39,7 +40,8 @@ class PipelineJob
     FormatResult Read();
 
   private:
-    PipelineSchedule ReadSchedule() const;
+    PipelineSchedule ReadSchedule();
+    void CheckOrder(const std::string& line, const std::string& where);
     void AddAction(uint32_t rank, const PipelineAction& action);
     void AddMessage(uint32_t rank, TaskKind kind, const PipelineAction& action, uint64_t work);
 
@@ -51,9 +53,48 @@ class PipelineJob
     FormatProblems m_problems;
 };
 
+/** Refuses a rank that uses a message before it receives it, or sends it before it is computed. */
+void
+PipelineJob::CheckOrder(const std::string& line, const std::string& where)
+{
+    static const std::regex CELL("([0-9]{1,7})(SEND_|RECV_)?(F|BW|B|I|W)([0-9]{1,7})(?![0-9])");
+    std::set<std::string> computed;
+    std::set<std::string> sent;
+    for (std::sregex_iterator cell(line.begin(), line.end(), CELL), end; cell != end; ++cell)
+    {
+        const std::string message = (*cell)[2].str();
+        // BW and I make the gradients that B sends; weights send nothing.
+        const std::string work = (*cell)[3].str() == "F"   ? "F"
+                                 : (*cell)[3].str() == "W" ? "W"
+                                                           : "B";
+        const std::string key = (*cell)[1].str() + work + (*cell)[4].str();
+        const bool isLate = message == "RECV_" && computed.count(key) > 0;
+        if (isLate || sent.count(key) > 0)
+        {
+            throw ConfigurationError(where + ": '" + cell->str() + "' behind what " +
+                                     (isLate ? "needs it" : "sends its result") +
+                                     " (allowed: receive, compute, send)");
+        }
+        if (!message.empty())
+        {
+            m_problems.Add("the order of sends and receives, which does not count: messages are "
+                           "sent as soon as they are computed",
+                           where);
+        }
+        else
+        {
+            computed.insert(key);
+        }
+        if (message == "SEND_" && computed.count(key) == 0)
+        {
+            sent.insert(key);
+        }
+    }
+}
+
 /** The file tells how many ranks and micro-batches there are. */
 PipelineSchedule
-PipelineJob::ReadSchedule() const
+PipelineJob::ReadSchedule()
 {
     const auto text = ReadPackedFile(m_path);
     if (!text)
@@ -73,6 +114,7 @@ PipelineJob::ReadSchedule() const
     for (std::string line; std::getline(lines, line);)
     {
         number++;
+        CheckOrder(line, m_path + ":" + std::to_string(number));
         ranks = line.find_first_not_of(" \t\r") == std::string::npos ? ranks : number;
     }
     return MakePipelineSchedule("file:" + m_path, ranks, microBatches);
@@ -116,6 +158,7 @@ PipelineJob::AddAction(uint32_t rank, const PipelineAction& action)
         m_problems.Add("UNSHARD, RESHARD and REDUCE_GRAD, which are left out", m_path);
         return;
     }
+    m_problems.Use();
     // Weights need nothing from other ranks, and nobody waits for them.
     const bool communicates = action.work != PipelineWork::WEIGHT_GRADIENT;
     GraphTask task;
@@ -141,6 +184,7 @@ PipelineJob::AddAction(uint32_t rank, const PipelineAction& action)
 FormatResult
 PipelineJob::Read()
 {
+    m_problems.SetFile(InputManifest::Begin(m_path));
     m_schedule = ReadSchedule();
     m_graph = std::make_unique<ListedGraph>(m_path, m_schedule.GetRanks());
     for (uint32_t rank = 0; rank < m_schedule.GetRanks(); rank++)

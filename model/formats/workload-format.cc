@@ -6,10 +6,15 @@
 
 #include "formats/workload-format.h"
 
+#include "formats/listed-graph.h"
+#include "graph/graph-agreement.h"
+
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-packed-file.h"
 
+#include <algorithm>
 #include <boost/algorithm/string/replace.hpp>
+#include <filesystem>
 
 namespace ns3::training
 {
@@ -26,6 +31,61 @@ MultiplySize(uint64_t bytes, uint64_t count, const std::string& where)
     return bytes * count;
 }
 
+uint32_t
+CountRankFiles(const std::string& prefix,
+               const std::vector<std::string>& ends,
+               uint32_t ranks,
+               uint32_t most)
+{
+    const std::size_t slash = prefix.rfind('/');
+    const std::string folder = slash == std::string::npos ? "." : prefix.substr(0, slash + 1);
+    const std::string stem = slash == std::string::npos ? prefix : prefix.substr(slash + 1);
+    std::map<uint32_t, std::string> paths; // by rank
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    {
+        const std::string name = entry.path().filename().string();
+        const std::size_t begin = stem.size();
+        const std::size_t end = std::min(name.find_first_not_of("0123456789", begin), name.size());
+        const std::string digits = begin < name.size() ? name.substr(begin, end - begin) : "";
+        if (name.compare(0, begin, stem) != 0 || digits.empty() || digits.size() > 7 ||
+            (digits[0] == '0' && digits.size() > 1))
+        {
+            continue;
+        }
+        for (const std::string& rest : ends)
+        {
+            const std::string path = prefix + digits + rest;
+            if (name.substr(end) == rest.substr(0, rest.find('/')) &&
+                !ReadPackedBegin(path, 1).empty())
+            {
+                paths.emplace(std::stoul(digits), path);
+            }
+        }
+    }
+    uint32_t number = 0;
+    for (const auto& [rank, path] : paths)
+    {
+        if (rank != number)
+        {
+            throw ConfigurationError(prefix + std::to_string(number) + ends[0] +
+                                     ": is missing or empty, and there is " + path +
+                                     " (allowed: files of all ranks)");
+        }
+        number++;
+    }
+    if (number > most || (ranks > 0 && number > ranks))
+    {
+        const auto allowed = ranks > 0 ? number : most;
+        throw ConfigurationError("ranks",
+                                 std::to_string(ranks > 0 ? ranks : number),
+                                 " with " + std::to_string(number) + " files " + prefix + "0" +
+                                     ends[0] + " and so on (allowed: " + std::to_string(allowed) +
+                                     ")");
+    }
+    return ranks > 0 && number > 0 ? ranks : number;
+}
+
 void
 FormatProblems::Add(const std::string& what, const std::string& where)
 {
@@ -34,6 +94,7 @@ FormatProblems::Add(const std::string& what, const std::string& where)
     {
         first = where;
     }
+    m_file->Assume(what, where);
 }
 
 std::vector<std::string>
@@ -74,7 +135,10 @@ FindWorkloadFormat(const std::string& path)
 }
 
 FormatResult
-ReadWorkloadFormat(const std::string& text, uint32_t ranks, bool lenient)
+ReadWorkloadFormat(const std::string& text,
+                   uint32_t ranks,
+                   bool lenient,
+                   const std::vector<uint32_t>& dimensions)
 {
     const std::string name = text.substr(0, text.find(':'));
     std::string spec = text;
@@ -91,11 +155,19 @@ ReadWorkloadFormat(const std::string& text, uint32_t ranks, bool lenient)
         path = text;
     }
     const auto choice = Choose<WorkloadFormatEntry>(spec);
-    const FormatRequest request{path.empty() ? choice.values.GetFirst() : path, ranks, lenient};
+    const FormatRequest request{path.empty() ? choice.values.GetFirst() : path,
+                                ranks,
+                                lenient,
+                                dimensions};
     FormatResult result = choice.entry->read(request, choice.values);
     if (result.format.empty())
     {
         result.format = spec.substr(0, spec.find(':'));
+    }
+    CheckAgreement(*result.graph, result.isUniform);
+    if (auto* listed = dynamic_cast<ListedGraph*>(result.graph.get()))
+    {
+        listed->SeparateSizes();
     }
     if (ranks > 0 && result.graph->GetRanks() != ranks)
     {

@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_WORKLOAD_FORMAT_H
 #define DISTRIBUTED_TRAINING_WORKLOAD_FORMAT_H
 
+#include "core/input-manifest.h"
+
 #include "ns3/task-graph.h"
 #include "ns3/training-key-values.h"
 #include "ns3/training-registry.h"
@@ -38,6 +40,7 @@ struct FormatRequest
     std::string path;    ///< the file, or one of those that belong together, or their prefix
     uint32_t ranks{0};   ///< of the job; 0: as many as the file has
     bool lenient{false}; ///< unknown words and damage are counted rather than refused
+    std::vector<uint32_t> dimensions; ///< of the network, innermost first; empty: not known
 };
 
 /**
@@ -70,11 +73,55 @@ uint64_t MultiplySize(uint64_t bytes, uint64_t count, const std::string& where);
 
 /**
  * @ingroup distributed-training-formats
+ * Counts the files of a job that has one for each rank, named by its number.
+ * @param prefix of their paths, before the number
+ * @param ends of their paths, behind the number
+ * @param ranks that the job should have; 0: as many as there are files
+ * @param most ranks
+ * @return number of ranks; 0: there is no file
+ * @throw ConfigurationError if the file of a rank is missing or empty, or there are more files than
+ *        `ranks`
+ */
+uint32_t CountRankFiles(const std::string& prefix,
+                        const std::vector<std::string>& ends,
+                        uint32_t ranks,
+                        uint32_t most);
+
+/**
+ * @ingroup distributed-training-formats
  * What a reader has found damaged, and decided: each kind once, with its first place and a count.
  */
 class FormatProblems
 {
   public:
+    FormatProblems() = default;
+    FormatProblems(const FormatProblems&) = delete;
+    FormatProblems& operator=(const FormatProblems&) = delete;
+
+    /** @param file receives what is added, as assumptions; it outlives this */
+    void SetFile(InputManifest::File& file)
+    {
+        m_file = &file;
+        file.isSaid = true;
+    }
+
+    /**
+     * @param count parts of the file that have an effect
+     */
+    void Use(uint64_t count = 1)
+    {
+        m_file->Use(count);
+    }
+
+    /**
+     * @param what name of a part of the file that has no effect
+     * @param where its place
+     */
+    void Ignore(const std::string& what, const std::string& where)
+    {
+        m_file->Ignore(what, [&where] { return where; });
+    }
+
     /**
      * @param what is damaged, and by which rule the job runs
      * @param where it is
@@ -86,6 +133,8 @@ class FormatProblems
 
   private:
     std::map<std::string, std::pair<uint64_t, std::string>> m_all; // count and first place
+    InputManifest::File m_none;                                    // of readers without a file
+    InputManifest::File* m_file{&m_none};
 };
 
 /**
@@ -135,10 +184,14 @@ std::string FindWorkloadFormat(const std::string& path);
  * @param text `FORMAT:PATH`, `FORMAT:PATH,key=value,...`, or a path
  * @param ranks of the job; 0: as many as the file has
  * @param lenient see FormatRequest
+ * @param dimensions see FormatRequest
  * @return the job
  * @throw ConfigurationError if no format recognizes the file, or it is wrong
  */
-FormatResult ReadWorkloadFormat(const std::string& text, uint32_t ranks, bool lenient);
+FormatResult ReadWorkloadFormat(const std::string& text,
+                                uint32_t ranks,
+                                bool lenient,
+                                const std::vector<uint32_t>& dimensions = {});
 
 } // namespace ns3::training
 

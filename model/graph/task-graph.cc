@@ -77,6 +77,15 @@ TaskGroups::AreAll(uint32_t ranks) const
     return groups[0] == all;
 }
 
+std::string
+TaskGraph::Describe(uint32_t rank, const GraphTask& task) const
+{
+    const std::string text = "rank " + std::to_string(rank);
+    return task.id == 0
+               ? text
+               : text + ", task " + std::to_string(task.id) + " '" + GetNames().at(task.name) + "'";
+}
+
 std::vector<uint32_t>
 TaskGraph::GetGroup(uint32_t groups, uint32_t rank) const
 {

@@ -128,6 +128,8 @@ struct GraphTask
     /// SEND: complete when its last byte has been passed to the network; otherwise when the
     /// transport has accepted the message.
     bool untilSent{false};
+    /// COLLECTIVE: an exchange of unequal parts that is taken as equal, so sizes of ranks differ.
+    bool isUneven{false};
     uint32_t groups{0};     ///< COLLECTIVE: index in TaskGraph::GetGroups()
     uint32_t peer{0};       ///< SEND, RECEIVE: other rank; COLLECTIVE: root, by rank in the group
     int32_t priority{0};    ///< COLLECTIVE: see Tensor::priority
@@ -137,6 +139,7 @@ struct GraphTask
     /// SEND, RECEIVE: of the message, at most MAX_MESSAGE_TAG; messages of a tag from a rank to
     /// another match in order. COLLECTIVE: its number in the iteration of the rank, from 0.
     uint64_t tag{0};
+    uint64_t place{0}; ///< where its file has it, see ListedGraph::SetPlaces()
     uint64_t bytes{0}; ///< COLLECTIVE: size of the whole vector; SEND, RECEIVE: of the message
     ByteMatrix matrix; ///< COLLECTIVE, all-to-all-v: bytes from each rank to each
     /// COLLECTIVE, all-gather or all-to-all: its numbers in code; null: float32.
@@ -153,7 +156,10 @@ struct TaskGroups
 {
     Parallelism parallelism{Parallelism::NONE}; ///< why the ranks of a group communicate
     std::vector<std::vector<uint32_t>> groups;  ///< by rank in the group; empty: all ranks in one
-    bool exchanges{false};  ///< all-to-alls only, which may use another algorithm
+    bool exchanges{false}; ///< all-to-alls only, which may use another algorithm
+    /// Ranks of each dimension of the network that a group goes through, innermost first, and 1 for
+    /// those that it does not leave its place in; empty: groups know no dimensions.
+    std::vector<uint32_t> dimensions;
     bool byPriority{false}; ///< of waiting collectives the one with the highest priority runs next
 
     /// Index of ranks that are in no group.
@@ -253,6 +259,13 @@ class TaskGraph
     {
         return {};
     }
+
+    /**
+     * @param rank a rank
+     * @param task one of its tasks; the number 0: none
+     * @return their place in the job or its files, for messages
+     */
+    virtual std::string Describe(uint32_t rank, const GraphTask& task) const;
 
     /**
      * @param groups index of groups

@@ -5,6 +5,7 @@
  */
 
 #include "core/input-file.h"
+#include "core/input-manifest.h"
 #include "core/json-tree.h"
 #include "transformer-model.h"
 
@@ -15,6 +16,7 @@
 #include <boost/property_tree/ptree.hpp>
 #include <initializer_list>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace ns3::training
@@ -52,6 +54,7 @@ class ModelFile
             {
                 continue;
             }
+            m_used.insert(key);
             const std::string& text = child->data();
             const bool isNumber = !text.empty() && text.size() < 16 &&
                                   text.find_first_not_of("0123456789") == std::string::npos;
@@ -93,12 +96,40 @@ class ModelFile
         }
     }
 
+    /** Tells the manifest which keys were used, ignored and assumed. */
+    void Report() const
+    {
+        InputManifest::File& file = InputManifest::Begin(m_path);
+        for (const auto& [key, child] : m_object)
+        {
+            if (m_object.count(key) > 1)
+            {
+                throw ConfigurationError(m_path + ": '" + MakePrintableName(key) +
+                                         "' is given twice (allowed: each key once)");
+            }
+            if (m_used.count(key) > 0)
+            {
+                file.Use();
+            }
+            else
+            {
+                file.Ignore("key '" + key + "'", [this] { return m_path; });
+            }
+        }
+        for (const std::string& what : m_assumed)
+        {
+            file.Assume(what, m_path);
+        }
+    }
+
     /** @return a truth value, or the default */
     bool Is(const char* key, bool initial) const
     {
         const auto child = m_object.get_child_optional(Json::path_type(key, '\n'));
+        m_used.insert(key);
         if (!child)
         {
+            m_assumed.emplace_back(std::string(key) + " = " + (initial ? "true" : "false"));
             return initial;
         }
         if (child->data() != "true" && child->data() != "false")
@@ -112,6 +143,8 @@ class ModelFile
   private:
     std::string m_path;
     const Json& m_object;
+    mutable std::set<std::string> m_used;       // keys
+    mutable std::vector<std::string> m_assumed; // defaults of keys that are missing
 };
 
 /// Largest sizes of a model file.
@@ -258,6 +291,7 @@ ReadTransformerFile(const std::string& path)
     {
         ReadLayers(path, *list, model);
     }
+    file.Report();
     return model;
 }
 

@@ -90,6 +90,7 @@ BuildAstraNetwork(const TopologyRequest& request, TopologyGraph& graph)
         }
         stride *= dimension.size;
     }
+    contents.hostsForward = true; // those of several switches as those of rings
     contents.shape.groupSize = dimensions.size() > 1 ? dimensions[0].size : 1;
     BuildFromContents(contents, graph);
 }

@@ -19,6 +19,7 @@
  */
 
 #include "core/input-file.h"
+#include "core/input-manifest.h"
 #include "core/memory.h"
 #include "topology-builder.h"
 #include "topology/topology-contents.h"
@@ -26,6 +27,7 @@
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
 #include <boost/property_tree/json_parser.hpp>
 #include <boost/property_tree/ptree.hpp>
 #include <functional>
@@ -55,9 +57,19 @@ class SourceLocation
     {
     }
 
+    const std::string& GetFile() const
+    {
+        return m_file;
+    }
+
+    std::string Describe(std::size_t line) const
+    {
+        return m_file + ":" + std::to_string(line);
+    }
+
     [[noreturn]] void Refuse(std::size_t line, const std::string& text) const
     {
-        throw ConfigurationError(m_file + ":" + std::to_string(line) + ": " + text);
+        throw ConfigurationError(Describe(line) + ": " + text);
     }
 
     /** Rejects a word; the error message is one line of printable characters. */
@@ -172,14 +184,18 @@ class Words
         return m_words[m_next - 1].second;
     }
 
-    void ExpectEnd() const
+    /** Counts what is behind the links: the simulators of this format do not read it. */
+    void LeaveRest(InputManifest::File& file) const
     {
-        if (m_next < m_words.size())
+        std::size_t line = 0;
+        for (std::size_t i = m_next; i < m_words.size(); i++)
         {
-            m_location.Refuse(m_words[m_next].second,
-                              "behind the last link",
-                              m_words[m_next].first,
-                              "as many links as the first line says");
+            if (m_words[i].second != line)
+            {
+                line = m_words[i].second;
+                file.Ignore("line behind the links that the first line declares",
+                            [&] { return m_location.Describe(line); });
+            }
         }
     }
 
@@ -192,7 +208,7 @@ class Words
 
 /** Parses the format of HPCC and ASTRA-sim, or of SimAI. */
 FileContents
-ReadWords(const std::string& text, const SourceLocation& location)
+ReadWords(const std::string& text, const SourceLocation& location, InputManifest::File& file)
 {
     Words words(text, location);
     const std::size_t header = words.CountFirst();
@@ -247,7 +263,7 @@ ReadWords(const std::string& text, const SourceLocation& location)
         link.link.loss = location.GetLoss(words.GetLine(), loss);
         contents.links.push_back(link);
     }
-    words.ExpectEnd();
+    words.LeaveRest(file);
     return contents;
 }
 
@@ -277,7 +293,7 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
 {
     namespace json = boost::property_tree;
     json::ptree tree;
-    CheckNesting(text, request.keys.GetFirst());
+    CheckNesting(text, location.GetFile());
     std::istringstream stream(text);
     try
     {
@@ -406,7 +422,11 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
 void
 BuildFromFile(const TopologyRequest& request, TopologyGraph& graph)
 {
-    const std::string& path = request.keys.GetFirst();
+    // The path is the rest of the text, commas included.
+    std::string path = request.keys.GetFirst();
+    const std::string forward = ",forward=all";
+    const bool hostsForward = boost::ends_with(path, forward);
+    path.resize(path.size() - (hostsForward ? forward.size() : 0));
     const SourceLocation location(path);
     const auto text = ReadInputFile(path);
     if (!text)
@@ -415,15 +435,18 @@ BuildFromFile(const TopologyRequest& request, TopologyGraph& graph)
                                  "' cannot be read (allowed: file:PATH of a readable file)");
     }
     const std::string& all = *text;
+    InputManifest::File& file = InputManifest::Begin(path);
     CheckMemory(BYTES_PER_CHARACTER * static_cast<double>(all.size()), path);
     const std::size_t first = all.find_first_not_of(" \t\r\n");
     if (first == std::string::npos)
     {
         location.Refuse(1, "the file is empty");
     }
-    const FileContents contents =
-        all[first] == '{' ? ReadJson(all, location, request) : ReadWords(all, location);
+    FileContents contents =
+        all[first] == '{' ? ReadJson(all, location, request) : ReadWords(all, location, file);
+    file.Use(contents.links.size());
 
+    contents.hostsForward = hostsForward;
     for (const FileLink& link : contents.links)
     {
         if (link.link.a == link.link.b)
@@ -437,7 +460,8 @@ BuildFromFile(const TopologyRequest& request, TopologyGraph& graph)
 
 const Registry<TopologyBuilder>::Entry g_file(
     "file",
-    {"a topology file in HPCC, ASTRA-sim or SimAI format, or JSON: {\"hosts\": 2, \"switches\": 1, "
+    {"a topology file in HPCC, ASTRA-sim or SimAI format (with ,forward=all behind the path hosts "
+     "with several links forward), or JSON: {\"hosts\": 2, \"switches\": 1, "
      "\"links\": [{\"a\": 0, \"b\": 2, \"rate\": \"100Gbps\", \"delay\": \"1us\"}, ...]}",
      {},
      &BuildFromFile,

@@ -15,6 +15,7 @@
  */
 
 #include "core/input-file.h"
+#include "core/input-manifest.h"
 #include "core/memory.h"
 #include "core/xml-tree.h"
 #include "topology-builder.h"
@@ -25,6 +26,7 @@
 #include <algorithm>
 #include <boost/property_tree/ptree.hpp>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -43,6 +45,9 @@ constexpr uint32_t SLOW_COST = 4;
 
 /// Delays: of a link of NVLink, PCI, or between processors.
 constexpr int64_t DELAY_NS = 25;
+
+/// Generation of a GPU of which nothing is said: V100.
+constexpr uint32_t DEFAULT_SM = 70;
 
 /** An NVLink that is read before its other end is known. */
 struct NvLink
@@ -101,11 +106,13 @@ class NcclServer
     void AddGpu(const Xml& gpu, const std::string& busId, uint32_t node);
     void AddNic(const Xml* net, uint32_t parent);
     void AddNvLinks();
+    void FillNvLinks();
 
     std::string m_path;
     const TopologyRequest& m_request;
     FileContents& m_contents;
     std::map<std::string, uint32_t> m_gpus; // by bus id
+    std::map<uint32_t, uint32_t> m_sm;      // by node, generation of the GPU
     std::vector<NvLink> m_nvLinks;
     std::vector<std::pair<uint32_t, DataRate>> m_nics;
 };
@@ -222,7 +229,8 @@ NcclServer::GetNvLinkRate(uint32_t sm)
 void
 NcclServer::AddGpu(const Xml& gpu, const std::string& busId, uint32_t node)
 {
-    const uint32_t sm = GetNumber(gpu, "sm", 70);
+    const uint32_t sm = GetNumber(gpu, "sm", DEFAULT_SM);
+    m_sm[node] = sm;
     for (const auto& [name, link] : gpu)
     {
         if (name == "nvlink")
@@ -299,6 +307,30 @@ NcclServer::AddPci(const Xml& pci, uint32_t parent)
     }
 }
 
+/** Gives each GPU the NVLinks to a switch that the user knows, if the file has none. */
+void
+NcclServer::FillNvLinks()
+{
+    const uint32_t count = m_request.GetCount("nvlinks", 0);
+    if (count == 0 && m_nvLinks.empty() && m_gpus.size() > 1)
+    {
+        InputManifest::Get(m_path).Assume("no NVLinks, so GPUs use PCI; nvlinks=N gives each GPU N",
+                                          m_path);
+    }
+    if (count == 0)
+    {
+        return;
+    }
+    if (!m_nvLinks.empty())
+    {
+        Refuse("a GPU", "nvlink", "and nvlinks=" + std::to_string(count), "one of both");
+    }
+    for (const auto& [busId, node] : m_gpus)
+    {
+        m_nvLinks.push_back({node, "", "0x068000", MakeRate(count * GetNvLinkRate(m_sm.at(node)))});
+    }
+}
+
 /** Both ends of a link between GPUs list it. All NVSwitches of a server are one. */
 void
 NcclServer::AddNvLinks()
@@ -360,12 +392,59 @@ NcclServer::Add(const Xml& system)
             }
         }
     }
+    FillNvLinks();
     AddNvLinks();
     if (m_gpus.empty())
     {
         throw ConfigurationError(m_path + ": no GPUs (allowed: a topology of NCCL with some)");
     }
     return m_nics;
+}
+
+/** Counts elements and attributes of a file: those that mean something here, and others. */
+void
+CountElements(const Xml& element,
+              const std::string& name,
+              const std::string& path,
+              InputManifest::File& file)
+{
+    static const std::map<std::string, std::set<std::string>> known{
+        {"system", {"version"}},
+        {"cpu", {"arch", "vendor", "modelid"}},
+        {"pci", {"busid", "class", "link_speed", "link_width"}},
+        {"gpu", {"sm"}},
+        {"nvlink", {"target", "count", "tclass"}},
+        {"nic", {}},
+        {"net", {"speed"}}};
+    const auto attributes = known.find(name);
+    const auto where = [&path] { return path; };
+    if (attributes == known.end())
+    {
+        file.Ignore("element " + name, where);
+        return;
+    }
+    file.Use();
+    for (const auto& [child, content] : element)
+    {
+        if (child == "<xmlattr>")
+        {
+            for (const auto& [attribute, value] : content)
+            {
+                if (attributes->second.count(attribute) > 0)
+                {
+                    file.Use();
+                }
+                else
+                {
+                    file.Ignore("attribute " + attribute + " of " + name, where);
+                }
+            }
+        }
+        else if (child != "<xmlcomment>" && child != "<xmltext>")
+        {
+            CountElements(content, child, path, file);
+        }
+    }
 }
 
 void
@@ -378,6 +457,7 @@ BuildNccl(const TopologyRequest& request, TopologyGraph& graph)
         throw ConfigurationError(path + ": cannot be read (allowed: an XML topology of NCCL)");
     }
     const Xml system = ReadXmlTree(*text, path, "system", "an XML topology of NCCL");
+    CountElements(system, "system", path, InputManifest::Begin(path));
     FileContents contents;
     NcclServer server(path, request, contents);
     std::map<std::size_t, uint32_t> rails; // by number of the NIC
@@ -417,7 +497,10 @@ BuildNccl(const TopologyRequest& request, TopologyGraph& graph)
 const Registry<TopologyBuilder>::Entry g_nccl(
     "nccl",
     {"servers that an XML topology of NCCL describes, joined by a switch for each of their NICs",
-     {MakeCountKey("servers", "servers; by default as many as the ranks need", 65536)},
+     {MakeCountKey("servers", "servers; by default as many as the ranks need", 65536),
+      MakeCountKey("nvlinks",
+                   "NVLinks of each GPU to the NVSwitches of its server, if the file has none",
+                   64)},
      &BuildNccl,
      FirstValue{"PATH", "a readable file", false, true, {}}});
 

@@ -16,8 +16,14 @@ void
 BuildFromContents(const FileContents& contents, TopologyGraph& graph)
 {
     std::vector<bool> forwards(contents.nodes, false); // hosts that forward and need a router
+    std::vector<uint32_t> links(contents.nodes, 0);
     for (const FileLink& link : contents.links)
     {
+        for (uint32_t node : {link.link.a, link.link.b})
+        {
+            const bool isHost = contents.hostsForward && !contents.isSwitch[node];
+            forwards[node] = forwards[node] || (isHost && ++links[node] > 1);
+        }
         const auto& [a, b] = std::pair(link.link.a, link.link.b);
         if (!contents.isSwitch[a] && !contents.isSwitch[b])
         {

@@ -36,13 +36,14 @@ struct FileContents
     std::vector<bool> isSwitch;            ///< by node
     std::vector<uint32_t> scaleUpSwitches; ///< switches that join the GPUs of a server
     TopologyShape shape;                   ///< properties
+    bool hostsForward{false};              ///< whether hosts with several links forward
     std::vector<FileLink> links;           ///< in the order of the file
 };
 
 /**
  * @ingroup distributed-training-fabric
  * Numbers the nodes of a file: hosts in their order, and then switches. A host with a link to
- * another host forwards, so it gets a router.
+ * another host forwards, so it gets a router; FileContents::hostsForward adds others.
  * @param contents of the file
  * @param graph empty; gets hosts, switches, links and properties
  */

@@ -32,6 +32,33 @@ FormatSum(double rate)
                        : std::to_string(static_cast<uint64_t>(rate / 1e12)) + "Tbps";
 }
 
+/** @return hosts of ranks that have no path to others; empty if all have */
+std::string
+FindUnreachable(const TopologyGraph& topology, uint32_t ranks)
+{
+    uint64_t pairs = 0;
+    std::string first;
+    ShortestPaths paths(topology);
+    for (uint32_t to = 0; to < ranks; to++)
+    {
+        paths.Search(to);
+        for (uint32_t from = 0; from < ranks; from++)
+        {
+            if (!paths.IsReached(from))
+            {
+                first = pairs++ == 0 ? "host " + std::to_string(from) + " has no path to host " +
+                                           std::to_string(to)
+                                     : first;
+            }
+        }
+        if (to == 0 && pairs == 0)
+        {
+            return ""; // links have two directions
+        }
+    }
+    return first + "; " + std::to_string(pairs) + " ordered pairs have none";
+}
+
 } // namespace
 
 std::string
@@ -70,6 +97,12 @@ DescribeTopology(const TopologyGraph& topology, uint32_t ranks)
     line("switches") << topology.switches << "\n";
     line("links") << topology.links.size() - ofHosts << " between switches, " << ofHosts
                   << " of hosts" << (byRate.empty() ? "" : "; " + byRate) << "\n";
+    const std::string apart = FindUnreachable(topology, ranks);
+    if (!apart.empty())
+    {
+        line("unreachable") << apart << "\n";
+        return text.str();
+    }
     line("diameter") << paths.GetLongestPath(ranks).links << " links, "
                      << FormatTime(paths.GetDiameter(ranks)) << " of propagation\n";
     line("bisection") << (bisection ? FormatSum(bisection->rate) + " each way" : "none") << "\n";

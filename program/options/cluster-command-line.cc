@@ -6,6 +6,7 @@
 
 #include "cluster-command-line.h"
 
+#include "core/input-manifest.h"
 #include "schedule/schedule-file.h"
 #include "topology/topology-report.h"
 
@@ -127,6 +128,9 @@ ClusterCommandLine::AddNetworkTo(ProgramOptions& options)
                     "hosts, switches and links",
                     m_cluster.topology,
                     &DescribeAlternatives<TopologyBuilder>);
+    options.AddBool("strict",
+                    "refuses input files of which something is ignored or assumed",
+                    InputManifest::strict);
     options.AddBool("print-topology",
                     "describe the topology (counts, diameter, bisection) and end",
                     m_printTopology);
@@ -403,8 +407,12 @@ ClusterCommandLine::ShowTopology() const
 {
     if (m_printTopology && Processes::GetId() == 0)
     {
-        std::cout << DescribeTopology(GetTopology(), static_cast<uint32_t>(m_cluster.ranks))
-                  << std::flush;
+        std::cout << DescribeTopology(GetTopology(), static_cast<uint32_t>(m_cluster.ranks));
+        for (const std::string& line : InputManifest::GetLines())
+        {
+            std::cout << "input       " << line << "\n";
+        }
+        std::cout << std::flush;
         ExportTopology();
     }
     return m_printTopology;

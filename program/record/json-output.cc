@@ -6,6 +6,8 @@
 
 #include "json-output.h"
 
+#include "core/input-manifest.h"
+
 #include "ns3/training-output-file.h"
 #include "ns3/training-processes.h"
 
@@ -66,7 +68,7 @@ GetConfiguration(JsonValue options,
     {
         resolved.Set(option, value);
     }
-    return options.Set("resolved", resolved);
+    return options.Set("resolved", resolved).Set("inputs", InputManifest::ToJson());
 }
 
 std::string

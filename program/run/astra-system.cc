@@ -290,6 +290,21 @@ ReadAstraSystem(const std::string& path, bool lenient)
     return AstraSystemReader(path, lenient).Read(*text);
 }
 
+std::vector<uint32_t>
+GetAstraSizes(const std::string& topology)
+{
+    std::vector<uint32_t> sizes;
+    const std::string name = KeyValues::Split(topology).GetName();
+    if (name == "astra-network")
+    {
+        for (const AstraDimension& dimension : ReadAstraNetwork(topology.substr(name.size() + 1)))
+        {
+            sizes.push_back(dimension.size);
+        }
+    }
+    return sizes;
+}
+
 std::string
 AstraSystem::MakeCollective(const std::vector<uint32_t>& sizes) const
 {
@@ -329,17 +344,7 @@ AstraSystem::ApplyTo(const ProgramOptions& given, TrainingRunOptions& job) const
     job.notes.insert(job.notes.end(), problems.begin(), problems.end());
     if (!given.IsGiven("collective") && !given.IsGiven("schedule"))
     {
-        std::vector<uint32_t> sizes;
-        const KeyValues topology = KeyValues::Split(job.cluster.topology);
-        if (topology.GetName() == "astra-network")
-        {
-            for (const AstraDimension& dimension :
-                 ReadAstraNetwork(job.cluster.topology.substr(topology.GetName().size() + 1)))
-            {
-                sizes.push_back(dimension.size);
-            }
-        }
-        job.cluster.algorithm = MakeCollective(sizes);
+        job.cluster.algorithm = MakeCollective(GetAstraSizes(job.cluster.topology));
         const TypeId type = ScheduledCommunicator::GetTypeId();
         const auto set = [&](const std::string& name, const std::string& value) {
             if (IsDefaultUnchanged(type, name))

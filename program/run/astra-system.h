@@ -69,6 +69,14 @@ struct AstraSystem
  */
 AstraSystem ReadAstraSystem(const std::string& path, bool lenient);
 
+/**
+ * @ingroup distributed-training-helper
+ * @param topology as --topology has it
+ * @return NPUs of each dimension of a network of ASTRA-sim 2, innermost first; empty for others
+ * @throw ConfigurationError if its file is wrong
+ */
+std::vector<uint32_t> GetAstraSizes(const std::string& topology);
+
 } // namespace ns3::training
 
 #endif // DISTRIBUTED_TRAINING_ASTRA_SYSTEM_H

@@ -9,6 +9,7 @@
 #include "core/input-file.h"
 #include "formats/workload-format.h"
 #include "parallel/transformer-graph.h"
+#include "run/astra-system.h"
 
 #include "ns3/collective-operation.h"
 #include "ns3/in-network-system.h"
@@ -150,16 +151,16 @@ CheckFormat(const std::string& workload)
 
 /** @return whether the number of ranks is that of the job */
 bool
-IsOpen(uint64_t ranks)
+IsOpen(const ClusterOptions& cluster)
 {
-    return ranks == 0 || ranks == ClusterOptions().ranks;
+    return cluster.ranks == 0 || (!cluster.hasRanks && cluster.ranks == ClusterOptions().ranks);
 }
 
 /** Takes the number of ranks from a job, if the options leave it open. */
 void
 SetRanks(TrainingRunOptions& options, uint32_t ranks)
 {
-    if (IsOpen(options.cluster.ranks))
+    if (IsOpen(options.cluster))
     {
         options.cluster.ranks = ranks;
     }
@@ -187,9 +188,11 @@ MakeFromFile(TrainingRunOptions& options)
                                  std::to_string(options.model.parallel.gradientBytes),
                                  " with a trace (allowed: none, as a trace has its own sizes)");
     }
-    const uint64_t ranks = IsOpen(options.cluster.ranks) ? 0 : options.cluster.ranks;
-    FormatResult file =
-        ReadWorkloadFormat(options.workload, static_cast<uint32_t>(ranks), options.lenient);
+    const uint64_t ranks = IsOpen(options.cluster) ? 0 : options.cluster.ranks;
+    FormatResult file = ReadWorkloadFormat(options.workload,
+                                           static_cast<uint32_t>(ranks),
+                                           options.lenient,
+                                           GetAstraSizes(options.cluster.topology));
     JobPlan plan;
     plan.format = file.format;
     plan.isUniform = file.isUniform;

@@ -185,11 +185,16 @@ ShowSummary(TrainingRunOptions& job)
     summary.format = plan.format;
     summary.problems = plan.notes;
     JsonValue document = summary.ToJson();
-    document.Set("version", GetVersion());
+    document.Set("version", GetVersion()).Set("inputs", InputManifest::ToJson());
     JsonOutput(job.json).Write(document);
     if (job.json != "-" && Processes::GetId() == 0)
     {
-        std::cout << summary.Format() << std::flush;
+        std::cout << summary.Format();
+        for (const std::string& line : InputManifest::GetLines())
+        {
+            std::cout << "input: " << line << "\n";
+        }
+        std::cout << std::flush;
     }
 }
 
@@ -247,6 +252,7 @@ RunTrainingJob(const std::vector<std::string>& arguments)
         ReadAstraSystem(system, job.lenient).ApplyTo(options, job);
     }
     job.cluster.storageHosts = job.life.GetStorageHosts();
+    job.cluster.hasRanks = options.IsGiven("ranks");
     if (job.model.HasTransformer() && !options.IsGiven("ranks"))
     {
         job.cluster.ranks = job.model.MakePlan(0)->GetRanks();
@@ -281,6 +287,7 @@ RunTrainingJob(const std::vector<std::string>& arguments)
         return TrainRepeatedly(job, options, repeated) ? 0 : 4;
     }
     TrainingRun run(job);
+    job.cluster.ranks = run.GetPlan().graph->GetRanks(); // those of a file
     run.SetConfiguration(options.ToJson());
     const auto [operation, bytes] = run.GetPlan().GetLargestCollective();
     if (cluster.ShowSchedule(run.GetCluster(), operation, bytes))

@@ -134,6 +134,7 @@ class JobKeys
         uint64_t& ranks = training.cluster.ranks;
         const std::size_t hosts = m_job.hosts.size();
         const bool isGiven = m_options.IsGiven("ranks");
+        training.cluster.hasRanks = isGiven || hosts > 0;
         if ((m_job.placement == "list") != (hosts > 0))
         {
             throw ConfigurationError("placement=" + m_job.placement +

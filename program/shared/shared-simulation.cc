@@ -92,6 +92,7 @@ SharedSimulation::MakePlan(const SharedJob& options, Job& job) const
     TrainingRunOptions training = options.training;
     training.cluster = m_options.cluster;
     training.cluster.ranks = options.training.cluster.ranks;
+    training.cluster.hasRanks = options.training.cluster.hasRanks;
     training.payload = m_options.isReal ? "real" : "virtual";
     training.gradients = m_options.gradients;
     const uint64_t ranks = options.hosts.empty() ? training.cluster.ranks : options.hosts.size();

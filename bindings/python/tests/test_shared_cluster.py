@@ -95,9 +95,12 @@ def test_a_file_for_each_job(program, program_json, tmp_path):
 
 @pytest.mark.parametrize("transport", ["rdma", "tcp", "uec"])
 def test_a_stuck_job_beside_endless_traffic(program, tmp_path, transport):
-    """A rank that waits for a message that nobody sends, while other flows go on."""
+    """Ranks that wait for each other's message before they send, while other flows go on."""
     trace = tmp_path / "trace.goal"
-    trace.write_text("num_ranks 2\nrank 0 {\nl1: recv 8b from 1 tag 7\n}\nrank 1 {\n}\n")
+    trace.write_text(
+        "num_ranks 2\nrank 0 {\na: recv 8b from 1\nb: send 8b to 1\nb requires a\n}\n"
+        "rank 1 {\na: recv 8b from 0\nb: send 8b to 0\nb requires a\n}\n"
+    )
     jobs = tmp_path / "jobs.toml"
     jobs.write_text(
         f'[[job]]\nname = "stuck"\nworkload = "{trace}"\n'
