@@ -20,6 +20,9 @@ namespace ns3::training
 namespace
 {
 
+/// Queue that a packet memory must admit for marks to have an effect: eight large frames, bytes.
+constexpr double LEAST_QUEUE = 72000;
+
 /** @return whether the user has set a threshold */
 bool
 AreSet(const AttributeList& attributes)
@@ -75,12 +78,17 @@ EcnMarking::Limit(const AttributeList& attributes, const Fabric& fabric)
         {
             fastest = std::max(fastest, device->GetPort(port).GetRate());
         }
+        const double limit = device->GetBuffer().GetQueueLimit();
+        if (limit < LEAST_QUEUE) // all of it is headroom: it pauses before it could mark
+        {
+            continue;
+        }
         DoubleValue kmin;
         DoubleValue kmax;
         device->GetAttribute("EcnKminPerGbps", kmin);
         device->GetAttribute("EcnKmaxPerGbps", kmax);
         RedCurve curve{kmin.Get(), kmax.Get(), 0};
-        curve.Limit(device->GetBuffer().GetQueueLimit() / (static_cast<double>(fastest) * 1e-9));
+        curve.Limit(limit / (static_cast<double>(fastest) * 1e-9));
         device->SetAttribute("EcnKminPerGbps", DoubleValue(curve.kminPerGbps));
         device->SetAttribute("EcnKmaxPerGbps", DoubleValue(curve.kmaxPerGbps));
     }
