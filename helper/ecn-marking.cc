@@ -13,6 +13,7 @@
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ns3::training
 {
@@ -106,7 +107,7 @@ EcnMarking::Describe(const Fabric& fabric, DataRate rate) const
         DoubleValue perGbps;
         device.GetAttribute(attribute, perGbps);
         const double gbps = static_cast<double>(rate.GetBitRate()) * 1e-9;
-        return FormatDouble(perGbps.Get() * gbps * 1e-3) + " kB";
+        return FormatDouble(std::round(perGbps.Get() * gbps * 1e-3)) + " kB";
     };
     DoubleValue pmax;
     device.GetAttribute("EcnPmax", pmax);
