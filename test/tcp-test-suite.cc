@@ -371,8 +371,8 @@ struct MarkingTest
         options.transport = "rdma";
         Check(options,
               {10485.76, 20971.52},
-              "ECN for dcqcn: switches mark from 1048.576 kB on, up to 5 %, all frames above "
-              "2097.152 kB at 100Gbps\n");
+              "ECN for dcqcn: switches mark from 1049 kB on, up to 5 %, all frames above "
+              "2097 kB at 100Gbps\n");
         options.congestionControl = "dcqcn:preset=hpcc";
         Check(options, {4000, 16000}, "ECN for dcqcn" + red);
         // Half of a pool of packet memory that holds no longer queue, or a fifth with PFC.

@@ -363,6 +363,7 @@ struct ResultStoreTestCase
             record.exposedExpertS = 4.5;
             record.exposedOtherS = 5.5;
             record.otherIdleS = 6.5;
+            record.overlapCostS = 7.5;
             record.busbwGBps = 12.5;
             record.lowerBoundS = 0.375;
             record.scalingEfficiency = 0.75;
@@ -382,7 +383,8 @@ struct ResultStoreTestCase
                               "ISO 8601");
         const std::vector<std::pair<std::string, std::string>> tables{
             {"iteration",
-             "1|0|1|0.0|1.0|1.0|0.75|0.0625|0.5|0.625|0.25|0.03125|0.125|1.5|2.5|3.5|4.5|5.5|6.5|"
+             "1|0|1|0.0|1.0|1.0|0.75|0.0625|0.5|0.625|0.25|0.03125|0.125|1.5|2.5|3.5|4.5|5.5|6.5|7."
+             "5|"
              "12.5|"
              "0.375|0.75|1|0|"},
             {"collective", "1|1|0|2|all-reduce|ring|5000000000|0.25|0.5|6|0.375|a to b|0|"},
