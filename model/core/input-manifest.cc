@@ -54,18 +54,6 @@ MakePartList(const std::map<std::string, InputManifest::Part>& parts)
 } // namespace
 
 void
-InputManifest::File::Assume(const std::string& what, const std::string& where)
-{
-    read++;
-    Part& part = assumed[what];
-    if (part.count++ == 0)
-    {
-        part.first = where;
-        CheckStrict(where + ": " + what + " is assumed");
-    }
-}
-
-void
 InputManifest::CheckStrict(const std::string& what)
 {
     if (strict)

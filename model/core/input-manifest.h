@@ -52,19 +52,14 @@ class InputManifest
 
         /**
          * @param what name of a part that has no effect
-         * @param where returns its place
+         * @param where returns its place, or that of the first one
+         * @param count parts of this name
          * @throw ConfigurationError with --strict
          */
         template <class Where>
-        void Ignore(const std::string& what, const Where& where)
+        void Ignore(const std::string& what, const Where& where, uint64_t count = 1)
         {
-            read++;
-            Part& part = ignored[what];
-            if (part.count++ == 0)
-            {
-                part.first = where();
-                CheckStrict(part.first + ": " + what + " is ignored");
-            }
+            Add(ignored[what], what, "ignored", where, count);
         }
 
         /**
@@ -72,7 +67,32 @@ class InputManifest
          * @param where its place
          * @throw ConfigurationError with --strict
          */
-        void Assume(const std::string& what, const std::string& where);
+        void Assume(const std::string& what, const std::string& where)
+        {
+            Add(
+                assumed[what],
+                what,
+                "assumed",
+                [&where] { return where; },
+                1);
+        }
+
+      private:
+        template <class Where>
+        void Add(Part& part,
+                 const std::string& what,
+                 const char* fate,
+                 const Where& where,
+                 uint64_t count)
+        {
+            read += count;
+            part.count += count;
+            if (part.count == count)
+            {
+                part.first = where();
+                CheckStrict(part.first + ": " + what + " is " + fate);
+            }
+        }
     };
 
     /**

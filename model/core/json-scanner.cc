@@ -12,6 +12,7 @@
 #include "training-configuration-error.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace ns3::training
@@ -29,14 +30,22 @@ JsonScanner::~JsonScanner()
     const bool isStrict = std::exchange(InputManifest::strict, false);
     InputManifest::File& file = InputManifest::Begin(m_path);
     file.Use(m_used);
+    std::map<std::size_t, std::pair<const std::string*, uint64_t>> keys; // by first place
     for (const auto& [key, part] : m_ignored)
     {
-        const auto end = m_text.begin() + static_cast<std::ptrdiff_t>(part.second);
-        file.Ignore("key '" + key + "'", [&] {
-            return m_path + ":" + std::to_string(std::count(m_text.begin(), end, '\n') + 1);
-        });
-        file.read += part.first - 1;
-        file.ignored["key '" + key + "'"].count = part.first;
+        keys[part.second] = {&key, part.first};
+    }
+    auto counted = m_text.begin(); // lines up to here; the text may be long and have many keys
+    std::ptrdiff_t line = 1;
+    for (const auto& [place, key] : keys)
+    {
+        const auto end = m_text.begin() + static_cast<std::ptrdiff_t>(place);
+        line += std::count(counted, end, '\n');
+        counted = end;
+        file.Ignore(
+            "key '" + *key.first + "'",
+            [&] { return m_path + ":" + std::to_string(line); },
+            key.second);
     }
     InputManifest::strict = isStrict;
 }

@@ -36,7 +36,6 @@ constexpr double MOST = 1000;
 OverlapCost
 OverlapCost::Read(const std::string& text, const std::string& hostModel, bool isMeasured)
 {
-    const bool hasCopies = hostModel != NONE;
     if (text == AUTOMATIC)
     {
         const auto& entry = Registry<HostModelEntry>::Find(KeyValues::Split(hostModel).GetName());
@@ -66,7 +65,7 @@ OverlapCost::Read(const std::string& text, const std::string& hostModel, bool is
         *factor = *number;
         begin = std::min(end + 1, text.size());
     }
-    if (!hasCopies && cost.IsPaid())
+    if (hostModel == NONE && cost.IsPaid())
     {
         throw ConfigurationError(
             "overlap-cost",

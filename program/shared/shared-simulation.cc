@@ -478,17 +478,15 @@ SharedSimulation::Run()
             }
         }
         const SharedJobResult& job = result.jobs[i];
-        const std::string advice =
-            job.HasStarted()
-                ? AdviseAlgorithm(m_cluster, m_jobs[i].plan, GetMean(job.iterations), job.hosts)
-                : "";
-        if (!advice.empty())
-        {
-            result.warnings.push_back(name + advice);
-        }
         if (!job.HasStarted())
         {
             continue;
+        }
+        const std::string advice =
+            AdviseAlgorithm(m_cluster, m_jobs[i].plan, GetMean(job.iterations), job.hosts);
+        if (!advice.empty())
+        {
+            result.warnings.push_back(name + advice);
         }
         for (const std::string& text : AdviseJob(m_jobs[i].plan,
                                                  m_options.jobs[i].training.gpu,
