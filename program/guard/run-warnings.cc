@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <boost/format.hpp>
 #include <iomanip>
-#include <map>
 #include <set>
 #include <sstream>
 
@@ -94,22 +93,28 @@ struct EqualPorts
     const FabricPort* busiest{nullptr}; ///< that port
 };
 
-/**
- * @param busy time for which each port of the fabric sent, s
- * @return the busiest group of equal-cost ports that ECMP filled unevenly; no ports: there is none
- */
+/** @return time for which a port sent, s */
+double
+GetBusySeconds(const FabricPort& port)
+{
+    return 8.0 * static_cast<double>(port.GetCounters().transmittedBytes) /
+           static_cast<double>(port.GetRate());
+}
+
+/** @return the busiest equal-cost ports that ECMP filled unevenly; no ports: there are none */
 EqualPorts
-FindUnevenPorts(const Fabric& fabric, const std::map<const FabricPort*, double>& busy)
+FindUnevenPorts(const Fabric& fabric)
 {
     EqualPorts found;
     const std::size_t endpoints = fabric.hostOfEndpoint.size();
     const std::size_t step = std::max<std::size_t>(1, endpoints / MAX_LOOKED_AT);
     for (const Ptr<SwitchDevice>& device : fabric.devicesOfSwitches)
     {
+        const ForwardingTable& table = device->GetTable();
         std::set<const uint16_t*> seen;
         for (std::size_t endpoint = 0; endpoint < endpoints; endpoint += step)
         {
-            const auto group = device->GetTable().Get(static_cast<uint32_t>(endpoint));
+            const auto group = table.Get(static_cast<uint32_t>(endpoint));
             if (group.size() < 2 || !seen.insert(group.begin()).second)
             {
                 continue;
@@ -119,7 +124,7 @@ FindUnevenPorts(const Fabric& fabric, const std::map<const FabricPort*, double>&
             for (uint16_t index : group)
             {
                 const FabricPort* port = &device->GetPort(index);
-                const double time = busy.at(port);
+                const double time = GetBusySeconds(*port);
                 equal.mean += time / static_cast<double>(group.size());
                 if (time > equal.most)
                 {
@@ -145,30 +150,29 @@ AddUnevenPaths(std::vector<std::string>& warnings, const Cluster& cluster)
     {
         return;
     }
-    std::map<const FabricPort*, double> busy;
-    std::map<const FabricPort*, std::string> names;
+    const EqualPorts uneven = FindUnevenPorts(fabric);
     double ofHosts = 0;
-    for (uint32_t link = 0; link < fabric.channels.size(); link++)
+    std::string name;
+    for (uint32_t link = 0; uneven.ports > 0 && link < fabric.channels.size(); link++)
     {
         const TopologyGraph::Link& ends = fabric.topology.links[link];
+        const bool isOfHost = std::min(ends.a, ends.b) < fabric.topology.hosts;
         for (uint32_t end = 0; end < 2; end++)
         {
             const FabricPort& port = fabric.channels[link]->GetPort(end);
-            const double time = 8.0 * static_cast<double>(port.GetCounters().transmittedBytes) /
-                                static_cast<double>(ends.rate.GetBitRate());
-            busy[&port] = time;
-            names[&port] = fabric.GetEndName(link, end) + " -> " + fabric.GetEndName(link, 1 - end);
-            ofHosts = std::min(ends.a, ends.b) < fabric.topology.hosts ? std::max(ofHosts, time)
-                                                                       : ofHosts;
+            ofHosts = isOfHost ? std::max(ofHosts, GetBusySeconds(port)) : ofHosts;
+            if (&port == uneven.busiest)
+            {
+                name = fabric.GetEndName(link, end) + " -> " + fabric.GetEndName(link, 1 - end);
+            }
         }
     }
-    const EqualPorts uneven = FindUnevenPorts(fabric, busy);
     if (uneven.most > ofHosts)
     {
         warnings.push_back(
             (boost::format("flows collide by ecmp: %s, one of %d equal links, carries %.1f times "
                            "their mean (see --path=adaptive and --path=spray)") %
-             names[uneven.busiest] % uneven.ports % (uneven.most / uneven.mean))
+             name % uneven.ports % (uneven.most / uneven.mean))
                 .str());
     }
 }

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import sys
 from pathlib import Path
@@ -121,6 +120,8 @@ def _add_validate(parser: argparse.ArgumentParser) -> None:
 
 
 def _validate(arguments: argparse.Namespace) -> int:
+    import pandas
+
     only = arguments.only.split(",") if arguments.only else None
     most = MOST_BYTES if arguments.most is None else to_bytes(arguments.most)
     frame = validate(only, most, arguments.workers)
@@ -132,7 +133,6 @@ def _validate(arguments: argparse.Namespace) -> int:
             print(text)
             return 0
         Path(arguments.json).write_text(text + "\n", encoding="utf-8")
-    pandas = importlib.import_module("pandas")
     with pandas.option_context("display.max_colwidth", 70, "display.float_format", "{:.4g}".format):
         for table, rows in frame.groupby("table", sort=False):
             print(f"{table}: {rows['source'].iloc[0]}")

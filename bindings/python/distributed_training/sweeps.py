@@ -257,7 +257,7 @@ def sweep(
         by_id = dict(zip(run_ids, each))
         rest = _Sweep(kept, by_id, retries)
         lost: dict[int, str] = {}
-        with _make_bar(len(by_id)) as bar, contextlib.closing(rest.run(executor, workers)) as steps:
+        with make_bar(len(by_id)) as bar, contextlib.closing(rest.run(executor, workers)) as steps:
             bar.update(len(by_id) - len(rest.missing))
             for lost in steps:
                 bar.update(len(by_id) - len(rest.missing) - bar.n)
@@ -283,7 +283,7 @@ def read_sweep(store: Union[str, os.PathLike[str]], each_run: bool = False) -> p
     return make_frame(list(points.values()))
 
 
-def _make_bar(total: int) -> Any:
+def make_bar(total: int) -> Any:
     """Return a progress bar for a terminal or a notebook; elsewhere it is silent."""
     from tqdm.auto import tqdm
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Union
 from .collective_benchmark import CollectiveBenchmark
 from .near_names import did_you_mean
 from .program import Program, get_program_class
-from .sweeps import _make_bar, run_each
+from .sweeps import make_bar, run_each
 
 if TYPE_CHECKING:
     import pandas
@@ -77,7 +77,7 @@ def validate(
         run for name in names if not only or name in only for run in _plan(name, int(most_bytes))
     ]
     found: dict[int, list[dict[str, Any]]] = {}
-    with _make_bar(len(runs)) as bar:
+    with make_bar(len(runs)) as bar:
         for index, result in run_each((run.job for run in runs), workers=workers):
             if isinstance(result, Exception):
                 raise result
@@ -133,7 +133,7 @@ def _plan(name: str, most_bytes: int) -> Iterator[_Run]:
     for options, group in itertools.groupby(rows, get_options):
         listed = list(group)
         sizes = [row["bytes"] for row in listed if to_bytes(row["bytes"]) <= most_bytes]
-        # Of a table whose rows are all larger the smallest one is run.
+        # Of an operation whose rows are all larger the smallest one is run.
         sizes = sizes or [min((row["bytes"] for row in listed), key=to_bytes)]
         yield _Run(CollectiveBenchmark(**options, bytes=sizes), name, head, listed)
 

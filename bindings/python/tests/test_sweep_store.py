@@ -455,7 +455,7 @@ def test_progress_in_terminal_and_notebook_only(monkeypatch, capsys):
 
     python = types.SimpleNamespace(get_ipython=ZMQInteractiveShell)
     monkeypatch.setitem(sys.modules, "IPython", python)
-    assert not sweeps._make_bar(1).disable
+    assert not sweeps.make_bar(1).disable
 
 
 @pytest.mark.extensive
