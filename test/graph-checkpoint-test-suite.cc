@@ -26,7 +26,8 @@ constexpr double RATE = 1e6;
 std::shared_ptr<TaskGraph>
 MakeJob(uint32_t ranks)
 {
-    const std::vector<TaskGroups> groups{TaskGroups{Parallelism::DATA, {}}};
+    std::vector<TaskGroups> groups(1);
+    groups.front().parallelism = Parallelism::DATA;
     return std::make_shared<WrittenGraph>(ranks, groups, [](TaskWriter& writer, uint32_t) {
         writer.Compute(1, MilliSeconds(ITERATION));
         GraphTask reduce;

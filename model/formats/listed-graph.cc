@@ -134,7 +134,8 @@ ListedGraph::AddGroup(const std::vector<uint32_t>& ranks, Parallelism parallelis
     });
     if (groups == m_groups.end())
     {
-        m_groups.push_back({parallelism, {}, false});
+        m_groups.emplace_back();
+        m_groups.back().parallelism = parallelism;
         groups = m_groups.end() - 1;
     }
     groups->groups.push_back(ranks);
