@@ -75,7 +75,7 @@ NcclTables::Measure(const PublishedCase& point, const std::string& hostModel)
     return run.measurements.back().busBandwidth;
 }
 
-/** @return published bus bandwidth, GB/s: mean, least and most; a rounded number is a range */
+/** @return published bus bandwidth, GB/s: value, least and most; a rounded number is a range */
 std::array<double, 3>
 GetPublished(const PublishedCase& point, double transferred)
 {
@@ -85,10 +85,6 @@ GetPublished(const PublishedCase& point, double transferred)
     {
         const double bandwidth = transferred / value * 1e-3;
         return {bandwidth, bandwidth, bandwidth};
-    }
-    if (point.Get("least") > 0)
-    {
-        return {value, point.Get("least"), point.Get("most")};
     }
     const double rounding = std::max(0., point.Get("rounding"));
     return {value * factor, (value - rounding) * factor, (value + rounding) * factor};

@@ -187,6 +187,7 @@ class TopologyCodesign
     JsonValue m_rows{JsonValue::Array()};
     PublishedTable m_figures{{{"figure", "", -28},
                               {"unit", "", 1},
+                              {"role", "role", -11, "", "  ", true},
                               {"source", "source", 0, "", "  ", true},
                               {"published", "published", 9, "%.2f"},
                               {"ours", "ours", 9, "%.2f"},
@@ -340,6 +341,7 @@ TopologyCodesign::AddFigure(const std::string& figure, const std::vector<Reading
             const auto closest = std::min_element(readings.begin(), readings.end(), isCloser);
             m_figures.AddRow({figure,
                               each.GetText("unit"),
+                              each.GetText("role"),
                               each.GetText("source"),
                               published,
                               readings[0].value,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,6 +118,7 @@ def _add_validate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=int, help="runs at a time [number of cores]")
     parser.add_argument("--json", metavar="FILE", help="file for all rows; - is the output")
     parser.add_argument("--html", metavar="FILE", help="page with all rows and plots")
+    parser.add_argument("--summary", metavar="FILE", help="CSV file for a row of each table")
 
 
 def _validate(arguments: argparse.Namespace) -> int:
@@ -124,21 +126,29 @@ def _validate(arguments: argparse.Namespace) -> int:
 
     only = arguments.only.split(",") if arguments.only else None
     most = MOST_BYTES if arguments.most is None else to_bytes(arguments.most)
+    for output in (arguments.html, arguments.json, arguments.summary):
+        if output and output != "-" and not os.access(Path(output).parent, os.W_OK):
+            raise ValueError(f"{output}: no file can be written there")
     frame = validate(only, most, arguments.workers)
+    for failure in frame.attrs["failures"]:
+        print(f"validate: {failure}", file=sys.stderr)
+    status = int(bool(frame.attrs["failures"]))
     if arguments.html:
         write_validation_page(frame, arguments.html)
+    if arguments.summary:
+        summarize_validation(frame).round(1).to_csv(arguments.summary, index=False)
     if arguments.json:
         text = json.dumps({"rows": json.loads(frame.to_json(orient="records"))}, indent=2)
         if arguments.json == "-":
             print(text)
-            return 0
+            return status
         Path(arguments.json).write_text(text + "\n", encoding="utf-8")
     with pandas.option_context("display.max_colwidth", 70, "display.float_format", "{:.4g}".format):
         for table, rows in frame.groupby("table", sort=False):
             print(f"{table}: {rows['source'].iloc[0]}")
             print(rows.drop(columns=["table", "source"]).to_string(index=False, na_rep="-"), end="\n\n")
         print(summarize_validation(frame).to_string(index=False, na_rep="-"))
-    return 0
+    return status
 
 
 # Name: help, function that adds the arguments, function that returns the exit status.

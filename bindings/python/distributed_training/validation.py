@@ -54,7 +54,8 @@ def validate(
     """Run everything that has been measured or published, and return it beside ours.
 
     The columns are table, source, row, role, unit, published, ours and error_percent. A role is
-    "calibration (NAME)", if that row gave a constant of ours, or else "predicted". Measured tables
+    "calibration (NAME)", if that row gave a constant of ours; "property", if it follows from
+    definitions or other rows, without a simulated network; else "predicted". Measured tables
     are CSV files in the folder measured/ of this package: their columns are options of
     collective-benchmark, "published" and "calibrates", and their comments give title, source,
     unit and the column of the result. Other tables are those of the programs in PROGRAMS.
@@ -64,7 +65,9 @@ def validate(
         most_bytes: size of the largest collectives; larger rows have no number of ours.
         workers: runs at a time; by default the number of cores.
 
-    Raises ValueError for an unknown table, and what Program.run() raises.
+    A run that fails leaves its rows out, and the others in: frame.attrs["failures"] lists why.
+
+    Raises ValueError for an unknown table.
     """
     import pandas
 
@@ -77,14 +80,17 @@ def validate(
         run for name in names if not only or name in only for run in _plan(name, int(most_bytes))
     ]
     found: dict[int, list[dict[str, Any]]] = {}
+    failures: list[str] = []
     with make_bar(len(runs)) as bar:
         for index, result in run_each((run.job for run in runs), workers=workers):
             if isinstance(result, Exception):
-                raise result
-            found[index] = list(_read(runs[index], result.data))
+                failures.append(f"{runs[index].table}: {result}")
+            else:
+                found[index] = list(_read(runs[index], result.data))
             bar.update()
-    rows = [row for index in range(len(runs)) for row in found[index]]
+    rows = [row for index in sorted(found) for row in found[index]]
     frame = pandas.DataFrame(rows, columns=list(_COLUMNS))
+    frame.attrs["failures"] = failures
     frame["error_percent"] = 100 * (frame["ours"] / frame["published"] - 1)
     return frame
 
@@ -97,7 +103,8 @@ def list_validations() -> list[str]:
 def summarize_validation(frame: pandas.DataFrame) -> pandas.DataFrame:
     """Return a row for each table of validate(): how many rows, and the errors of predicted ones.
 
-    Errors are absolute values, %: the median, the 90th percentile, the largest.
+    Errors are absolute values, %: the median, the 90th percentile, the largest. Rows that are
+    neither predicted nor without a number of ours are counted as calibrations and properties.
     """
     import pandas
 
@@ -108,7 +115,8 @@ def summarize_validation(frame: pandas.DataFrame) -> pandas.DataFrame:
             {
                 "table": name,
                 "rows": len(rows),
-                "calibration": int((rows["role"] != "predicted").sum()),
+                "calibration": int(rows["role"].str.startswith("calibration").sum()),
+                "property": int((rows["role"] == "property").sum()),
                 "not_run": int(rows["ours"].isna().sum()),
                 "predicted": len(errors),
                 "median_percent": errors.median(),
@@ -174,14 +182,19 @@ def _read(run: _Run, data: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 "ours": ours.get(to_bytes(row["bytes"])),
             }
         return
-    for rows in data.values():
+    for name, rows in data.items():
         for row in rows if isinstance(rows, list) else []:
             if isinstance(row, dict) and "published_GBps" in row:
                 size = _show_bytes(row["bytes"])
                 text = f"{row['cluster']}: {row['operation']}, {row['algorithm']}, {size}"
                 numbers = {"unit": "GB/s", "published": row["published_GBps"]}
                 row = {"figure": text, **row, **numbers, "ours": row["nccl_GBps"]}
-            if isinstance(row, dict) and row.get("published") and row.get("ours") is not None:
+            elif name == "steps":  # of schedules, which no packet takes part in
+                text = f"steps of {row['contender']}, {row['topology']}"
+                row = {"figure": text, "role": "property", **row}
+            if not isinstance(row, dict) or row.get("ours") is None:
+                continue
+            if row.get("figure") and row.get("published"):
                 kept = {name: row.get(name, "") for name in ("source", "unit", "published", "ours")}
                 role = row.get("role") or "predicted"
                 yield {"table": run.table, "row": row["figure"], "role": role, **kept}

@@ -47,7 +47,7 @@ def write_validation_page(
         f"{_KIND.decode()} -->\n<html lang='en'><meta charset='utf-8'>",
         f"<title>Validation</title><style>{_STYLE}</style><h1>Validation</h1>",
         "<p>Measured and published numbers beside ours. Errors are those of predicted rows: ours over "
-        "published, less 1. A calibration row gave a constant.</p>",
+        "published, less 1. A calibration row gave a constant; a property needs no network.</p>",
         _format_table(summary),
     ]
     for name, rows in frame.groupby("table", sort=False):
@@ -70,7 +70,7 @@ def _draw(name: str, rows: pandas.DataFrame) -> str:
 
     figure = matplotlib.figure.Figure(figsize=(8, 3), layout="constrained")
     axes = figure.subplots()
-    for role, marker in (("predicted", "o"), ("calibration", "x")):
+    for role, marker in (("predicted", "o"), ("calibration", "x"), ("property", "+")):
         chosen = rows[rows["role"].str.startswith(role)]
         for unit, group in chosen.groupby("unit", sort=False):
             label = f"{role}, {unit}" if unit else role

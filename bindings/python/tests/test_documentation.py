@@ -457,7 +457,7 @@ def test_suites_are_those_that_exist():
     sources = "".join(path.read_text(encoding="utf-8") for path in REPOSITORY.glob("test/*.cc"))
     names = re.findall(r'\bSuite g_suite\(\s*"(.*?)"', sources)
     suites = {f"distributed-training-{name}" for name in names}
-    assert set(read_names("validation.rst", "suites")) == suites
+    assert set(read_names("test-suites.rst", "suites")) == suites
 
 
 # A quantity with one of these words needs a unit after it.

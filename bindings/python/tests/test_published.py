@@ -59,7 +59,7 @@ def test_published_rows_name_their_source(paper):
     for name, table in get_tables(paper).items():
         for key, row in table.get("rows", {}).items():
             role = row.get("role", "predicted")
-            assert role in ("predicted", "calibration") or role.startswith("{"), f"{name}.{key}"
+            assert role in ("predicted", "calibration", "property") or role.startswith("{"), f"{name}.{key}"
             if "published" in row:
                 assert row.get("source", table.get("source")), f"{name}.{key}"
             if isinstance(row.get("published"), str):

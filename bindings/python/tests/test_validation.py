@@ -78,6 +78,19 @@ def test_rows_of_a_program(program_json):
     assert list(frame["error_percent"]) == pytest.approx([row["error_percent"] for row in rows])
 
 
+def test_runs_that_fail_leave_the_others(monkeypatch):
+    def run_each(jobs, workers):
+        listed = list(jobs)
+        yield 0, RuntimeError("no memory")
+        yield 1, listed[1].run()
+
+    monkeypatch.setattr(validation, "run_each", run_each)
+    frame = dt.validate(["nvlink-mesh-a100"], most_bytes=8)
+    assert frame.attrs["failures"] == ["nvlink-mesh-a100: no memory"]
+    _, rows = read_table("nvlink-mesh-a100")
+    assert 0 < len(frame) < len(rows)
+
+
 def test_every_program_of_published_numbers_is_a_table():
     text = (REPOSITORY / "examples/published.toml").read_text()
     programs = {line[1:-1] for line in text.splitlines() if line[:1] == "[" and "." not in line}
@@ -92,8 +105,19 @@ def test_command(environment, tmp_path):
     bad = run("--only=rack")
     assert (bad.returncode, bad.stdout) == (2, "")
     assert bad.stderr.startswith("validate: table 'rack'; did you mean") and "racks" in bad.stderr
+    there = run("--only=racks", "--html=no/page.html")
+    assert (there.returncode, there.stderr) == (2, "validate: no/page.html: no file can be written there\n")
     assert run("--most=1X").stderr.startswith("validate: '1X' is no size (allowed: ")
     good = run("--only=nvlink-mesh-a100", "--most=8", "--json=rows.json")
     assert good.returncode == 0 and "median_percent" in good.stdout
     rows = json.loads((tmp_path / "rows.json").read_text())["rows"]
     assert {row["role"] for row in rows if row["ours"]} == {"predicted"}
+
+
+@pytest.mark.takes_forever
+def test_page_of_validation_is_current(environment, tmp_path):
+    """doc/validation.csv is what the command writes."""
+    command = [sys.executable, "-m", "distributed_training", "validate", "--summary=validation.csv"]
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, cwd=tmp_path)
+    own = (tmp_path / "validation.csv").read_text()
+    assert own == (REPOSITORY / "doc/validation.csv").read_text()
