@@ -8,44 +8,22 @@
 #define DISTRIBUTED_TRAINING_EVENT_WINDOWS_H
 
 #include "bucket-scheduler.h"
+#include "engine/far-events.h"
+#include "engine/window-hosts.h"
+#include "engine/window-item.h"
+#include "engine/window-lists.h"
+#include "engine/window-node.h"
+#include "engine/window-turn.h"
 
 #include "ns3/event-impl.h"
 #include "ns3/simulator.h"
-#include "ns3/training-prefetch.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <vector>
 
 namespace ns3::training
 {
-
-class FabricPort;
-class HostDevice;
-
-/** The event that is being executed: what ns-3's event loop knows of it. */
-struct CurrentEvent
-{
-    uint64_t time{0};                        ///< time stamp, time steps
-    uint32_t uid{0};                         ///< uid; 0: a frame arrives
-    uint32_t context{Simulator::NO_CONTEXT}; ///< node
-};
-
-/** A node that executes events in windows. */
-struct WindowNode
-{
-    uint32_t id{0};                         ///< id of the node
-    std::vector<const HostDevice*> devices; ///< of a host: its ports; none: a switch
-
-    /// @return whether two nodes are the same
-    friend bool operator==(const WindowNode& a, const WindowNode& b)
-    {
-        return a.id == b.id && a.devices == b.devices;
-    }
-};
 
 /**
  * @ingroup distributed-training-fabric
@@ -68,7 +46,7 @@ class EventWindows
     static constexpr uint64_t MAX_LENGTH = uint64_t{1} << 30;
 
     /** Takes an event. (time, node, uid, event) */
-    using Taker = std::function<void(uint64_t, uint32_t, uint32_t, EventImpl*)>;
+    using Taker = WindowHosts::Taker;
 
     /**
      * @param current the executed event, which this class sets; must outlive it
@@ -131,25 +109,25 @@ class EventWindows
     /** @return number of events that wait */
     uint64_t GetSize() const
     {
-        return m_size;
+        return m_kept - GetExecuted() - m_hosts.GetPassedOn();
     }
 
     /** @return number of events executed so far */
     uint64_t GetExecuted() const
     {
-        return m_executed;
+        return m_turn.GetExecuted();
     }
 
     /** @return the event that was executed with the latest time, and among these the last node */
     const CurrentEvent& GetLast() const
     {
-        return m_last;
+        return m_turn.GetLast();
     }
 
     /** @return whether a node is executing its events */
     bool IsExecuting() const
     {
-        return m_executing != NONE;
+        return m_turn.GetIndex() != NONE;
     }
 
     /** @return end of the current window, time steps */
@@ -171,7 +149,10 @@ class EventWindows
      * Begins a window: passes on the events of hosts that come after one that is not quiet. May be
      * called again.
      */
-    void Screen();
+    void Screen()
+    {
+        m_hosts.Screen();
+    }
 
     /**
      * Executes the events of a node before another event, and passes on the other events of a host
@@ -194,7 +175,10 @@ class EventWindows
      * Passes on the events of all hosts in the current window: something else acts on any of them.
      * Call ExecuteBefore() first.
      */
-    void OrderAll();
+    void OrderAll()
+    {
+        m_hosts.OrderAll();
+    }
 
     /**
      * @param context a node; Has() must be true
@@ -232,164 +216,33 @@ class EventWindows
     void Recover();
 
   private:
-    /** An event of a known node in a known window. */
-    struct Item
-    {
-        Item() = default;
+    using Item = WindowItem;
+    using Items = WindowItems;
 
-        // Lets vectors be filled from registers: a copy of an Item just made would wait for it.
-        Item(uint64_t itsKey, EventImpl* itsImpl)
-            : key(itsKey),
-              impl(itsImpl)
-        {
-        }
-
-        uint64_t key{0}; // order within the window: offset of the time, order of simultaneous ones
-        EventImpl* impl{nullptr};
-    };
-
-    // The order of simultaneous events is that of BucketScheduler: arrivals by port, and the others
-    // by uid.
-
-    /// Key bit that is set for all events except arrivals.
-    static constexpr uint64_t NO_FRAME = uint64_t{1} << 32;
-    /// The bits above it hold the offset of the time in the window.
-    static constexpr uint32_t OFFSET_SHIFT = 33;
-    /// The others: order of simultaneous events.
-    static constexpr uint64_t ORDER = (uint64_t{1} << OFFSET_SHIFT) - 1;
-    /// Of an arrival: the port number, with the next bit below it.
-    static constexpr uint32_t INGRESS_SHIFT = 1;
-    /// Key bit of the arrival of an acknowledgement at a host.
-    static constexpr uint64_t ACK = 1;
-
-    /// Prefetch distances in events: a frame, what its arrival needs, and what that leads to.
-    static constexpr std::size_t AHEAD = 8;
-    static constexpr std::size_t MIDDLE = 5;
-    static constexpr std::size_t NEAR = 3;
-
-    using Items = std::vector<Item>;
-
-    /** An event beyond the windows that have lists of each node. */
-    struct FarItem
-    {
-        uint64_t time;
-        uint64_t order; // lower part of an Item's key
-        EventImpl* impl;
-        uint32_t index;
-    };
-
-    static constexpr uint32_t NONE = 0xffffffff;
-    static constexpr uint64_t SLOTS = 8; // windows that have lists; more take more cache lines
-
-    static constexpr uint64_t FAR_SLOTS = 1024; // windows that have a list of all nodes
-    static constexpr uint64_t NEVER = std::numeric_limits<uint64_t>::max();
-
-    struct Node
-    {
-        std::array<Items, SLOTS> items; // of window w at w modulo SLOTS
-    };
-
-    /** What is known of a host, small, as it is looked at in each window. */
-    struct Host
-    {
-        const HostDevice* device{nullptr}; // the first one
-        uint64_t ordered{NEVER};           // window in which its events are passed on
-        uint64_t quiet{0};                 // value of m_epoch when found quiet; 0: unknown
-        bool isLoud{false};                // not quiet the last time: none of its events is kept
-    };
-
-    /** The arrival of an acknowledgement at a host, which is not quiet if it ends a message. */
-    struct AckArrival
-    {
-        Item item;
-        uint32_t index;
-    };
-
-    /** Sorts the earliest event first. */
-    struct Earlier
-    {
-        bool operator()(const Item& a, const Item& b) const;
-    };
-
-    /** Of a heap with the earliest event on top. */
-    struct FarLater
-    {
-        bool operator()(const FarItem& a, const FarItem& b) const;
-    };
-
-    /** @return whether the events of a host in the current window are passed on */
-    bool IsOrdered(uint32_t index) const
-    {
-        return m_hosts[index - m_switches].ordered == m_window || m_ordered == m_window;
-    }
+    static constexpr uint32_t NONE = WindowTurn::NONE;
 
     bool Keeps(uint64_t time, uint32_t index, const EventImpl& impl) const;
-    bool IsQuiet(uint32_t index) const;
-    void PassOn(uint64_t time, uint64_t order, uint32_t index, EventImpl* impl);
-    void PassOn(uint32_t index, const Item& item);
-    void PassOnAll(uint32_t index);
-    void PassOnFrom(uint32_t index, const Item& first);
-    void ScreenAcks(const std::vector<AckArrival>& acks);
-    std::vector<FarItem> TakeAll();
+    std::vector<FarEvents::Item> TakeAll();
     void Place(uint64_t time, uint64_t order, uint32_t index, EventImpl* impl);
-    void InsertNow(uint64_t key, EventImpl* impl);
-    void Append(uint64_t slot, uint32_t index, uint64_t key, EventImpl* impl);
     void Execute(uint32_t index, uint64_t limit);
     void Sort(Items& items, uint32_t index);
-    bool SortRoughly(Items& items);
     void ExecuteUpTo(uint32_t index, uint64_t limit);
     void OrderFrom(uint32_t index, uint64_t key);
-    void PutBack();
-
-    /// Prefetches an event: switches read only the first cache line of a frame.
-    static void Prefetch(const Item& item, bool isAtHost)
-    {
-        __builtin_prefetch(item.impl, 1);
-        if (isAtHost || item.key & NO_FRAME)
-        {
-            __builtin_prefetch(reinterpret_cast<const char*>(item.impl) + 64, 1);
-        }
-    }
-
-    void PrefetchAhead();
-    void PrefetchList(uint32_t index) const;
-    void PrefetchNodes(const std::vector<uint32_t>& active, std::size_t current) const;
 
     CurrentEvent& m_current;
-    CurrentEvent m_last{0, 0, 0};
-    const Taker m_passOn;
     std::vector<WindowNode> m_who;   // switches first
     uint32_t m_switches{0};          // number of switches among them
     std::vector<uint32_t> m_indices; // by node id; NONE: not here
-    std::vector<Node> m_nodes;
-    std::vector<Host> m_hosts; // in the order of m_who, without the switches
-    std::array<std::vector<uint32_t>, SLOTS> m_active;    // nodes that have events in a window
-    std::array<std::vector<AckArrival>, SLOTS> m_acks;    // in a window
-    std::array<std::vector<FarItem>, FAR_SLOTS> m_coming; // of window w at w modulo FAR_SLOTS
-    uint64_t m_nComing{0};                                // number of events in m_coming
-    std::vector<FarItem> m_reached;                       // scratch of Enter()
-    std::vector<FarItem> m_far;     // heap of those even later, the earliest on top
-    Items m_sorted;                 // scratch of Sort()
-    std::vector<uint32_t> m_begins; // scratch of Sort()
-    // LIFO lists of empty lists with memory, still cached: those of switches, which are longer, and
-    // those of hosts.
-    std::array<std::vector<Items>, 2> m_spare;
+    WindowLists m_lists;
+    FarEvents m_far; // beyond the windows that have lists
+    WindowHosts m_hosts;
+    WindowTurn m_turn;
+    WindowItemSorter m_sorter;
     uint64_t m_length{0};
-    uint64_t m_window{0};      // number of the current window
-    uint64_t m_ordered{NEVER}; // window in which the events of all hosts are passed on
-    uint64_t m_epoch{1};       // changes when something may have happened to any host
-    uint64_t m_end{0};         // its end, time steps
-    bool m_isLarge{false};     // the state of nodes is prefetched, too
-    uint64_t m_size{0};
-    uint64_t m_executed{0};
-
-    // The node that is executing events.
-    uint32_t m_executing{NONE};
-    Items m_batch; // its events of the window, in order
-    std::size_t m_nextInBatch{0};
-    std::array<const FabricPort*, NEAR> m_egress{}; // of coming frames in m_batch; null: unknown
-    Items m_added;                                  // events added meanwhile, in order
-    std::size_t m_nextAdded{0};
+    uint64_t m_window{0};  // number of the current window
+    uint64_t m_end{0};     // its end, time steps
+    bool m_isLarge{false}; // the state of nodes is prefetched, too
+    uint64_t m_kept{0};    // events added, less those removed
 };
 
 } // namespace ns3::training

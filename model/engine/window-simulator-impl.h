@@ -8,7 +8,7 @@
 #define DISTRIBUTED_TRAINING_WINDOW_SIMULATOR_IMPL_H
 
 #include "bucket-scheduler.h"
-#include "engine/event-windows.h"
+#include "engine/window-loop.h"
 
 #include "ns3/event-id.h"
 #include "ns3/nstime.h"
@@ -17,12 +17,8 @@
 #include "ns3/scheduler.h"
 #include "ns3/simulator-impl.h"
 
-#include <atomic>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <list>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -75,11 +71,11 @@ class WindowSimulatorImpl : public SimulatorImpl
     ~WindowSimulatorImpl() override;
 
     /// A time after all events.
-    static constexpr uint64_t NEVER = std::numeric_limits<uint64_t>::max();
+    static constexpr uint64_t NEVER = WindowLoop::NEVER;
 
     /// Exchanges events with other processes. Takes a time not after the next event of this
     /// process, time steps, and returns one not after the next event of any process. NEVER: none.
-    using Exchange = std::function<uint64_t(uint64_t)>;
+    using Exchange = WindowLoop::Exchange;
 
     /**
      * Makes this event loop the default of the global value SimulatorImplementationType. Must be
@@ -150,53 +146,12 @@ class WindowSimulatorImpl : public SimulatorImpl
     uint64_t GetEventCount() const override;
 
   private:
-    /** An event scheduled by another thread, which does not know the time. */
-    struct ForeignEvent
-    {
-        uint32_t context;
-        uint64_t delay;
-        EventImpl* impl;
-    };
-
     void DoDispose() override;
-    void Insert(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl);
-    void InsertInOrder(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl);
-    uint32_t InsertNew(uint64_t time, uint32_t context, EventImpl* impl);
-    static void CatchUp(void* self, uint32_t node);
-    static void OnSink(void* self);
-    static void ScheduleFor(void* self, uint32_t context, uint64_t time, EventImpl* impl);
-    Scheduler::Event TakeNext();
-    void DrainWindows();
-    void ChooseNodes();
-    void TakeForeignEvents();
-    uint64_t GetEarliestTime() const;
-    bool BeginRound();
-    bool HasEventInRound() const;
-    void RunInOrder();
-    void RunInWindows();
-    void Execute(uint64_t time, uint32_t context, uint32_t uid, EventImpl* impl);
-    void ExecuteOthers();
-    void SynchronizeNow();
-    void CatchUpNow(uint32_t node);
 
     bool m_usesWindows{true};
-    bool m_stop{false};
-    bool m_choosesAgain{false}; // which nodes execute events in windows: a sink was connected
-    CurrentEvent m_current;
-    uint32_t m_uid; // of the next event
-    uint64_t m_executed{0};
-    uint64_t m_size{0}; // number of events in m_events
-    EventWindows m_windows;
-    Exchange m_exchange; // null: this is the only process
-    uint64_t m_lookAhead{EventWindows::MAX_LENGTH};
-    uint64_t m_roundEnd{NEVER}; // where a window ends, if there are windows
-    Ptr<Scheduler> m_events;
-    BucketScheduler* m_buckets{nullptr}; // m_events, or null if it is another scheduler
+    WindowLoop m_loop;
     std::list<EventId> m_destroyEvents;
     std::thread::id m_mainThread;
-    std::atomic<bool> m_hasForeignEvents{false};
-    std::mutex m_foreignMutex;
-    std::vector<ForeignEvent> m_foreignEvents;
 };
 
 } // namespace ns3::training
