@@ -219,7 +219,7 @@ DropReasonTestCase::Hosts()
     In(10000000, [this]() { Send(6, LOSSLESS); });
     Check(DropReason::PAUSE_STORM, 6, 6);
 
-    Make().devices[1]->SetRdmaReceiver(nullptr);
+    Make().devices[1]->SetRdmaEngine(nullptr);
     Send(4, LOSSLESS);
     Check(DropReason::NO_RECEIVER, 4, 4);
 }

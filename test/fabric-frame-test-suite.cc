@@ -132,7 +132,7 @@ TestFabricConservation()
     uint64_t misdelivered = 0;
     for (uint32_t host = 0; host < HOSTS; host++)
     {
-        fabric.devices[host]->SetRdmaReceiver([&, host](Frame* frame) {
+        SetRdmaReceiver(fabric.devices[host], [&, host](Frame* frame) {
             delivered++;
             deliveredBytes += frame->bytes;
             misdelivered += frame->destination != host;

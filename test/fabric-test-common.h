@@ -121,11 +121,39 @@ Note(Arrivals& arrivals, Frame* frame)
     Frame::Free(frame);
 }
 
+/** Passes RoCE frames to a function. */
+class FrameFunction : public RdmaEngine
+{
+  public:
+    /** @param receiver the function */
+    explicit FrameFunction(std::function<void(Frame*)> receiver)
+        : m_receiver(std::move(receiver))
+    {
+    }
+
+    void Receive(Frame* frame) override
+    {
+        m_receiver(frame);
+    }
+
+  private:
+    std::function<void(Frame*)> m_receiver;
+};
+
+/** Makes a function take over every RoCE frame that arrives at a host. */
+inline void
+SetRdmaReceiver(Ptr<HostDevice> device, std::function<void(Frame*)> receiver)
+{
+    static std::vector<std::unique_ptr<FrameFunction>> engines; // devices may outlive a test
+    engines.push_back(std::make_unique<FrameFunction>(std::move(receiver)));
+    device->SetRdmaEngine(engines.back().get());
+}
+
 /** Makes a host record received frames. */
 inline void
 NoteArrivals(Ptr<HostDevice> device, Arrivals& arrivals)
 {
-    device->SetRdmaReceiver([&arrivals](Frame* frame) { Note(arrivals, frame); });
+    SetRdmaReceiver(device, [&arrivals](Frame* frame) { Note(arrivals, frame); });
 }
 
 /** Owner of a bare port. */

@@ -92,7 +92,7 @@ TestFabricTopology(const std::string& spec, uint32_t ranks, const Expected& expe
     uint64_t delivered = 0;
     for (uint32_t host = 0; host < graph.hosts; host++)
     {
-        fabric.devices[host]->SetRdmaReceiver([&delivered, host](Frame* frame) {
+        SetRdmaReceiver(fabric.devices[host], [&delivered, host](Frame* frame) {
             delivered += frame->destination == host;
             Frame::Free(frame);
         });

@@ -101,7 +101,7 @@ RdmaDeliveryTestCase::Draw(uint64_t most)
 void
 RdmaDeliveryTestCase::Mangle(RdmaNetwork& network, uint32_t host)
 {
-    network.fabric.devices[host]->SetRdmaReceiver([this, &network, host](Frame* frame) {
+    SetRdmaReceiver(network.fabric.devices[host], [this, &network, host](Frame* frame) {
         RdmaQueuePair* queuePair = &network.Get(host, frame->destinationQp);
         const auto pass = [this, queuePair](Frame* passed) {
             if (!Chance(mischief.late))

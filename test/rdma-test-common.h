@@ -171,7 +171,7 @@ class RdmaNetwork
     /** @param host host of the tap @param tap called for every RoCE frame that arrives there */
     void SetTap(uint32_t host, Tap tap)
     {
-        fabric.devices[host]->SetRdmaReceiver([this, host, tap](Frame* frame) {
+        SetRdmaReceiver(fabric.devices[host], [this, host, tap](Frame* frame) {
             if (tap(*frame))
             {
                 Frame::Free(frame);

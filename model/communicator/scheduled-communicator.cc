@@ -6,7 +6,6 @@
 
 #include "scheduled-communicator.h"
 
-#include "core/attribute-choice.h"
 #include "message-tag.h"
 
 #include "ns3/abort.h"
@@ -187,18 +186,6 @@ ScheduledCommunicator::Split(const std::vector<uint32_t>& ranks, Planner planner
                        number,
                        members);
     return communicator;
-}
-
-void
-ScheduledCommunicator::SetOrder(std::string name)
-{
-    if (Registry<CollectiveOrder>::All().count(name) == 0)
-    {
-        ThrowInvalidAttribute("ScheduledCommunicator::Order",
-                              name,
-                              Registry<CollectiveOrder>::Names());
-    }
-    m_collectives.GetOrder().SetOrder(name);
 }
 
 void

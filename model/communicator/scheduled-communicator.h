@@ -225,7 +225,11 @@ class ScheduledCommunicator : public Communicator
   private:
     void DoDispose() override;
     void Clear();
-    void SetOrder(std::string name);
+
+    void SetOrder(std::string name)
+    {
+        m_collectives.GetOrder().SetOrder(name);
+    }
 
     std::string GetOrder() const
     {

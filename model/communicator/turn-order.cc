@@ -6,6 +6,7 @@
 
 #include "turn-order.h"
 
+#include "core/attribute-choice.h"
 #include "message-tag.h"
 
 #include <algorithm>
@@ -16,6 +17,12 @@ namespace ns3::training
 void
 TurnOrder::SetOrder(const std::string& name)
 {
+    if (Registry<CollectiveOrder>::All().count(name) == 0)
+    {
+        ThrowInvalidAttribute("ScheduledCommunicator::Order",
+                              name,
+                              Registry<CollectiveOrder>::Names());
+    }
     m_order = &Registry<CollectiveOrder>::Find(name);
     m_name = name;
 }

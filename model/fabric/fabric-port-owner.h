@@ -15,6 +15,7 @@
 #include "ns3/traced-callback.h"
 
 #include <cstdint>
+#include <string>
 
 namespace ns3::training
 {
@@ -146,6 +147,18 @@ class FabricPortOwner
     }
 
   protected:
+    /** @param weights eight numbers, the attribute Weights */
+    void SetWeights(std::string weights)
+    {
+        m_scheduling.ReadWeights("Weights", weights);
+    }
+
+    /** @return the attribute Weights */
+    std::string GetWeights() const
+    {
+        return m_scheduling.WriteWeights();
+    }
+
     PortScheduling m_scheduling; ///< @see GetScheduling()
 
     TracedCallback<uint16_t, uint8_t, uint64_t>

@@ -7,7 +7,6 @@
 #include "host-device.h"
 
 #include "core/field-accessor.h"
-#include "fabric-wire-format.h"
 #include "fabric/endpoint-address.h"
 #include "fabric/ip-frame.h"
 #include "state-visitor.h"
@@ -23,37 +22,11 @@
 #include "ns3/training-prefetch.h"
 #include "ns3/uinteger.h"
 
-#include <algorithm>
-
 namespace ns3::training
 {
 
 NS_LOG_COMPONENT_DEFINE("TrainingHostDevice");
 NS_OBJECT_ENSURE_REGISTERED(HostDevice);
-
-namespace
-{
-
-/** Passes frames to a function. */
-class RdmaReceiverFunction : public RdmaEngine
-{
-  public:
-    /** @param receiver the function */
-    explicit RdmaReceiverFunction(std::function<void(Frame*)> receiver)
-        : m_receiver(std::move(receiver))
-    {
-    }
-
-    void Receive(Frame* frame) override
-    {
-        m_receiver(frame);
-    }
-
-  private:
-    std::function<void(Frame*)> m_receiver;
-};
-
-} // namespace
 
 TypeId
 HostDevice::GetTypeId()
@@ -151,14 +124,18 @@ HostDevice::GetTypeId()
     return tid;
 }
 
-HostDevice::HostDevice() = default;
+HostDevice::HostDevice()
+    : m_receiver(m_receiving, [this](Frame* frame) { Deliver(frame); })
+{
+}
+
 HostDevice::~HostDevice() = default;
 
 void
 HostDevice::DoDispose()
 {
     SetRdmaEngine(nullptr);
-    m_programReceivers.clear();
+    m_programReceivers.Clear();
     if (m_program)
     {
         m_program->Dispose();
@@ -187,52 +164,7 @@ HostDevice::SetEndpoint(uint32_t endpoint)
 {
     m_endpoint = endpoint;
     m_port = Create<FabricPort>(*this, GetNode()->GetId(), static_cast<uint16_t>(GetIfIndex()));
-}
-
-HostReceiveBuffer&
-HostDevice::UseReceiveBuffer()
-{
-    if (!m_receiveBuffer)
-    {
-        m_receiveBuffer =
-            std::make_unique<HostReceiveBuffer>(*m_port, m_receiving, [this](Frame* frame) {
-                Deliver(frame);
-            });
-    }
-    return *m_receiveBuffer;
-}
-
-void
-HostDevice::SetNeighbors(std::shared_ptr<IpNeighbors> neighbors)
-{
-    m_neighbors = std::move(neighbors);
-}
-
-FabricPort&
-HostDevice::GetPort()
-{
-    return *m_port;
-}
-
-const FabricPort&
-HostDevice::GetPort() const
-{
-    return *m_port;
-}
-
-void
-HostDevice::SetRdmaEngine(RdmaEngine* engine)
-{
-    m_rdmaEngine = engine;
-    m_rdmaReceiver = nullptr;
-}
-
-void
-HostDevice::SetRdmaReceiver(std::function<void(Frame*)> receiver)
-{
-    m_rdmaReceiver =
-        receiver ? std::make_unique<RdmaReceiverFunction>(std::move(receiver)) : nullptr;
-    m_rdmaEngine = m_rdmaReceiver.get();
+    m_receiver.SetPort(*m_port);
 }
 
 void
@@ -254,9 +186,8 @@ HostDevice::IsUnobserved() const
 bool
 HostDevice::IsQuiet(int64_t duration) const
 {
-    return m_port->IsPlain() && !m_program && m_receiving.rate.GetBitRate() == 0 &&
-           (!m_receiveBuffer || m_receiveBuffer->IsEmpty()) && m_rdmaEngine &&
-           m_rdmaEngine->IsQuiet(duration);
+    return m_port->IsPlain() && !m_program && m_receiver.IsUnlimited() && m_receiver.IsEmpty() &&
+           m_rdmaEngine && m_rdmaEngine->IsQuiet(duration);
 }
 
 bool
@@ -279,7 +210,7 @@ HostDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumbe
     {
         return DropPacket(packet, DropReason::TOO_LONG);
     }
-    const uint32_t destination = FindDestination(header, dest);
+    const uint32_t destination = IpNeighbors::Resolve(m_neighbors.get(), *this, header, dest);
     if (destination == IpNeighbors::NONE)
     {
         return DropPacket(packet, DropReason::NO_ROUTE);
@@ -292,23 +223,6 @@ HostDevice::Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumbe
     frame->priority = m_ipPriority;
     m_port->Send(frame);
     return true;
-}
-
-uint32_t
-HostDevice::FindDestination(const Ipv4Header& header, const Address& mac)
-{
-    if (Mac48Address::IsMatchingType(mac) && !Mac48Address::ConvertFrom(mac).IsGroup())
-    {
-        const auto endpoint = FindEndpoint(Mac48Address::ConvertFrom(mac));
-        return !endpoint || (m_neighbors && *endpoint >= m_neighbors->GetSize()) ? IpNeighbors::NONE
-                                                                                 : *endpoint;
-    }
-    if (m_neighbors)
-    {
-        return m_neighbors->FindNextHop(this, header);
-    }
-    const uint32_t address = header.GetDestination().Get();
-    return address < FIRST_IPV4_ADDRESS ? IpNeighbors::NONE : address - FIRST_IPV4_ADDRESS;
 }
 
 bool
@@ -325,34 +239,10 @@ HostDevice::DropPacket(Ptr<Packet> packet, DropReason reason)
     return false;
 }
 
-void
-HostDevice::SetWeights(std::string weights)
-{
-    m_scheduling.ReadWeights("HostDevice::Weights", weights);
-}
-
-std::string
-HostDevice::GetWeights() const
-{
-    return m_scheduling.WriteWeights();
-}
-
-void
-HostDevice::NotifyLinkChange()
-{
-    CallLinkChange();
-}
-
 Time
 HostDevice::GetPauseResponse(uint64_t bitsPerSecond) const
 {
     return ResolvePauseResponse(m_pauseResponse, bitsPerSecond);
-}
-
-uint64_t
-HostDevice::GetHeldBytes(uint16_t, uint8_t priority) const
-{
-    return m_receiveBuffer ? m_receiveBuffer->GetHeldBytes(priority) : 0;
 }
 
 void
@@ -366,31 +256,22 @@ HostDevice::SetProgram(Ptr<NicProgram> program)
     m_port->AddLatency(m_program->GetSendLatency());
 }
 
-Ptr<NicProgram>
-HostDevice::GetProgram() const
-{
-    return m_program;
-}
-
 void
 HostDevice::SetReceiveRate(DataRate rate)
 {
     CatchUp();
     NS_LOG_INFO("endpoint " << m_endpoint << " processes received frames at " << rate);
     m_receiving.rate = rate;
-    if (rate.GetBitRate() == 0 && m_receiveBuffer)
-    {
-        m_receiveBuffer->Drain();
-    }
+    m_receiver.OnRate();
 }
 
 void
 HostDevice::Visit(StateVisitor& visitor)
 {
-    static_assert(StateVisitor::IsSize(sizeof(HostDevice) - sizeof(FabricNetDevice), 320),
+    static_assert(StateVisitor::IsSize(sizeof(HostDevice) - sizeof(FabricNetDevice), 360),
                   "a new member: visit it unless it stays, then correct the size");
     bool repeats = m_rdmaEngine && m_rdmaEngine->Visit(visitor, m_port->IsIdle(visitor.GetTime()));
-    repeats = repeats && !m_program && m_receiving.rate.GetBitRate() == 0 && !HasSinks();
+    repeats = repeats && !m_program && m_receiver.IsUnlimited() && !HasSinks();
     m_port->Visit(visitor, repeats);
 }
 
@@ -449,13 +330,13 @@ HostDevice::Receive(Frame* frame, FabricPort&)
         ReceiveByProgram(frame);
         return;
     }
-    if (m_receiving.rate.GetBitRate() == 0)
+    if (m_receiver.IsUnlimited())
     {
         Deliver(frame);
     }
     else
     {
-        UseReceiveBuffer().Receive(frame, Time(0));
+        m_receiver.Receive(frame, Time(0));
     }
 }
 
@@ -469,28 +350,14 @@ HostDevice::ReceiveByProgram(Frame* frame)
     const Time service = m_program->GetReceiveTime(*frame);
     if (m_program->GetReceiveLatency().IsZero())
     {
-        StartReceive(frame, service);
+        m_receiver.Receive(frame, service);
         return;
     }
     Simulator::Schedule(m_program->GetReceiveLatency(),
-                        &HostDevice::StartReceive,
-                        this,
+                        &HostReceiver::Receive,
+                        &m_receiver,
                         frame,
                         service);
-}
-
-void
-HostDevice::StartReceive(Frame* frame, Time service)
-{
-    const bool isIdle = !m_receiveBuffer || m_receiveBuffer->IsEmpty();
-    if (m_receiving.rate.GetBitRate() == 0 && service.IsZero() && isIdle)
-    {
-        Deliver(frame);
-    }
-    else
-    {
-        UseReceiveBuffer().Receive(frame, service);
-    }
 }
 
 void
@@ -499,67 +366,36 @@ HostDevice::SetProgramReceiver(uint16_t protocol,
                                std::function<void(Frame*)> receiver)
 {
     NS_LOG_FUNCTION(this << protocol << key);
-    auto found =
-        std::find_if(m_programReceivers.begin(),
-                     m_programReceivers.end(),
-                     [=](const auto& receivers) { return receivers.protocol == protocol; });
-    if (found == m_programReceivers.end())
-    {
-        const WireFormat& format = WireFormat::Find(protocol);
-        NS_ABORT_MSG_IF(!format.key, "frames of " << format.name << " have no key of a receiver");
-        found = m_programReceivers.insert(found, {protocol, format.key, {}});
-    }
-    found->byKey[key] = std::move(receiver);
-}
-
-void
-HostDevice::DeliverToProgram(Frame* frame)
-{
-    for (const ProgramReceivers& receivers : m_programReceivers)
-    {
-        if (receivers.protocol != frame->protocol)
-        {
-            continue;
-        }
-        const auto found = receivers.byKey.find(receivers.getKey(*frame));
-        if (found != receivers.byKey.end() && found->second)
-        {
-            found->second(frame);
-            return;
-        }
-    }
-    m_port->Drop(frame, DropReason::NO_RECEIVER);
+    m_programReceivers.Set(protocol, key, std::move(receiver));
 }
 
 void
 HostDevice::Deliver(Frame* frame)
 {
+    bool isTaken = true;
     if (frame->kind == FrameKind::PROGRAM)
     {
-        DeliverToProgram(frame);
-        return;
+        isTaken = m_programReceivers.Deliver(frame);
     }
-    if (frame->kind != FrameKind::IP)
+    else if (frame->kind == FrameKind::IP)
     {
-        if (m_rdmaEngine)
+        const Ptr<Packet> packet = GetIpPacket(*frame);
+        m_macRxTrace(packet);
+        isTaken = PassUp(packet, frame->protocol, GetEndpointMacAddress(frame->source));
+        if (isTaken)
         {
-            m_rdmaEngine->Receive(frame);
+            Frame::Free(frame);
         }
-        else
-        {
-            m_port->Drop(frame, DropReason::NO_RECEIVER);
-        }
-        return;
     }
-    Ptr<Packet> packet = GetIpPacket(*frame);
-    const uint16_t protocol = frame->protocol;
-    const Mac48Address from = GetEndpointMacAddress(frame->source);
-    m_macRxTrace(packet);
-    if (PassUp(packet, protocol, from))
+    else if (m_rdmaEngine)
     {
-        Frame::Free(frame);
+        m_rdmaEngine->Receive(frame);
     }
     else
+    {
+        isTaken = false;
+    }
+    if (!isTaken)
     {
         m_port->Drop(frame, DropReason::NO_RECEIVER);
     }
@@ -568,27 +404,7 @@ HostDevice::Deliver(Frame* frame)
 bool
 HostDevice::BeginTransmit(Frame& frame, FabricPort&)
 {
-    return !m_program || SendByProgram(frame);
-}
-
-bool
-HostDevice::SendByProgram(Frame& frame)
-{
-    const uint32_t before = frame.bytes;
-    if (!m_program->OnSend(frame))
-    {
-        return false;
-    }
-    const Time service = m_program->GetSendTime(frame);
-    if (frame.bytes != before)
-    {
-        m_port->OnResize(frame, before);
-    }
-    if (service.IsStrictlyPositive())
-    {
-        m_port->Occupy(service);
-    }
-    return true;
+    return !m_program || m_program->Send(frame, *m_port);
 }
 
 } // namespace ns3::training

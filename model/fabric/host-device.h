@@ -9,9 +9,10 @@
 
 #include "fabric-net-device.h"
 #include "fabric-port.h"
-#include "host-receive-buffer.h"
+#include "host-receiver.h"
 #include "ip-neighbors.h"
 #include "nic-program.h"
+#include "program-receivers.h"
 #include "rdma-engine.h"
 
 #include "ns3/data-rate.h"
@@ -20,10 +21,7 @@
 #include "ns3/training-network-part.h"
 
 #include <functional>
-#include <map>
 #include <memory>
-#include <string>
-#include <vector>
 
 namespace ns3::training
 {
@@ -66,12 +64,22 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner, public Networ
      * has the address.
      * @param neighbors of all devices of the fabric
      */
-    void SetNeighbors(std::shared_ptr<IpNeighbors> neighbors);
+    void SetNeighbors(std::shared_ptr<IpNeighbors> neighbors)
+    {
+        m_neighbors = std::move(neighbors);
+    }
 
     /** @return its port */
-    FabricPort& GetPort();
+    FabricPort& GetPort()
+    {
+        return *m_port;
+    }
+
     /** @return its port */
-    const FabricPort& GetPort() const;
+    const FabricPort& GetPort() const
+    {
+        return *m_port;
+    }
 
     /**
      * Loads a NIC program.
@@ -81,16 +89,19 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner, public Networ
     void SetProgram(Ptr<NicProgram> program);
 
     /** @return its program, or null */
-    Ptr<NicProgram> GetProgram() const;
+    Ptr<NicProgram> GetProgram() const
+    {
+        return m_program;
+    }
 
     /** @param rate processing rate of received frames from now on; 0: unlimited */
     void SetReceiveRate(DataRate rate);
 
     /** @param engine takes over every RoCE frame that arrives; null: none; must outlive its use */
-    void SetRdmaEngine(RdmaEngine* engine);
-
-    /** @param receiver takes over every RoCE frame that arrives, in place of an engine */
-    void SetRdmaReceiver(std::function<void(Frame*)> receiver);
+    void SetRdmaEngine(RdmaEngine* engine)
+    {
+        m_rdmaEngine = engine;
+    }
 
     /** @return whether no trace sink, tap or program learns of quiet events, see RdmaEngine */
     bool IsUnobserved() const;
@@ -138,44 +149,37 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner, public Networ
     void Prefetch(const Frame& frame) override;
     const FabricPort* PrefetchSoon(const Frame& frame) override;
     bool BeginTransmit(Frame& frame, FabricPort& port) override;
-    void NotifyLinkChange() override;
-    uint64_t GetHeldBytes(uint16_t port, uint8_t priority) const override;
+
+    void NotifyLinkChange() override
+    {
+        CallLinkChange();
+    }
+
+    uint64_t GetHeldBytes(uint16_t, uint8_t priority) const override
+    {
+        return m_receiver.GetHeldBytes(priority);
+    }
+
     Time GetPauseResponse(uint64_t bitsPerSecond) const override;
 
     // NetDevice
     bool Send(Ptr<Packet> packet, const Address& dest, uint16_t protocolNumber) override;
 
   private:
-    /** The receivers of a protocol. */
-    struct ProgramReceivers
-    {
-        uint16_t protocol;                                     ///< protocol number
-        uint32_t (*getKey)(const Frame& frame);                ///< extracts a frame's key
-        std::map<uint32_t, std::function<void(Frame*)>> byKey; ///< receivers by key
-    };
-
     void DoDispose() override;
-    void SetWeights(std::string weights);
-    std::string GetWeights() const;
-    HostReceiveBuffer& UseReceiveBuffer();
     void ReceiveByProgram(Frame* frame);
-    void StartReceive(Frame* frame, Time service);
-    bool SendByProgram(Frame& frame);
     void Deliver(Frame* frame);
-    void DeliverToProgram(Frame* frame);
-    uint32_t FindDestination(const Ipv4Header& header, const Address& mac);
     bool DropPacket(Ptr<Packet> packet, DropReason reason);
 
     Ptr<FabricPort> m_port;
     RdmaEngine* m_rdmaEngine{nullptr};
-    std::unique_ptr<RdmaEngine> m_rdmaReceiver; // null: the engine is someone else's
-    std::vector<ProgramReceivers> m_programReceivers;
+    ProgramReceivers m_programReceivers;
     uint8_t m_ipPriority;
     uint64_t m_ipQueueLimit;
     Ptr<NicProgram> m_program;
     HostReceiveBuffer::Settings m_receiving;
-    std::unique_ptr<HostReceiveBuffer> m_receiveBuffer; // null: nothing has waited there
-    Time m_pauseResponse;                               // negative: limit of the standard
+    HostReceiver m_receiver;
+    Time m_pauseResponse; // negative: limit of the standard
     TracedCallback<Ptr<const Packet>> m_macTxTrace;
     TracedCallback<Ptr<const Packet>> m_macTxDropTrace;
     TracedCallback<Ptr<const Packet>> m_macRxTrace;

@@ -13,6 +13,7 @@
 #include "ns3/ipv4-routing-table-entry.h"
 #include "ns3/ipv4-static-routing.h"
 #include "ns3/ipv4.h"
+#include "ns3/mac48-address.h"
 #include "ns3/node.h"
 #include "ns3/socket.h"
 
@@ -77,6 +78,25 @@ void
 IpNeighbors::Remove(uint32_t endpoint)
 {
     m_devices.at(endpoint) = nullptr;
+}
+
+uint32_t
+IpNeighbors::Resolve(IpNeighbors* neighbors,
+                     FabricNetDevice& device,
+                     const Ipv4Header& header,
+                     const Address& mac)
+{
+    if (Mac48Address::IsMatchingType(mac) && !Mac48Address::ConvertFrom(mac).IsGroup())
+    {
+        const auto endpoint = FindEndpoint(Mac48Address::ConvertFrom(mac));
+        return !endpoint || (neighbors && *endpoint >= neighbors->GetSize()) ? NONE : *endpoint;
+    }
+    if (neighbors)
+    {
+        return neighbors->FindNextHop(&device, header);
+    }
+    const uint32_t address = header.GetDestination().Get();
+    return address < FIRST_IPV4_ADDRESS ? NONE : address - FIRST_IPV4_ADDRESS;
 }
 
 uint32_t

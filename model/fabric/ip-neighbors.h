@@ -52,6 +52,18 @@ class IpNeighbors
     uint32_t FindNextHop(Ptr<FabricNetDevice> device, const Ipv4Header& header);
 
     /**
+     * @param neighbors of the fabric; null: hosts have their usual addresses
+     * @param device that sends a packet
+     * @param header of the packet
+     * @param mac address that the stack gives it, or one that says nothing
+     * @return endpoint of its next hop, or NONE
+     */
+    static uint32_t Resolve(IpNeighbors* neighbors,
+                            FabricNetDevice& device,
+                            const Ipv4Header& header,
+                            const Address& mac);
+
+    /**
      * @param address of an interface on the fabric
      * @return its endpoint, or NONE
      */

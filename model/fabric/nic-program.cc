@@ -6,6 +6,8 @@
 
 #include "nic-program.h"
 
+#include "fabric-port.h"
+
 namespace ns3::training
 {
 
@@ -36,6 +38,26 @@ Time
 NicProgram::GetReceiveTime(const Frame&) const
 {
     return Time(0);
+}
+
+bool
+NicProgram::Send(Frame& frame, FabricPort& port)
+{
+    const uint32_t before = frame.bytes;
+    if (!OnSend(frame))
+    {
+        return false;
+    }
+    const Time service = GetSendTime(frame);
+    if (frame.bytes != before)
+    {
+        port.OnResize(frame, before);
+    }
+    if (service.IsStrictlyPositive())
+    {
+        port.Occupy(service);
+    }
+    return true;
 }
 
 void

@@ -15,6 +15,7 @@
 namespace ns3::training
 {
 
+class FabricPort;
 class HostDevice;
 
 /**
@@ -67,6 +68,14 @@ class NicProgram : public Object
      * @return whether to pass it to the host; if not, the program owns the frame now
      */
     virtual bool OnReceive(Frame& frame) = 0;
+
+    /**
+     * Lets the program see a frame that is about to be sent, and charges its time to the port.
+     * @param frame the frame
+     * @param port port of the NIC
+     * @return as OnSend()
+     */
+    bool Send(Frame& frame, FabricPort& port);
 
     /**
      * Called by HostDevice::SetProgram().

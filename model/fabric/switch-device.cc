@@ -124,18 +124,6 @@ SwitchDevice::GetPath() const
 }
 
 void
-SwitchDevice::SetWeights(std::string weights)
-{
-    m_scheduling.ReadWeights("SwitchDevice::Weights", weights);
-}
-
-std::string
-SwitchDevice::GetWeights() const
-{
-    return m_scheduling.WriteWeights();
-}
-
-void
 SwitchDevice::Configure()
 {
     if (ConfigureQueues())

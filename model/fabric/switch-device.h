@@ -161,8 +161,6 @@ class SwitchDevice : public Object, public TrafficManager, public ProgramHost, p
     void DoDispose() override;
     void SetPath(std::string name);
     std::string GetPath() const;
-    void SetWeights(std::string weights);
-    std::string GetWeights() const;
     void Forward(Frame* frame);
     void EndRecirculation(Frame* frame);
 

@@ -45,11 +45,6 @@ SharedSimulation::GetRanks(const std::vector<Job>& jobs)
     return ranks;
 }
 
-SharedSimulation::SimulationScope::~SimulationScope()
-{
-    Simulator::Destroy();
-}
-
 SharedSimulation::SharedSimulation(const SharedRunOptions& options)
     : m_options(options),
       m_jobs(MakePlans()),
@@ -470,31 +465,26 @@ SharedSimulation::Run()
     for (std::size_t i = 0; i < m_jobs.size(); i++)
     {
         const std::string name = "job " + m_options.jobs[i].name + ": ";
-        for (const auto& notes : {m_jobs[i].plan.notes, m_jobs[i].notes})
-        {
-            for (const std::string& note : notes)
+        const auto add = [&name](std::vector<std::string>& to,
+                                 const std::vector<std::string>& texts) {
+            for (const std::string& text : texts)
             {
-                result.notes.push_back(name + note);
+                to.push_back(name + text);
             }
-        }
+        };
+        const JobPlan& plan = m_jobs[i].plan;
+        add(result.notes, plan.notes);
+        add(result.notes, m_jobs[i].notes);
         const SharedJobResult& job = result.jobs[i];
-        if (!job.HasStarted())
+        if (job.HasStarted())
         {
-            continue;
-        }
-        const std::string advice =
-            AdviseAlgorithm(m_cluster, m_jobs[i].plan, GetMean(job.iterations), job.hosts);
-        if (!advice.empty())
-        {
-            result.warnings.push_back(name + advice);
-        }
-        for (const std::string& text : AdviseJob(m_jobs[i].plan,
-                                                 m_options.jobs[i].training.gpu,
-                                                 m_cluster.GetTopology(),
-                                                 m_cluster.GetOptions().rate,
-                                                 job.hosts))
-        {
-            result.warnings.push_back(name + text);
+            const ClusterOptions& cluster = m_cluster.GetOptions();
+            const std::string& gpu = m_options.jobs[i].training.gpu;
+            const auto advice =
+                AdviseAlgorithm(m_cluster, plan, GetMean(job.iterations), job.hosts);
+            add(result.warnings, std::vector<std::string>(advice.empty() ? 0 : 1, advice));
+            add(result.warnings,
+                AdviseJob(plan, gpu, m_cluster.GetTopology(), cluster.rate, job.hosts));
         }
     }
     result.choices = m_cluster.GetPlan().GetChoices();

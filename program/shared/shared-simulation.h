@@ -14,6 +14,7 @@
 #include "ns3/guarded-run.h"
 #include "ns3/host-allocator.h"
 #include "ns3/job-plan.h"
+#include "ns3/simulator.h"
 #include "ns3/training-application.h"
 #include "ns3/training-job.h"
 
@@ -48,12 +49,6 @@ class SharedSimulation
     SharedRunResult Run();
 
   private:
-    /** Ends the simulation after all else is destroyed. */
-    struct SimulationScope
-    {
-        ~SimulationScope();
-    };
-
     /** A job in the cluster. */
     struct Job
     {
@@ -86,7 +81,8 @@ class SharedSimulation
     double GetWork() const;
     double GetCompleteWork() const;
 
-    SimulationScope m_scope;
+    // Ends the simulation after all else is destroyed.
+    const std::shared_ptr<void> m_scope{nullptr, [](void*) { Simulator::Destroy(); }};
     const SharedRunOptions& m_options;
     std::vector<Job> m_jobs;
     std::vector<uint32_t> m_ranks; // of each job
