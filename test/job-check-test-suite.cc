@@ -393,6 +393,7 @@ TestJobCheckFigures()
     job.parallel.data = 4;
     job.parallel.overlapGradReduce = false;
     job.efficiency = 0.5;
+    job.parallel.attention = "unfused";
     const auto plan = job.MakePlan(4);
     const TransformerRates rates = job.GetRates("a100", 1);
     NS_TEST_EXPECT_MSG_EQ_TOL(rates.operations, 156e12, 1, "half of the peak");
@@ -405,6 +406,13 @@ TestJobCheckFigures()
                               18 * parameters + activations,
                               1e3,
                               "memory");
+    ParallelJobOptions flash = job;
+    flash.parallel.attention = "flash";
+    NS_TEST_EXPECT_MSG_EQ_TOL(
+        static_cast<double>(CheckJob(flash.MakePlan(4), rates, MakeCluster()).memory),
+        18 * parameters + 32.0 * 8192 * 4096 * 34,
+        1e3,
+        "memory without scores");
     const double communication = 2 * 0.75 * 4 * parameters / 50e9;
     const double packets = 4 * (2 * 0.75 * 4 * parameters) / 4096 * 2;
     NS_TEST_EXPECT_MSG_EQ_TOL(check.packetHops, packets, packets * 1e-9, "packet-hops");

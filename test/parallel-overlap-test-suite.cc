@@ -11,6 +11,7 @@
 #include "test-case.h"
 
 #include "ns3/nstime.h"
+#include "ns3/parallel-memory.h"
 #include "ns3/parallel-plan.h"
 #include "ns3/rank-tasks.h"
 #include "ns3/transformer-model.h"
@@ -494,7 +495,7 @@ CheckExpertShards()
     const uint64_t experts = 2 * 4 * model.GetExpertParameters(0) / 2; // bytes at a rank
     Volumes found = GetVolumes(model, options, 5);
     NS_TEST_EXPECT_MSG_EQ((found[{G::EXPERT_DATA, Operation::ALL_GATHER}]), 2 * experts, "all");
-    const uint64_t memory = ParallelPlan(model, options).GetMemoryBytes(5);
+    const uint64_t memory = GetMemoryBytes(ParallelPlan(model, options), 5);
     options.shard = 8;
     found = GetVolumes(model, options, 5);
     NS_TEST_EXPECT_MSG_EQ((found[{G::EXPERT_SHARD, Operation::ALL_GATHER}]),
@@ -510,7 +511,7 @@ CheckExpertShards()
     const ParallelPlan plan(model, options);
     const uint64_t dense = plan.GetDenseParametersOfRank(5);
     // 16 bytes a parameter: 1/16 of dense layers and 1/8 of experts become twice as much.
-    NS_TEST_EXPECT_MSG_EQ_TOL(plan.GetMemoryBytes(5) - memory,
+    NS_TEST_EXPECT_MSG_EQ_TOL(GetMemoryBytes(plan, 5) - memory,
                               16 * (dense / 16 + experts / 2 / 8),
                               64,
                               "memory");

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "parallel-plan.h"
+#include "parallel/parallel-checks.h"
 
 #include "ns3/training-configuration-error.h"
 
@@ -63,8 +63,22 @@ CheckWord(const std::string& field, const std::string& word, const std::vector<s
 
 } // namespace
 
+ParallelChecks::ParallelChecks(const TransformerModel& model, const ParallelOptions& options)
+    : m_model(model),
+      m_options(options)
+{
+}
+
 void
-ParallelPlan::Check() const
+ParallelChecks::CheckAll() const
+{
+    Check();
+    CheckZero();
+    CheckExperts();
+}
+
+void
+ParallelChecks::Check() const
 {
     constexpr uint64_t MAX_RANKS = 1U << 17;
     constexpr uint64_t MAX_MICRO_BATCHES = 1U << 16;
@@ -96,6 +110,7 @@ ParallelPlan::Check() const
     }
     CheckDivides("context", m_options.context, "tokens of a sequence", m_model.sequence);
     CheckWord("cp comm type", m_options.cpCommType, {"p2p", "a2a", "all_gather"});
+    CheckWord("attention", m_options.attention, {"flash", "unfused"});
     CheckWord("recompute", m_options.recompute, {"none", "selective", "full"});
     for (uint32_t layer = 0; layer < m_model.layers; layer++)
     {
@@ -127,7 +142,7 @@ ParallelPlan::Check() const
 }
 
 void
-ParallelPlan::CheckLayer(uint32_t layer) const
+ParallelChecks::CheckLayer(uint32_t layer) const
 {
     const TransformerLayer sizes = m_model.GetLayer(layer);
     const std::string where = m_model.listed.empty() ? "" : " of layer " + std::to_string(layer);
@@ -143,7 +158,7 @@ ParallelPlan::CheckLayer(uint32_t layer) const
 }
 
 void
-ParallelPlan::CheckZero() const
+ParallelChecks::CheckZero() const
 {
     const uint64_t replicas = m_options.data * m_options.context;
     CheckRange("zero", m_options.zero, 0, 3);
@@ -199,7 +214,7 @@ ParallelPlan::CheckZero() const
 }
 
 void
-ParallelPlan::CheckExperts() const
+ParallelChecks::CheckExperts() const
 {
     if (m_options.expert > 1)
     {
@@ -242,12 +257,11 @@ ParallelPlan::CheckExperts() const
 }
 
 /** The rules of Megatron-LM (megatron/training/arguments.py). */
-void
-ParallelPlan::ChooseOverlap()
+bool
+ParallelChecks::ChooseOverlap(PipelineOverlap overlap) const
 {
     const std::string& choice = m_options.overlapP2p;
     CheckWord("overlap p2p communication", choice, {"auto", "true", "false"});
-    const PipelineOverlap overlap = m_schedule.overlap;
     const std::string refused = " with schedule " + m_options.schedule;
     if (choice == "true" && overlap == PipelineOverlap::NEVER)
     {
@@ -270,8 +284,8 @@ ParallelPlan::ChooseOverlap()
                                      " ranks (allowed: with pipeline " +
                                      std::to_string(LEAST_RANKS) + " or more)");
     }
-    m_batchesMessages = overlap == PipelineOverlap::NEVER ||
-                        (overlap == PipelineOverlap::CHOSEN && choice == "false");
+    return overlap == PipelineOverlap::NEVER ||
+           (overlap == PipelineOverlap::CHOSEN && choice == "false");
 }
 
 } // namespace ns3::training

@@ -46,6 +46,8 @@ struct ParallelOptions
     /// What is computed again in the backward pass: none, selective (scores of attention), or full
     /// (whole layers, with the collectives of their forward pass).
     std::string recompute{"none"};
+    /// How scores of attention are computed: flash (FlashAttention), which keeps none, or unfused.
+    std::string attention{"flash"};
 
     /// 0: replicas have all; 1: divided optimizer; 2: and gradients; 3: and parameters (FSDP).
     uint64_t zero{0};

@@ -6,6 +6,7 @@
 
 #include "parallel-plan.h"
 
+#include "parallel/parallel-checks.h"
 #include "pipeline/pipeline-choice.h"
 
 #include "ns3/training-configuration-error.h"
@@ -23,16 +24,15 @@ ParallelPlan::ParallelPlan(const TransformerModel& model, const ParallelOptions&
     : m_model(model),
       m_options(options)
 {
-    Check();
+    const ParallelChecks checks(m_model, m_options);
+    checks.CheckAll();
     m_sizes = {static_cast<uint32_t>(options.tensor),
                static_cast<uint32_t>(options.context),
                static_cast<uint32_t>(options.data),
                static_cast<uint32_t>(options.pipeline)};
-    CheckZero();
-    CheckExperts();
     ReadOrder();
     m_schedule = MakePipelineSchedule(options.schedule, m_sizes[PIPELINE], GetMicroBatches());
-    ChooseOverlap();
+    m_batchesMessages = checks.ChooseOverlap(m_schedule.overlap);
     DivideLayers();
     MakeGroups();
 }

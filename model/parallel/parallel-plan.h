@@ -207,15 +207,11 @@ class ParallelPlan
     uint64_t GetStageBytes() const;
 
     /**
-     * Memory that a rank needs: parameters, gradients and the state of Adam, divided as ZeRO says,
-     * and the activations that its schedule keeps (Korthikanti et al., MLSys 2023).
-     * @param rank the rank
-     * @return bytes
+     * @param place of a rank in its pipeline
+     * @param stage number of the stage
+     * @return whether the rank has the stage
      */
-    uint64_t GetMemoryBytes(uint32_t rank) const;
-
-    /** @return GetMemoryBytes() of the rank that needs most */
-    uint64_t GetMostMemoryBytes() const;
+    bool HasStage(uint32_t place, uint32_t stage) const;
 
   private:
     /// Dimensions of the ranks.
@@ -230,18 +226,11 @@ class ParallelPlan
 
     using Coordinates = std::array<uint32_t, DIMENSIONS>;
 
-    void Check() const;
-    void CheckLayer(uint32_t layer) const;
-    void CheckZero() const;
-    void CheckExperts() const;
-    void ChooseOverlap();
     void ReadOrder();
     void DivideLayers();
     void MakeGroups();
     Coordinates GetCoordinates(uint32_t rank) const;
     uint32_t GetRank(const Coordinates& coordinates) const;
-    double GetLayerActivationBytes(uint32_t layer) const;
-    bool HasStage(uint32_t place, uint32_t stage) const;
 
     TransformerModel m_model;
     ParallelOptions m_options;

@@ -12,6 +12,7 @@
 #include "pipeline/pipeline-timing.h"
 #include "run/checked-network.h"
 
+#include "ns3/parallel-memory.h"
 #include "ns3/run-cost.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-cluster.h"
@@ -404,7 +405,7 @@ CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
     const auto graph = std::make_shared<const TransformerGraph>(plan, rates);
     JobCheck check = Checker(graph, plan.get(), pipeline, cluster, derives).Run();
     check.parameters = plan->GetModel().GetParameters();
-    check.memory = plan->GetMostMemoryBytes();
+    check.memory = GetMostMemoryBytes(*plan);
     if (pipeline.size() > 1)
     {
         PipelineSchedule schedule = plan->GetSchedule();

@@ -14,6 +14,7 @@
 #include "ns3/collective-operation.h"
 #include "ns3/in-network-system.h"
 #include "ns3/nic-algorithm.h"
+#include "ns3/parallel-memory.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/topology-builder.h"
 #include "ns3/training-configuration-error.h"
@@ -220,7 +221,7 @@ MakeFromModel(const TrainingRunOptions& options)
     plan.graph = std::make_shared<const TransformerGraph>(parts, rates);
     plan.name = job.model;
     plan.parameters = parts->GetModel().GetParameters();
-    plan.memoryBytes = parts->GetMostMemoryBytes();
+    plan.memoryBytes = GetMostMemoryBytes(*parts);
     plan.description = job.Describe(*parts, options.gpu);
     plan.times = options.gpu + ", " + format(rates.operations * options.computeScale, 1e12) +
                  " TFLOP/s and " + format(rates.memory * options.computeScale, 1e12) +
