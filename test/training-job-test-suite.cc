@@ -378,7 +378,8 @@ TestGpu()
     const std::string error = GetRefusal([&] { LoadModel("resnet50", 1, 1, "a1000"); });
     NS_TEST_EXPECT_MSG_EQ(
         error,
-        "unknown GPU 'a1000' (allowed: a100, b200, gb200, h100, h200, h800, mi300x, v100)",
+        "unknown GPU 'a1000' (allowed: a100, b200, b300, gb10, gb200, gb300, h100, h200, h800, "
+        "mi300x, mi355x, tpu-v5p, v100, vr200)",
         "refusal");
 }
 

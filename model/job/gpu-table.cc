@@ -23,12 +23,23 @@
  *
  * The efficiency is the mean of what the measured models reach.
  *
- * Large transformers reach another part, communication and bubbles included, so that it is rather
- * too low: A100 163 TFLOP/s (Narayanan et al., SC 2021, table 1, 1008e9 parameters), H100 489
- * (README of Megatron-LM, 16e9 parameters), V100 39 (Shoeybi et al., 2019, section 5.1), GB200 2070
- * of FP8 (performance summary of Megatron Bridge: Llama 3.1 405B, 850 tokens/s, 6 operations a
- * parameter). H200 and H800 have the tensor cores of H100. B200 counts as GB200, and MI300X as
- * H100, for lack of a measurement with the same software.
+ * Large transformers reach another part. It is what is left of a published iteration without the
+ * bubbles and the communication that the lower bound of --check has, so that such a bound stays
+ * one. Each is calibrated with one row:
+ *
+ * - A100: 37.83 s of MT-NLG 530B on 280 GPUs (Korthikanti et al., MLSys 2023, table 5);
+ * - H100 bf16: 430 TFLOP/s of Llama 3 405B on 8192 GPUs (Llama team, 2024, table 4);
+ * - H100 fp8: 55.102 s of Llama 3.1 405B on 512 GPUs (MLPerf Training v5.0);
+ * - B200 fp8: 27.641 s of the same on 256 GPUs (MLPerf Training v5.1, University of Florida);
+ * - GB200 fp4: 17.237 s of the same on 512 GPUs (MLPerf Training v5.1, NVIDIA, in NVFP4);
+ * - V100: 39 TFLOP/s of one GPU (Shoeybi et al., 2019, section 5.1);
+ * - TPU v5p: the 66.9 % of a v5e (README of MaxText, 32e9 parameters).
+ *
+ * H200 and H800 have the tensor cores of H100. Formats and GPUs without a row of their own count as
+ * their kin: Blackwell's bf16 as H100's, B200 and GB200 as each other, B300, GB300, Rubin and GB10
+ * as B200, AMD's as H100. Peaks of those: glennklockwood.com on HGX B300 and NVIDIA's data sheets
+ * of GB300 NVL72 (a 72nd), Vera Rubin NVL72 (a 72nd, of training), DGX Spark; AMD's of MI300X,
+ * MI355X.
  */
 
 #include "training-gpu.h"
@@ -41,6 +52,10 @@ namespace
 
 constexpr uint64_t GIGABYTE = 1'000'000'000;
 
+// Parts that Blackwell reaches.
+constexpr double BLACKWELL_FP8 = 0.42;
+constexpr double BLACKWELL_FP4 = 0.314;
+
 const Registry<GpuEntry>::Entry g_a100(
     "a100",
     {"NVIDIA A100 80 GB: 312 TFLOP/s, 2.04 TB/s; measured: every built-in model",
@@ -51,8 +66,8 @@ const Registry<GpuEntry>::Entry g_a100(
       {"bert-large", 580, 256, "NVIDIA DLE"},
       {"resnet50", 2470, 256, "NVIDIA DLE"},
       {"vgg16", 1190, 448, "Lambda TF"}},
-     0,
-     0.52,
+     {},
+     0.65,
      80 * GIGABYTE});
 
 const Registry<GpuEntry>::Entry g_h100(
@@ -63,8 +78,8 @@ const Registry<GpuEntry>::Entry g_h100(
      0.26,
      {{"bert-large", 580 * 309.0 / 152, 256, "NVIDIA DLE on A100 x 309 / 152, Lambda PyTorch"},
       {"resnet50", 2470 * 2790.0 / 1582, 256, "NVIDIA DLE on A100 x 2790 / 1582, Lambda PyTorch"}},
-     1978.9e12,
-     0.49,
+     {{"fp8", {1978.9e12, 0.511}}},
+     0.57,
      80 * GIGABYTE});
 
 const Registry<GpuEntry>::Entry g_h200(
@@ -75,8 +90,8 @@ const Registry<GpuEntry>::Entry g_h200(
      0.27,
      {{"bert-large", 580 * 350.0 / 152, 256, "NVIDIA DLE on A100 x 350 / 152, Lambda PyTorch"},
       {"resnet50", 2470 * 3079.0 / 1582, 256, "NVIDIA DLE on A100 x 3079 / 1582, Lambda PyTorch"}},
-     1978.9e12,
-     0.49,
+     {{"fp8", {1978.9e12, 0.511}}},
+     0.57,
      141 * GIGABYTE});
 
 const Registry<GpuEntry>::Entry g_h800(
@@ -86,8 +101,8 @@ const Registry<GpuEntry>::Entry g_h800(
      3.35e12,
      0.26,
      {},
-     1978.9e12,
-     0.49,
+     {{"fp8", {1978.9e12, 0.511}}},
+     0.57,
      80 * GIGABYTE});
 
 const Registry<GpuEntry>::Entry g_gb200("gb200",
@@ -96,8 +111,9 @@ const Registry<GpuEntry>::Entry g_gb200("gb200",
                                          8e12,
                                          0.41,
                                          {},
-                                         5000e12,
-                                         0.41,
+                                         {{"fp8", {5000e12, BLACKWELL_FP8}},
+                                          {"fp4", {10000e12, BLACKWELL_FP4}}},
+                                         0.57,
                                          186 * GIGABYTE});
 
 const Registry<GpuEntry>::Entry g_b200("b200",
@@ -106,8 +122,9 @@ const Registry<GpuEntry>::Entry g_b200("b200",
                                         8e12,
                                         0.41,
                                         {},
-                                        4500e12,
-                                        0.41,
+                                        {{"fp8", {4500e12, BLACKWELL_FP8}},
+                                         {"fp4", {9000e12, BLACKWELL_FP4}}},
+                                        0.57,
                                         180 * GIGABYTE});
 
 const Registry<GpuEntry>::Entry g_mi300x("mi300x",
@@ -116,8 +133,8 @@ const Registry<GpuEntry>::Entry g_mi300x("mi300x",
                                           5.3e12,
                                           0.26,
                                           {},
-                                          2614.9e12,
-                                          0.49,
+                                          {{"fp8", {2614.9e12, 0.511}}},
+                                          0.57,
                                           192 * GIGABYTE});
 
 const Registry<GpuEntry>::Entry g_v100(
@@ -130,9 +147,74 @@ const Registry<GpuEntry>::Entry g_v100(
       {"bert-large", 224, 64, "NVIDIA DLE"},
       {"resnet50", 1156, 256, "NVIDIA DLE"},
       {"vgg16", 456, 384, "Lambda TF"}},
-     0,
+     {},
      0.31,
      32 * GIGABYTE});
+
+const Registry<GpuEntry>::Entry g_b300("b300",
+                                       {"NVIDIA B300 of an HGX: 2250 TFLOP/s, 8 TB/s",
+                                        2250e12,
+                                        8e12,
+                                        0.41,
+                                        {},
+                                        {{"fp8", {4500e12, BLACKWELL_FP8}},
+                                         {"fp4", {13125e12, BLACKWELL_FP4}}},
+                                        0.57,
+                                        288 * GIGABYTE});
+
+const Registry<GpuEntry>::Entry g_gb300("gb300",
+                                        {"NVIDIA GB300, one of two GPUs: 2500 TFLOP/s, 8 TB/s",
+                                         2500e12,
+                                         8e12,
+                                         0.41,
+                                         {},
+                                         {{"fp8", {5000e12, BLACKWELL_FP8}},
+                                          {"fp4", {15000e12, BLACKWELL_FP4}}},
+                                         0.57,
+                                         279 * GIGABYTE});
+
+const Registry<GpuEntry>::Entry g_vr200(
+    "vr200",
+    {"NVIDIA Rubin of a Vera Rubin NVL72: 4000 TFLOP/s, 22 TB/s",
+     4000e12,
+     22e12,
+     0.41,
+     {},
+     {{"fp8", {17500e12, BLACKWELL_FP8}}, {"fp4", {35000e12, BLACKWELL_FP4}}},
+     0.57,
+     288 * GIGABYTE});
+
+const Registry<GpuEntry>::Entry g_gb10("gb10",
+                                       {"NVIDIA GB10 of a DGX Spark: 125 TFLOP/s, 0.27 TB/s",
+                                        125e12,
+                                        0.273e12,
+                                        0.41,
+                                        {},
+                                        {{"fp8", {250e12, BLACKWELL_FP8}},
+                                         {"fp4", {500e12, BLACKWELL_FP4}}},
+                                        0.57,
+                                        128 * GIGABYTE});
+
+const Registry<GpuEntry>::Entry g_mi355x("mi355x",
+                                         {"AMD MI355X: 2517 TFLOP/s, 8 TB/s",
+                                          2516.6e12,
+                                          8e12,
+                                          0.26,
+                                          {},
+                                          {{"fp8", {5033.2e12, 0.511}},
+                                           {"fp4", {10066e12, BLACKWELL_FP4}}},
+                                          0.57,
+                                          288 * GIGABYTE});
+
+const Registry<GpuEntry>::Entry g_tpuV5p("tpu-v5p",
+                                         {"Google TPU v5p: 459 TFLOP/s, 2.77 TB/s",
+                                          459e12,
+                                          2.765e12,
+                                          0.41,
+                                          {},
+                                          {},
+                                          0.67,
+                                          95 * GIGABYTE});
 
 } // namespace
 

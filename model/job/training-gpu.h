@@ -10,6 +10,7 @@
 #include "ns3/training-registry.h"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,17 @@ struct MeasuredThroughput
 /**
  * @ingroup distributed-training-job
  *
+ * Matrix products of a GPU in a number format.
+ */
+struct ProductRate
+{
+    double peak{0}; ///< dense products, floating-point operations/s
+    double part{0}; ///< part of it that large transformers reach, see GpuEntry::transformers
+};
+
+/**
+ * @ingroup distributed-training-job
+ *
  * A GPU, from which compute times of built-in models are derived, see ApplyComputeModel(). It
  * registers itself by Registry<GpuEntry>; those of the module are in one table, gpu-table.cc.
  */
@@ -46,9 +58,11 @@ struct GpuEntry
     double memoryBandwidth{0}; ///< byte/s
     /// Part of the peak that matrix products of models without a measurement reach, 0 to 1.
     double efficiency{0};
-    std::vector<MeasuredThroughput> measured; ///< published throughputs
-    double peakFp8{0};       ///< dense FP8 products, floating-point operations/s; 0: none
-    double transformers{0};  ///< part of the peak that large transformers reach; 0: `efficiency`
+    std::vector<MeasuredThroughput> measured;  ///< published throughputs
+    std::map<std::string, ProductRate> formats; ///< other formats: fp8, fp4
+    /// Part of the peak that large transformers reach, without bubbles and communication; 0:
+    /// `efficiency`.
+    double transformers{0};
     uint64_t memoryBytes{0}; ///< capacity of its memory; 0: not known
 
     /**

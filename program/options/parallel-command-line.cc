@@ -136,6 +136,11 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                       "what is computed again in the backward pass: scores of attention, or layers",
                       parallel.recompute,
                       {"none", "selective", "full"});
+    options.AddChoice(
+        "attention",
+        "whether FlashAttention keeps no scores in memory, or each head keeps its own",
+        parallel.attention,
+        {"flash", "unfused"});
     options.AddUnsigned("zero",
                         "what replicas divide: 1 the optimizer, 2 gradients, 3 parameters (FSDP)",
                         parallel.zero,
@@ -203,7 +208,10 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                       parallel.expertSkew,
                       0,
                       10);
-    options.AddChoice("precision", "number format of matrix products", precision, {"bf16", "fp8"});
+    options.AddChoice("precision",
+                      "number format of matrix products",
+                      precision,
+                      {"bf16", "fp8", "fp4"});
     options.AddDouble("efficiency",
                       "part of the GPU's peak that matrix products of --model reach; 0: that of "
                       "published trainings on --gpu",
@@ -339,15 +347,25 @@ TransformerRates
 ParallelJobOptions::GetRates(const std::string& gpu, double computeScale) const
 {
     const GpuEntry& entry = Registry<GpuEntry>::Find(gpu);
-    const double peak = precision == "fp8" ? entry.peakFp8 : entry.peak;
-    if (peak == 0)
+    ProductRate rate{entry.peak, entry.transformers > 0 ? entry.transformers : entry.efficiency};
+    if (precision != "bf16")
     {
-        throw ConfigurationError("precision", precision, " on " + gpu + " (allowed: bf16)");
+        const auto found = entry.formats.find(precision);
+        if (found == entry.formats.end())
+        {
+            std::string allowed = "bf16";
+            for (const auto& [format, unused] : entry.formats)
+            {
+                allowed += ", " + format;
+            }
+            throw ConfigurationError("precision",
+                                     precision,
+                                     " on " + gpu + " (allowed: " + allowed + ")");
+        }
+        rate = found->second;
     }
-    const double part = efficiency > 0           ? efficiency
-                        : entry.transformers > 0 ? entry.transformers
-                                                 : entry.efficiency;
-    return {peak * part / computeScale, entry.memoryBandwidth / computeScale};
+    const double part = efficiency > 0 ? efficiency : rate.part;
+    return {rate.peak * part / computeScale, entry.memoryBandwidth / computeScale};
 }
 
 } // namespace ns3::training

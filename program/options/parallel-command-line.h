@@ -34,7 +34,7 @@ struct ParallelJobOptions
 
     std::string model{NONE};       ///< a transformer, a workload, or a JSON file
     uint64_t sequence{0};          ///< tokens of a sample; 0: those of the model
-    std::string precision{"bf16"}; ///< of matrix products: bf16 or fp8
+    std::string precision{"bf16"}; ///< of matrix products: bf16, fp8 or fp4
     double efficiency{0}; ///< part of the GPU's peak that they reach; 0: see GpuEntry::transformers
     /// How it is divided; data 0: from the number of ranks; global batch 0: a micro-batch for each
     /// rank of a pipeline.
