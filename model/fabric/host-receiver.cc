@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabric/host-receiver.h"
+#include "host-receiver.h"
 
 #include <utility>
 

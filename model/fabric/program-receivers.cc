@@ -4,12 +4,12 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabric/program-receivers.h"
+#include "program-receivers.h"
 
+#include "fabric-frame.h"
 #include "fabric-wire-format.h"
 
 #include "ns3/abort.h"
-#include "ns3/fabric-frame.h"
 
 #include <algorithm>
 #include <utility>
