@@ -22,8 +22,10 @@ def build(bld):
     published = bld.path.find_node('examples/published.toml').abspath()
     module.defines = [
         'DISTRIBUTED_TRAINING_VERSION="%s"' % version,
+        'DISTRIBUTED_TRAINING_NS3="%s"' % bld.srcnode.find_node('VERSION').read().strip(),
         'DISTRIBUTED_TRAINING_REPORT="%s"' % report,
         'DISTRIBUTED_TRAINING_PUBLISHED="%s"' % published,
+        'NS3_LOG_ENABLE',  # of this module, for --log
     ]
     # Found by the configuration of ns-3's stats module, by pkg-config.
     if not bld.env['SQLITE_STATS']:

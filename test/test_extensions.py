@@ -451,3 +451,28 @@ def test_python_has_the_classes_of_an_extension(library):
     }
     output = subprocess.check_output([sys.executable, "-c", code], env=environment, text=True)
     assert output.strip() == "ns3::training::RdmaCongestionControl"
+
+
+@pytest.mark.parametrize("name", ["my-own", "x2"])
+@pytest.mark.parametrize(
+    "kind",
+    ["codec", "collective", "congestion-control", "switch-program", "topology", "transport"],
+)
+def test_new_extensions_are_built_and_chosen(tmp_path, kind, name):
+    """What `ns3w new` writes is built as it is, has its own name, and sums are right."""
+    command = [sys.executable, ROOT / "ns3w", "new", name, f"--kind={kind}"]
+    process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    folder = tmp_path / name
+    test = (folder / f"test_{name.replace('-', '_')}.py").read_text()
+    compile(test, "test", "exec")
+    line = next(line for line in process.stdout.splitlines() if " --extension=" in line)
+    program, *options = line.split(" run ")[1].split()
+    assert all(f'"{word}"' in test for word in (program, *options))
+    (file,) = make(folder, tmp_path / "build", build_option())
+    assert file.name == f"lib{name}.so"
+    options += ["--bytes=4K", "--payload=real"]
+    rows = run_json(program, *options, libraries=[file])["rows"]
+    assert rows and all(row["verified"] for row in rows)
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert again.returncode == 2 and "there is" in again.stderr

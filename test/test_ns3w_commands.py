@@ -21,7 +21,7 @@ needs_build = pytest.mark.skipif(not BUILD, reason="needs a build: ./ns3w test")
 PROGRAM = (ROOT / "test/user-program/count-hosts.cc").read_text()
 
 
-@pytest.mark.parametrize("command", ["build", "clean", "info", "python", "run", "shell", "test"])
+@pytest.mark.parametrize("command", ["build", "clean", "info", "new", "python", "run", "shell", "test"])
 @pytest.mark.parametrize("option", ["--help", "-h"])
 def test_a_command_prints_its_help_and_does_nothing_else(tmp_path, command, option):
     result = call(tmp_path, command, option)
@@ -44,7 +44,8 @@ def test_a_command_prints_its_help_and_does_nothing_else(tmp_path, command, opti
         (["test", "--suite=topologie"], "topology"),
         (["test", "--suite=test_fault.py"], "test_faults.py"),
         (["test", "--quik"], "--quick"),
-        (["test", "--suite", "topology"], "--suite"),
+        (["test", "--suite", "topologie"], "topology"),
+        (["new", "x", "--kind=codecs"], "codec"),
     ],
 )
 def test_typing_errors_are_answered_with_the_nearest_name(tmp_path, words, wanted):
@@ -71,6 +72,13 @@ def test_typing_errors_are_answered_with_the_nearest_name(tmp_path, words, wante
         ["test", "--case="],
         ["test", "--case= (and) "],
         ["test", "--case", "--suite=topology"],
+        ["new"],
+        ["new", "mine"],
+        ["new", "Mine", "--kind=codec"],
+        ["new", "../mine", "--kind=codec"],
+        ["new", "mine", "yours", "--kind=codec"],
+        ["new", "mine", "--kind=codec", "--kind=topology"],
+        ["new", "none", "--kind", "codec", "--now"],
     ],
 )
 def test_wrong_arguments_are_refused_by_one_line(tmp_path, words):
@@ -80,6 +88,13 @@ def test_wrong_arguments_are_refused_by_one_line(tmp_path, words):
     assert result.stderr.count("\n") == 1
     assert "allowed" in result.stderr
     assert not (tmp_path / "cache").exists()
+
+
+def test_version(tmp_path):
+    version = (ROOT / "VERSION").read_text().strip()
+    result = call(tmp_path, "--version")
+    assert re.fullmatch(rf"distributed-training {version} \(commit ([0-9a-f]+|unknown)\)\n", result.stdout)
+    assert result.returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -611,3 +626,32 @@ def test_headers_of_modules_that_are_not_built_are_refused(tmp_path):
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
     assert "ns3/wifi-helper.h is of ns-3's module wifi; allowed are headers of" in result.stderr
     assert "applications, bridge" in result.stderr
+
+
+@pytest.mark.extensive
+@needs_build
+def test_programs_of_the_tutorial(tmp_path):
+    """Their times are those of the module's program, and the last one halves the rate."""
+
+    def get_times(*words):
+        result = run_file(tmp_path, *words)
+        assert result.returncode == 0, result.stderr
+        times = re.findall(r"^rank \d+ has the sum after \+([0-9.]+)us$", result.stdout, re.M)
+        return [float(time) for time in times], result.stdout
+
+    folder = ROOT / "examples/tutorial"
+    first, _ = get_times(f"{folder}/first.cc")
+    info = json.loads(Path(BUILD).read_text())
+    command = [info["examples"]["collective-benchmark"], "--ranks=2", "--bytes=1M", "--warmup=0"]
+    folders = os.pathsep.join({str(Path(path).parent) for path in info["libraries"]})
+    environment = {**os.environ, "LD_LIBRARY_PATH": folders}
+    rows = json.loads(subprocess.check_output([*command, "--json=-"], env=environment))["rows"]
+    assert first == [float(f"{rows[0]['time_us']:.6g}")] * 2
+    second, output = get_times(f"{folder}/second.cc", "--pcap=second")
+    assert len(second) == 4 and min(second) > 10 * first[0]  # a tenth of the rate, beside TCP
+    assert len(list(tmp_path.glob("second-*.pcap"))) == 10  # hosts 4, switches 3 + 3
+    sent, received = map(int, re.search(r"TCP flow 1: (\d+) packets sent, (\d+) rec", output).groups())
+    assert sent >= received > 1000
+    half, _ = get_times(f"{folder}/third.cc")
+    full, _ = get_times(f"{folder}/third.cc", "--control=none")
+    assert full == first and 1.9 < half[0] / full[0] < 2

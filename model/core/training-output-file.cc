@@ -126,6 +126,8 @@ IsOfKind(const std::string& path, OutputKind kind)
         return begins("num_ranks") || begins(std::string("\x7f\x10\0\0\0\0\0\0", 8));
     case OutputKind::PAGE:
         return begins("<!DOCTYPEhtml><!--distributed-trainingreport");
+    case OutputKind::CONFIGURATION:
+        return begins("#Optionsof");
     default:
         return true;
     }
@@ -151,6 +153,8 @@ Describe(OutputKind kind)
         return "a job as GOAL";
     case OutputKind::PAGE:
         return "such a page";
+    case OutputKind::CONFIGURATION:
+        return "saved options";
     default:
         return "a file";
     }

@@ -24,14 +24,15 @@ namespace ns3::training
 /** Content of an output file. A file of another kind is never overwritten. */
 enum class OutputKind
 {
-    ANY,      ///< the caller checks the content of an existing file
-    RESULTS,  ///< JSON document of a program, with a member "version"
-    TIMELINE, ///< JSON array of a timeline
-    TOPOLOGY, ///< topology as JSON
-    SCHEDULE, ///< schedule as JSON or MSCCL XML
-    CAPTURE,  ///< capture of packets
-    GOAL,     ///< job as GOAL, text or binary
-    PAGE      ///< page that draws results
+    ANY,          ///< the caller checks the content of an existing file
+    RESULTS,      ///< JSON document of a program, with a member "version"
+    TIMELINE,     ///< JSON array of a timeline
+    TOPOLOGY,     ///< topology as JSON
+    SCHEDULE,     ///< schedule as JSON or MSCCL XML
+    CAPTURE,      ///< capture of packets
+    GOAL,         ///< job as GOAL, text or binary
+    PAGE,         ///< page that draws results
+    CONFIGURATION ///< options of a program as TOML
 };
 
 /**

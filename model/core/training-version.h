@@ -18,6 +18,12 @@ namespace ns3::training
  */
 std::string GetVersion();
 
+/**
+ * @ingroup distributed-training
+ * @return a line about this build: the version of this module, its commit, the version of ns-3
+ */
+std::string DescribeVersion();
+
 } // namespace ns3::training
 
 #endif // DISTRIBUTED_TRAINING_VERSION_H

@@ -14,6 +14,7 @@
 
 #include "ns3/cluster-command-line.h"
 #include "ns3/gradient-codec.h"
+#include "ns3/program-options.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
 
@@ -146,6 +147,18 @@ RunProgram(const std::string& name, const std::function<int()>& body)
         {
             std::cerr << name << ": " << ToLine(text) << std::endl;
             Processes::Abort(status);
+        }
+    }
+    if (status != 2 && speaks)
+    {
+        try
+        {
+            ProgramOptions::SaveConfiguration();
+        }
+        catch (const std::exception& error)
+        {
+            status = 1;
+            text = error.what();
         }
     }
     g_running = nullptr;

@@ -48,9 +48,7 @@ const std::vector<std::pair<std::string, bool>> PRINT_ARGUMENTS{{"PrintAttribute
                                                                 {"PrintGlobals", false},
                                                                 {"PrintGroup", true},
                                                                 {"PrintGroups", false},
-                                                                {"PrintTypeIds", false},
-                                                                {"PrintVersion", false},
-                                                                {"version", false}};
+                                                                {"PrintTypeIds", false}};
 
 /// Time limit of such a try; a realtime simulator, for example, never ends.
 constexpr unsigned MAX_PROBE_SECONDS = 5;
@@ -404,6 +402,21 @@ const std::vector<std::pair<std::string, std::string>>&
 Ns3Arguments::GetGiven() const
 {
     return m_given;
+}
+
+std::vector<std::pair<std::string, std::string>>
+Ns3Arguments::GetLast() const
+{
+    std::vector<std::pair<std::string, std::string>> last;
+    for (const auto& argument : m_given)
+    {
+        last.erase(std::remove_if(last.begin(),
+                                  last.end(),
+                                  [&](const auto& other) { return other.first == argument.first; }),
+                   last.end());
+        last.push_back(argument);
+    }
+    return last;
 }
 
 } // namespace ns3::training

@@ -62,6 +62,9 @@ class Ns3Arguments
     /** @return names and values of the global values and attributes that were set, as written */
     const std::vector<std::pair<std::string, std::string>>& GetGiven() const;
 
+    /** @return the same with the last value of each, as a JSON object has each name once */
+    std::vector<std::pair<std::string, std::string>> GetLast() const;
+
   private:
     std::string m_program;         // name of the program
     std::set<std::string> m_fixed; // attributes set by the environment

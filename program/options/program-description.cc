@@ -366,6 +366,7 @@ ProgramDescription::PrintOverview(std::ostream& output) const
                      "details of an option or a value, such as " +
                          (example.empty() ? "--help=" + options.front().key.name : example))
         << FormatRow("  --describe=json", std::max<std::size_t>(width, 19), "all details as JSON")
+        << FormatRow("  --version", std::max<std::size_t>(width, 19), "module, commit and ns-3")
         << "\nUnits:\n"
         << "  sizes: bytes, " << BYTE_UNITS << "\n"
         << "  rates: " << RATE_UNITS << "\n"
@@ -374,7 +375,7 @@ ProgramDescription::PrintOverview(std::ostream& output) const
         << "  --RngRun=1, --RngSeed=1, --SchedulerType=ns3::MapScheduler and other global values\n"
         << "  --ns3::TypeName::Attribute=value sets the default of an attribute\n"
         << "  --PrintGlobals, --PrintTypeIds, --PrintAttributes=ns3::TypeName, --PrintGroups,\n"
-        << "  --PrintGroup=DistributedTraining, --PrintVersion\n";
+        << "  --PrintGroup=DistributedTraining\n";
 }
 
 void

@@ -6,6 +6,8 @@
 
 #include "program-options.h"
 
+#include "options/configuration-file.h"
+#include "options/log-levels.h"
 #include "options/value-suggestion.h"
 #include "session.h"
 
@@ -13,6 +15,7 @@
 #include "ns3/log.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"
+#include "ns3/training-version.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -67,6 +70,13 @@ GetFiles(const OptionDescription& option, const std::vector<std::string>& items)
     return files;
 }
 
+/// File of --save-config, and its content.
+struct
+{
+    std::string path;
+    std::string text;
+} g_saved;
+
 /** Exits the program after printing help. */
 [[noreturn]] void
 EndProgram()
@@ -113,77 +123,150 @@ ProgramOptions::Parse(int argc, char* argv[])
 }
 
 void
-ProgramOptions::Parse(const std::vector<std::string>& arguments)
+ProgramOptions::Parse(const std::vector<std::string>& words)
 {
-    NS_LOG_FUNCTION(this << arguments.size());
+    NS_LOG_FUNCTION(this << words.size());
     TakeEnvironment();
+    const std::vector<std::string> arguments = JoinValues(words);
+    std::vector<ConfiguredArgument> configured;
+    for (const std::string& file : GetValues("--config=", arguments))
+    {
+        const auto more = ReadConfiguration(file);
+        configured.insert(configured.end(), more.begin(), more.end());
+    }
+    std::set<std::string> begun; // lists already started
+    for (const auto& [argument, place] : configured)
+    {
+        try
+        {
+            LoadExtensions({argument});
+            Take(argument, begun);
+        }
+        catch (const ConfigurationError& error)
+        {
+            throw ConfigurationError(place + ": " + error.what());
+        }
+    }
+    begun.clear(); // the command line prevails
     LoadExtensions(arguments);
-    const auto hasOption = [this](const std::string& name) { return Find(name) != nullptr; };
-    std::set<std::string> begun; // lists already started on this command line
     for (const auto& argument : arguments)
     {
-        if (argument.compare(0, 2, "--") != 0)
-        {
-            const auto first = argument.find_first_not_of('-');
-            const std::string bare = first == std::string::npos ? "" : argument.substr(first);
-            throw ConfigurationError(
-                "unexpected argument '" + argument + "'" +
-                FormatSuggestion(Find(bare.substr(0, bare.find('='))) ? bare : "", "--") +
-                " (allowed: options written as --name=value; --help lists "
-                "them)");
-        }
-        const auto equals = argument.find('=');
-        const bool hasValue = equals != std::string::npos;
-        const std::string name = argument.substr(2, hasValue ? equals - 2 : equals);
-        const std::string value = hasValue ? argument.substr(equals + 1) : "";
-        if (name == "help" && hasValue)
-        {
-            Describe().PrintDetails(value, std::cout);
-            EndProgram();
-        }
-        if (name == "help" || name == "PrintHelp")
-        {
-            Describe().PrintOverview(std::cout);
-            EndProgram();
-        }
-        if (name == "describe")
-        {
-            if (value != "json")
-            {
-                throw ConfigurationError(argument + " (allowed: --describe=json)");
-            }
-            std::cout << Describe().ToJson().Write(2) << "\n";
-            EndProgram();
-        }
-        CheckRenamed(name, value);
-        Option* option = Find(name);
-        if (!option)
-        {
-            if (!m_ns3Arguments.Parse(name, value, hasValue, hasOption))
-            {
-                throw ConfigurationError("unknown option --" + name + SuggestName(name));
-            }
-            continue;
-        }
-        const OptionDescription& description = option->description;
-        const bool isFlag = description.key.type == Key::Type::BOOLEAN && !hasValue;
-        const std::string text = isFlag ? "true" : value;
-        if (!hasValue && !description.key.Allows(text))
-        {
-            throw ConfigurationError("--" + name +
-                                     " without value (allowed: " + description.GetAllowed() + ")");
-        }
-        if (description.isList && begun.insert(name).second)
-        {
-            option->clear();
-        }
-        TypedOptions::Set(*option, text);
+        Take(argument, begun);
     }
     for (const auto& preset : m_presets)
     {
         preset();
     }
     CheckOutputs();
+    for (const std::string& log : m_logs)
+    {
+        EnableLog(log);
+    }
+    if (!m_savedConfiguration.empty())
+    {
+        g_saved = {m_savedConfiguration, FormatGiven()};
+    }
+}
+
+void
+ProgramOptions::Take(const std::string& argument, std::set<std::string>& begun)
+{
+    if (argument.compare(0, 2, "--") != 0)
+    {
+        const auto first = argument.find_first_not_of('-');
+        const std::string bare = first == std::string::npos ? "" : argument.substr(first);
+        throw ConfigurationError(
+            "unexpected argument '" + argument + "'" +
+            FormatSuggestion(Find(bare.substr(0, bare.find('='))) ? bare : "", "--") +
+            " (allowed: options written as --name=value; --help lists "
+            "them)");
+    }
+    const auto equals = argument.find('=');
+    const bool hasValue = equals != std::string::npos;
+    const std::string name = argument.substr(2, hasValue ? equals - 2 : equals);
+    const std::string value = hasValue ? argument.substr(equals + 1) : "";
+    if (name == "help" && hasValue)
+    {
+        Describe().PrintDetails(value, std::cout);
+        EndProgram();
+    }
+    if ((name == "version" || name == "PrintVersion") && !hasValue)
+    {
+        std::cout << DescribeVersion() << "\n";
+        EndProgram();
+    }
+    if (name == "help" || name == "PrintHelp")
+    {
+        Describe().PrintOverview(std::cout);
+        EndProgram();
+    }
+    if (name == "describe")
+    {
+        if (value != "json")
+        {
+            throw ConfigurationError(argument + " (allowed: --describe=json)");
+        }
+        std::cout << Describe().ToJson().Write(2) << "\n";
+        EndProgram();
+    }
+    CheckRenamed(name, value);
+    Option* option = Find(name);
+    if (!option)
+    {
+        const auto hasOption = [this](const std::string& other) { return Find(other) != nullptr; };
+        if (!m_ns3Arguments.Parse(name, value, hasValue, hasOption))
+        {
+            throw ConfigurationError("unknown option --" + name + SuggestName(name));
+        }
+        return;
+    }
+    const OptionDescription& description = option->description;
+    const bool isFlag = description.key.type == Key::Type::BOOLEAN && !hasValue;
+    const std::string text = isFlag ? "true" : value;
+    if (!hasValue && !description.key.Allows(text))
+    {
+        throw ConfigurationError("--" + name +
+                                 " without value (allowed: " + description.GetAllowed() + ")");
+    }
+    if (description.isList && begun.insert(name).second)
+    {
+        option->clear();
+    }
+    TypedOptions::Set(*option, text);
+}
+
+void
+ProgramOptions::SaveConfiguration()
+{
+    if (!g_saved.path.empty())
+    {
+        WriteOutputFile(g_saved.path, g_saved.text);
+    }
+}
+
+std::string
+ProgramOptions::FormatGiven() const
+{
+    std::string text = "# Options of " + m_program + ", of " + DescribeVersion() + "\n";
+    for (const Option& option : GetOptions())
+    {
+        const Key& key = option.description.key;
+        if (!option.isGiven || key.name == "config" || key.name == "save-config")
+        {
+            continue;
+        }
+        const std::string value = option.get();
+        const bool isNumber = key.type == Key::Type::COUNT && ParseUnsigned(value);
+        text += FormatConfiguration(key.name,
+                                    option.description.isList ? SplitList(value)
+                                                              : std::vector<std::string>{value},
+                                    isNumber || key.type == Key::Type::BOOLEAN);
+    }
+    for (const auto& [name, value] : m_ns3Arguments.GetLast())
+    {
+        text += FormatConfiguration(name, {value}, false);
+    }
+    return text;
 }
 
 void
@@ -266,6 +349,19 @@ ProgramOptions::TakeEnvironment()
     if (!Find("extension"))
     {
         m_extensions = files;
+        Group("Configuration");
+        AddList("config",
+                "TOML file with options, which those of the command line replace; may be given "
+                "several times",
+                m_configurations);
+        AddOutput("save-config",
+                  "file for the options that are given, which --config reads",
+                  m_savedConfiguration,
+                  OutputKind::CONFIGURATION);
+        AddList("log",
+                "COMPONENT=LEVEL: print what a log component of ns-3 reports, such as "
+                "RdmaQueuePair=logic; may be given several times",
+                m_logs);
         Group("Extensions");
         AddList("extension",
                 "shared library that adds alternatives; may be given several times",
@@ -276,19 +372,56 @@ ProgramOptions::TakeEnvironment()
         [this](const std::string& name) { return Find(name) != nullptr; });
 }
 
+std::vector<std::string>
+ProgramOptions::JoinValues(const std::vector<std::string>& words) const
+{
+    std::vector<std::string> arguments;
+    for (const std::string& word : words)
+    {
+        const std::string last = arguments.empty() ? "" : arguments.back();
+        const bool isOpen = last.compare(0, 2, "--") == 0 && last.find('=') == std::string::npos;
+        const Option* option = isOpen ? Find(last.substr(2)) : nullptr;
+        const bool isFlag = option && option->description.key.type == Key::Type::BOOLEAN;
+        if (word == "-h")
+        {
+            arguments.emplace_back("--help");
+        }
+        else if (isOpen && word.compare(0, 2, "--") != 0 &&
+                 (!isFlag || option->description.key.Allows(word)))
+        {
+            arguments.back() += "=" + word;
+        }
+        else
+        {
+            arguments.push_back(word);
+        }
+    }
+    return arguments;
+}
+
+std::vector<std::string>
+ProgramOptions::GetValues(const std::string& prefix, const std::vector<std::string>& arguments)
+{
+    std::vector<std::string> values;
+    for (const std::string& argument : arguments)
+    {
+        if (argument.compare(0, prefix.size(), prefix) == 0)
+        {
+            for (const std::string& value : SplitList(argument.substr(prefix.size())))
+            {
+                values.push_back(value);
+            }
+        }
+    }
+    return values;
+}
+
 void
 ProgramOptions::LoadExtensions(const std::vector<std::string>& arguments)
 {
-    static const std::string PREFIX = "--extension=";
-    for (const std::string& argument : arguments)
+    for (const std::string& file : GetValues("--extension=", arguments))
     {
-        if (argument.compare(0, PREFIX.size(), PREFIX) == 0)
-        {
-            for (const std::string& file : SplitList(argument.substr(PREFIX.size())))
-            {
-                Session::LoadExtension(file);
-            }
-        }
+        Session::LoadExtension(file);
     }
 }
 
@@ -349,17 +482,7 @@ ProgramOptions::ToJson() const
     {
         object.Set(option.description.key.name, ToJsonValue(option.description.key, option.get()));
     }
-    // The last value of a repeated ns-3 argument counts, because a JSON object has each name once.
-    std::vector<std::pair<std::string, std::string>> last;
-    for (const auto& argument : m_ns3Arguments.GetGiven())
-    {
-        last.erase(std::remove_if(last.begin(),
-                                  last.end(),
-                                  [&](const auto& other) { return other.first == argument.first; }),
-                   last.end());
-        last.push_back(argument);
-    }
-    for (const auto& [name, text] : last)
+    for (const auto& [name, text] : m_ns3Arguments.GetLast())
     {
         object.Set(name, text);
     }

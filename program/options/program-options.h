@@ -14,6 +14,7 @@
 #include "ns3/training-json-writer.h"
 
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,12 +32,13 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * The command line of a program: typed options `--name=value`. It is stricter than
- * ns3::CommandLine, which parses "1x" as 1 and ends the program at a rate that it cannot parse: a
- * wrong argument throws a ConfigurationError that names the option, the value and the allowed
- * values.
+ * The command line of a program: typed options `--name=value`, or `--name value`. It is stricter
+ * than ns3::CommandLine, which parses "1x" as 1 and ends the program at a rate that it cannot
+ * parse: a wrong argument throws a ConfigurationError that names the option, the value and the
+ * allowed values.
  *
- * Options, limits and alternatives are data (ProgramDescription): `--help` prints an overview,
+ * Options, limits and alternatives are data (ProgramDescription): `--help` or `-h` prints an
+ * overview,
  * `--help=WORD` the details of an option, a kind or an alternative, and `--describe=json`
  * everything as JSON.
  *
@@ -45,7 +47,8 @@ namespace ns3::training
  *
  * ns-3's own arguments work as everywhere in ns-3: `--RngRun=2` and all other global values,
  * `--ns3::TypeName::Attribute=value` for defaults of attributes, and `--PrintAttributes=`,
- * `--PrintGlobals`, `--PrintGroup=`, `--PrintGroups`, `--PrintTypeIds`, `--PrintVersion`.
+ * `--PrintGlobals`, `--PrintGroup=`, `--PrintGroups`, `--PrintTypeIds`. `--version` prints
+ * DescribeVersion().
  *
  * @code
  *   ProgramOptions options("training-job", "Trains a model on a simulated network.");
@@ -140,10 +143,10 @@ class ProgramOptions : public TypedOptions
     void Parse(int argc, char* argv[]);
 
     /**
-     * @param arguments the arguments, without the program's name
+     * @param words the arguments, without the program's name
      * @throw ConfigurationError as Parse(int, char**)
      */
-    void Parse(const std::vector<std::string>& arguments);
+    void Parse(const std::vector<std::string>& words);
 
     /**
      * Sets an option that comes from elsewhere, such as a file; a list gets one more value.
@@ -152,6 +155,12 @@ class ProgramOptions : public TypedOptions
      * @throw ConfigurationError as Parse(), with the option's spelling on the command line
      */
     void Set(const std::string& name, const std::string& text);
+
+    /**
+     * Writes the file of `--save-config`, if there is one: the options that Parse() was given.
+     * @throw std::runtime_error if it cannot be written
+     */
+    static void SaveConfiguration();
 
     /** @return all options in the order of addition, then ns-3's arguments as given */
     std::vector<Value> Values() const;
@@ -167,6 +176,31 @@ class ProgramOptions : public TypedOptions
     ProgramDescription Describe() const;
 
   private:
+    /**
+     * @param words the command line
+     * @return the same with `--name value` as `--name=value`, and -h as --help
+     */
+    std::vector<std::string> JoinValues(const std::vector<std::string>& words) const;
+
+    /**
+     * Takes an argument of the command line, or of a file.
+     * @param argument the argument
+     * @param begun names of the lists that have begun, which the first value clears
+     * @throw ConfigurationError if it is invalid
+     */
+    void Take(const std::string& argument, std::set<std::string>& begun);
+
+    /** @return the options that were given, as a file that `--config` reads */
+    std::string FormatGiven() const;
+
+    /**
+     * @param prefix an option: --name=
+     * @param arguments the command line
+     * @return the values of the option
+     */
+    static std::vector<std::string> GetValues(const std::string& prefix,
+                                              const std::vector<std::string>& arguments);
+
     /**
      * Loads the extensions of the command line, before other arguments use their alternatives.
      * @param arguments the command line
@@ -187,6 +221,9 @@ class ProgramOptions : public TypedOptions
     std::string m_program;                                    // name of the program
     std::string m_description;                                // its purpose
     std::vector<std::string> m_extensions;                    // shared libraries, all loaded
+    std::vector<std::string> m_configurations;                // files of options
+    std::string m_savedConfiguration;                         // file for the options that are given
+    std::vector<std::string> m_logs;                          // COMPONENT=LEVEL
     std::vector<RenamedOption> m_renamed;                     // former spellings, which are refused
     std::vector<std::pair<std::string, JsonValue>> m_members; // additional ones of --describe
     std::vector<std::function<void()>> m_presets;             // set defaults of other options

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from .build import Build, BuildNotFound, find_build
 from .collective_benchmark import BenchmarkResult, CollectiveBenchmark
+from .comparison import compare
 from .experiments import (
     CheckpointTimes,
     DisaggregatedServing,
@@ -101,6 +102,7 @@ __all__ = [
     "TrainingJob",
     "TrainingResult",
     "WrongResult",
+    "compare",
     "connect",
     "find_build",
     "list_tables",

@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The command line of the package: python -m distributed_training COMMAND."""
+"""The command line of the package: distributed-training COMMAND, and each program by its name."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
+import shlex
 import sys
+from collections.abc import Iterator
+from concurrent.futures import Executor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from .build import BuildNotFound
+from .build import BuildNotFound, find_build
+from .comparison import compare
+from .completion import SHELLS, make_completion, make_manual
 from .grids import read_grid
-from .program import Program, to_keyword
+from .near_names import did_you_mean
+from .program import Program, get_program_class, to_keyword
 from .report_page import report
-from .sweep_store import CHANGED
+from .sweep_store import CHANGED, read_rows
 from .sweeps import read_sweep, sweep
 from .units import split_unit
 from .validation import MOST_BYTES, summarize_validation, to_bytes, validate
@@ -26,6 +33,79 @@ if TYPE_CHECKING:
 _BAD_INPUT = 2
 
 
+def _execute(name: str, words: list[str]) -> NoReturn:
+    """Become a program."""
+    build = find_build()
+    path = build.get_program(name)
+    sys.stdout.flush()
+    os.execve(path, [name, *words], build.get_environment())
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("program", help="such as training-job, which is also a command by itself")
+    parser.add_argument("options", nargs=argparse.REMAINDER, help="of the program; -h lists them")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    names = sorted(find_build().examples)
+    if arguments.program not in names:
+        near = did_you_mean(arguments.program, names)
+        raise ValueError(f"{arguments.program}{near} (allowed: {', '.join(names)})")
+    _execute(arguments.program, arguments.options)
+
+
+def _add_rerun(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("store", help="store of a sweep")
+    parser.add_argument("row", type=int, help="number in the column `job`; its first run is repeated")
+    parser.add_argument("options", nargs=argparse.REMAINDER, help="more options of the program")
+
+
+def _rerun(arguments: argparse.Namespace) -> int:
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in read_rows(arguments.store):
+        rows.setdefault((row["program"], row["arguments"]), row)
+    if not 0 <= arguments.row < len(rows):
+        allowed = f"0 to {len(rows) - 1}" if rows else "none, as the store is empty"
+        raise ValueError(f"row {arguments.row} of {arguments.store} (allowed: {allowed})")
+    row = list(rows.values())[arguments.row]
+    kept = shlex.split(row["command"])
+    if kept[0] == "cd":  # the folder that names of files are relative to
+        os.chdir(kept[1])
+    words = [*json.loads(row["arguments"]), f"--RngRun={row['run']}", *arguments.options]
+    print(shlex.join([row["program"], *words]), file=sys.stderr)
+    _execute(row["program"], words)
+
+
+def _add_compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("results", nargs="+", help="files of --json=FILE, or stores of sweeps")
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    print(compare(arguments.results).to_string(na_rep="-"))
+    return 0
+
+
+def _add_completion(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("shell", choices=SHELLS)
+
+
+def _completion(arguments: argparse.Namespace) -> int:
+    print(make_completion(arguments.shell), end="")
+    return 0
+
+
+def _add_man(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("program", help="such as training-job")
+
+
+def _man(arguments: argparse.Namespace) -> int:
+    try:
+        print(make_manual(get_program_class(arguments.program)), end="")
+    except KeyError:
+        raise ValueError(f"{arguments.program} (allowed: names that `run` knows)") from None
+    return 0
+
+
 def _add_sweep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("grid", help="TOML file")
     parser.add_argument("--store", help="file that keeps the runs; in place of the grid's")
@@ -33,8 +113,25 @@ def _add_sweep(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--workers", type=int, help="runs at a time; in place of the grid's")
     parser.add_argument("--retries", type=int, help="tries after a failure; in place of the grid's")
     parser.add_argument("--changed", choices=CHANGED, help="kept runs of another build or inputs")
+    parser.add_argument("--dask", metavar="ADDRESS", help="scheduler of Dask, whose workers run")
     parser.add_argument("--csv", help="file for all columns")
     parser.add_argument("--show", help="columns of the printed table, separated by commas")
+
+
+@contextlib.contextmanager
+def _make_executor(address: str | None, retries: int) -> Iterator[Executor | None]:
+    """Yield an executor of Dask, or none. The runs of a lost worker are made by another one."""
+    if address is None:
+        yield None
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        needed = "needs pip install distributed-training[sweep]"
+        raise ValueError(f"--dask={address} {needed} (allowed: with it)") from None
+    with Client(address) as client, client.get_executor(retries=retries) as executor:
+        print(f"dashboard: {client.dashboard_link}", file=sys.stderr)
+        yield executor
 
 
 def _sweep(arguments: argparse.Namespace) -> int:
@@ -44,7 +141,8 @@ def _sweep(arguments: argparse.Namespace) -> int:
             grid[name] = getattr(arguments, name)
     if not grid["jobs"]:
         raise ValueError(f"{arguments.grid}: no jobs (allowed: a grid with at least one)")
-    frame = sweep(**grid)
+    with _make_executor(arguments.dask, grid.get("retries", 0)) as executor:
+        frame = sweep(**grid, executor=executor)
     if arguments.csv:
         frame.to_csv(arguments.csv, index=False)
     print(_choose_columns(frame, grid["jobs"], arguments.show).to_string(index=False))
@@ -83,7 +181,9 @@ def _add_plot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", help="picture: .svg, .pdf or .png")
     parser.add_argument("--x", required=True, help="column on the horizontal axis")
     parser.add_argument("--y", required=True, help="column on the vertical axis")
-    parser.add_argument("--by", help="column with one curve per value")
+    parser.add_argument("--hue", "--by", help="column with one curve per value")
+    parser.add_argument("--col", help="column with one picture per value, side by side")
+    parser.add_argument("--row", help="column with one picture per value, one below the other")
 
 
 def _plot(arguments: argparse.Namespace) -> int:
@@ -92,7 +192,8 @@ def _plot(arguments: argparse.Namespace) -> int:
     from . import plot
 
     matplotlib.use("Agg")
-    axes = plot.sweep(read_sweep(arguments.store), arguments.x, arguments.y, arguments.by)
+    names = {name: getattr(arguments, name) for name in ("x", "y", "hue", "col", "row")}
+    axes = plot.sweep(read_sweep(arguments.store), **names)
     axes.figure.savefig(arguments.file)
     return 0
 
@@ -153,16 +254,43 @@ def _validate(arguments: argparse.Namespace) -> int:
 
 # Name: help, function that adds the arguments, function that returns the exit status.
 _COMMANDS: dict[str, tuple[str, Any, Any]] = {
+    "run": ("run a program", _add_run, _run),
     "sweep": ("run a grid, or the rest of it", _add_sweep, _sweep),
     "report": ("write a page that shows what limits a run", _add_report, _report),
     "validate": ("set what was measured or published beside ours", _add_validate, _validate),
     "plot": ("draw a column of a sweep, with confidence intervals", _add_plot, _plot),
+    "rerun": ("run a row of a sweep once more", _add_rerun, _rerun),
+    "compare": ("set two to twenty runs side by side", _add_compare, _compare),
+    "completion": ("print what makes a shell complete options", _add_completion, _completion),
+    "man": ("print the manual page of a program, for man -l -", _add_man, _man),
 }
+
+
+class _Version(argparse.Action):
+    """Prints the versions of the package and of its programs."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        try:
+            _execute("training-job", ["--version"])
+        except BuildNotFound as error:
+            print(f"{parser.prog}: {error}", file=sys.stderr)
+            sys.exit(_BAD_INPUT)
+
+
+def run_program() -> int:
+    """Be the program of the name that this was called by; the exit status if there is none."""
+    name = Path(sys.argv[0]).name
+    try:
+        _execute(name, sys.argv[1:])
+    except BuildNotFound as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return _BAD_INPUT
 
 
 def main(words: list[str] | None = None) -> int:
     """Run a command and return its exit status: 2 for bad input, 1 if rows have errors."""
-    parser = argparse.ArgumentParser(prog="python -m distributed_training")
+    parser = argparse.ArgumentParser(prog="distributed-training", allow_abbrev=False)
+    parser.add_argument("--version", action=_Version, nargs=0, help="versions, commit and ns-3")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, (text, add, _) in _COMMANDS.items():
         add(commands.add_parser(name, help=text, description=text))

@@ -6,18 +6,20 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 VARIABLE = "DISTRIBUTED_TRAINING_BUILD"
 EXTENSIONS_VARIABLE = "DISTRIBUTED_TRAINING_EXTENSIONS"
 
-# Where `pip install` puts a build; see build-support/pip_backend.py.
-_INSTALLED = Path(__file__).parent / "native/build-info.json"
+# Where `pip install` puts a build; see build-support/pip_backend.py. An editable package is in two folders.
+_PLACES = [Path(folder, "native/build-info.json") for folder in sys.modules[__package__].__path__]
+_INSTALLED = next((path for path in _PLACES if path.exists()), _PLACES[0])
 
 _HELP = f"""\
-Install the package by `pip install .`, which compiles the module. Or run the script by `./ns3w python SCRIPT` or in `./ns3w shell`, which build the module and set
-{VARIABLE}. With a build of your own (cmake -S . -B build && cmake --build build):
+Install the package by `pip install .`, which compiles the module. Or run the script by
+`./ns3w python SCRIPT` or in `./ns3w shell`, which build the module and set {VARIABLE}. With a build of your own (cmake -S . -B build && cmake --build build):
 export {VARIABLE}=$PWD/build/build-info.json"""
 
 

@@ -10,6 +10,9 @@ from .program import Program, Result
 
 if TYPE_CHECKING:
     import pandas
+    from typing_extensions import Unpack
+
+    from . import keywords
 
 
 class BenchmarkResult(Result):
@@ -62,3 +65,7 @@ class CollectiveBenchmark(Program[BenchmarkResult]):
     name = "collective-benchmark"
     result_type = BenchmarkResult
     row_keys = ("algorithm", "operation", "bytes")
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **parameters: Unpack[keywords.CollectiveBenchmark]) -> None: ...

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import Any
 
 from .build import find_build, get_extensions
@@ -13,7 +14,7 @@ def load_namespace() -> Any:
     """Return the C++ namespace ns3, with this module's classes in `training`.
 
     Only the libraries of ns-3 that this module needs are loaded (core, network, internet and their
-    dependencies). This takes about a second, much less than ns-3's own `from ns import ns`.
+    dependencies). This takes about three seconds, much less than ns-3's own `from ns import ns`.
     cppyy itself is `ns.cppyy`. The extensions in DISTRIBUTED_TRAINING_EXTENSIONS are loaded, too.
 
     Raises ImportError if cppyy is missing or no version fits this ns-3, and BuildNotFound.
@@ -24,8 +25,10 @@ def load_namespace() -> Any:
             f"there is no cppyy for ns-{build.ns3_version} (there is for 3.36 and newer)"
         )
     try:
-        import cppyy
-        import libcppyy
+        with warnings.catch_warnings():  # cppyy 2 says that pkg_resources, which it uses, will go
+            warnings.simplefilter("ignore")
+            import cppyy
+            import libcppyy
     except ImportError as error:
         raise ImportError(
             f"distributed_training.ns needs cppyy: pip install cppyy=={build.cppyy} ({error})"
@@ -42,7 +45,9 @@ def load_namespace() -> Any:
     for header in ("ns3/core-module.h", "ns3/distributed-training-module.h"):
         # Older releases of Boost use features that newer compilers warn about.
         if not cppyy.cppdef(
-            '#pragma clang diagnostic ignored "-Wdeprecated-builtins"\n' f'#include "{header}"\n'
+            '#pragma clang diagnostic ignored "-Wdeprecated-builtins"\n'
+            '#pragma clang diagnostic ignored "-Winconsistent-missing-override"\n'
+            f'#include "{header}"\n'
         ):
             raise ImportError(f"cannot load {header}")
     namespace = cppyy.gbl.ns3

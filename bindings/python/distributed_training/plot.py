@@ -12,7 +12,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from .build import find_build
+from .html_view import COMPUTE, EXPOSED, WAITING
 from .near_names import did_you_mean
+from .program import get_program_class, to_keyword
+from .sweep_frame import get_quantile
 from .topology_layout import Place, TopologyLayout
 from .units import split_unit
 
@@ -23,9 +26,6 @@ if TYPE_CHECKING:
     from .collective_benchmark import BenchmarkResult
     from .training_job import TrainingResult
 
-_COMPUTE = "#4477aa"
-_WAITING = "#bbbbbb"
-_EXPOSED = "#ee6677"
 _LINKS = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#bbbbbb"]
 _HOST = "#eeeeee"
 _SWITCH = "#ffffff"
@@ -51,12 +51,12 @@ def iteration_breakdown(results: Mapping[Any, TrainingResult], axes: Axes | None
     compute = [1e3 * result.compute_time_s for result in results.values()]
     exposed = [1e3 * result.exposed_communication_s for result in results.values()]
     total = [1e3 * result.iteration_time_s for result in results.values()]
-    axes.barh(labels, compute, color=_COMPUTE, label="compute")
-    axes.barh(labels, exposed, left=compute, color=_EXPOSED, label="exposed communication")
+    axes.barh(labels, compute, color=COMPUTE, label="compute")
+    axes.barh(labels, exposed, left=compute, color=EXPOSED, label="exposed communication")
     done = [one + other for one, other in zip(compute, exposed)]
     waiting = [max(all_ - part, 0) for all_, part in zip(total, done)]
     if any(part > 1e-3 * all_ for part, all_ in zip(waiting, total)):
-        axes.barh(labels, waiting, left=done, color=_WAITING, label="waiting")
+        axes.barh(labels, waiting, left=done, color=WAITING, label="waiting")
     for index, result in enumerate(results.values()):
         axes.annotate(
             f"{total[index]:.1f} ms ({100 * result.scaling_efficiency:.0f} %)",
@@ -97,43 +97,123 @@ def bus_bandwidth(results: Mapping[Any, BenchmarkResult], axes: Axes | None = No
 
 
 def sweep(
-    frame: pandas.DataFrame, x: str, y: str, by: Optional[str] = None, axes: Axes | None = None
+    frame: pandas.DataFrame,
+    x: str,
+    y: str,
+    hue: Optional[str] = None,
+    axes: Axes | None = None,
+    *,
+    col: Optional[str] = None,
+    row: Optional[str] = None,
+    by: Optional[str] = None,
 ) -> Axes:
     """Draw a column of a sweep versus another one, with 95 % confidence intervals if it has them.
+
+    Rows that repeat at an equal x, as runs with other random numbers do, are drawn as their mean and
+    its 95 % band. Rows that repeat as another option differs are refused.
 
     Args:
         frame: result of sweep() or read_sweep(); rows without a value are left out.
         x: name of the column on the horizontal axis; values that are not numbers are categories.
         y: name of a column of numbers.
-        by: name of a column with one curve per value; a single curve by default.
+        hue: name of a column with one curve per value; a single curve by default.
         axes: target axes; a new figure by default.
+        col: name of a column with one picture per value, side by side.
+        row: name of a column with one picture per value, one below the other.
+        by: former name of hue.
 
-    Raises ValueError for a column that the frame does not have.
+    Returns the axes; with col or row those at the top left, whose figure has all.
+
+    Raises ValueError for a column that the frame does not have, for rows that repeat as another
+    option differs, and for axes with col or row.
     """
-    from matplotlib.ticker import EngFormatter
-
-    for name in (x, y, *([by] if by else [])):
-        if name not in frame:
-            near = did_you_mean(name, frame.columns)
-            raise ValueError(f"column {name!r}{near} (allowed: {', '.join(frame.columns)})")
+    hue = hue or by
+    for name in (x, y, hue, col, row):
+        if name is not None and (not isinstance(name, str) or name not in frame):
+            near = did_you_mean(name, frame.columns) if isinstance(name, str) else ""
+            allowed = ", ".join(frame.columns)
+            raise ValueError(f"column {name!r}{near} (allowed: {allowed})")
     if frame[y].dtype.kind not in "iuf":
         raise ValueError(f"column {y!r} (allowed: a column of numbers)")
-    axes = _new_axes(axes, (6.4, 3.6))
+    if axes is not None and (col or row):
+        raise ValueError("axes with col or row (allowed: one of them)")
     rows = frame[frame[y].notna()]
     if rows[x].dtype.kind not in "iuf":
         rows = rows.assign(**{x: rows[x].astype(str)})
     else:
         rows = rows.sort_values(x, kind="stable")
-    for label, curve in rows.groupby(by, sort=False) if by else [(None, rows)]:
-        widths = curve.get(f"{y}_95")
-        axes.errorbar(
-            curve[x],
-            curve[y],
-            yerr=None if widths is None else widths.fillna(0),
-            marker="o",
-            capsize=3,
-            label=None if label is None else str(label),
-        )
+    _check_repetition(rows, [name for name in (x, hue, col, row) if name])
+    columns = list(rows[col].unique()) if col else [None]
+    lines = list(rows[row].unique()) if row else [None]
+    if not (col or row):
+        pictures = [[_new_axes(axes, (6.4, 3.6))]]
+    else:
+        import matplotlib.pyplot
+
+        size = (1.2 + 3.4 * len(columns), 0.8 + 2.6 * len(lines))
+        pictures = matplotlib.pyplot.subplots(
+            len(lines), len(columns), figsize=size, layout="constrained", sharey=True, squeeze=False
+        )[1]
+    curves = list(rows[hue].unique()) if hue else [None]
+    for below, line in enumerate(lines):
+        for beside, column in enumerate(columns):
+            picture = pictures[below][beside]
+            part = rows if line is None else rows[rows[row] == line]
+            part = part if column is None else part[part[col] == column]
+            _draw_curves(picture, part, x, y, hue, curves)
+            title = [f"{split_unit(n)[0]} {v}" for n, v in ((col, column), (row, line)) if n]
+            picture.set_title(", ".join(title), fontsize="medium")
+    first: Axes = pictures[0][0]
+    if hue and len(rows):
+        first.legend(frameon=False, title=split_unit(hue)[0])
+    return first
+
+
+def _check_repetition(rows: pandas.DataFrame, names: list[str]) -> None:
+    """Raise ValueError if rows with equal values in the named columns differ in another option."""
+    # What a frame tells of a run besides its options; numbers with fractions are measured.
+    told = {"job", "run", "seed", "attempts", "build", "command", "error", "note", "ns3_version"}
+    told |= {"program", "started", "version", "inputs", "results", "json", "trace", "report"}
+    options = [k for k in rows if k not in told and not (k in names or rows[k].dtype.kind == "f")]
+    if "program" in rows:
+        kinds = [get_program_class(name) for name in rows["program"].unique()]
+        known = {to_keyword(o["name"]) for kind in kinds for o in kind.describe()["options"]}
+        options = [k for k in rows if k in known - told - set(names)]
+    for _, group in rows.groupby(names, sort=False, dropna=False):
+        if len(group) == 1:
+            continue
+        values = {option: group[option].map(str).unique() for option in options}
+        different = [f"{k} {', '.join(v[:3])}" for k, v in values.items() if len(v) > 1]
+        if different:
+            where = ", ".join(f"{name} {group[name].iloc[0]}" for name in names)
+            raise ValueError(
+                f"{len(group)} rows have {where}, and differ in {'; '.join(different[:8])} (allowed: "
+                "such an option as hue, col or row, or rows with one value of it)"
+            )
+
+
+def _draw_curves(
+    axes: Axes, rows: pandas.DataFrame, x: str, y: str, hue: Optional[str], labels: list[Any]
+) -> None:
+    """Draw a curve for each label: means, with their intervals."""
+    from matplotlib.ticker import EngFormatter
+
+    for number, label in enumerate(labels):
+        curve = rows if hue is None else rows[rows[hue] == label]
+        if curve.empty:
+            continue
+        groups = curve.groupby(x, sort=False)[y]
+        mean, count, width = groups.mean(), groups.count(), curve.get(f"{y}_95")
+        style = {"color": f"C{number}", "marker": "o"}
+        text = None if hue is None else str(label)
+        if count.max() == 1:
+            widths = None if width is None else width.fillna(0)
+            axes.errorbar(curve[x], curve[y], widths, capsize=3, label=text, **style)
+            continue
+        axes.plot(mean.index, mean, label=text, **style)
+        factors = [get_quantile(n - 1) / n**0.5 if n > 1 else 0.0 for n in count]
+        half = groups.std().fillna(0) * factors
+        axes.fill_between(mean.index, mean - half, mean + half, color=f"C{number}", alpha=0.2)
     if rows[x].dtype.kind in "iuf" and rows[x].nunique() <= 10:
         axes.set_xticks(rows[x].unique())
     for name, axis in ((x, axes.xaxis), (y, axes.yaxis)):
@@ -144,9 +224,6 @@ def sweep(
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
-    if by and len(rows):
-        axes.legend(frameon=False, title=split_unit(by)[0])
-    return axes
 
 
 def accuracy_over_time(results: Mapping[Any, TrainingResult], axes: Axes | None = None) -> Axes:

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 from .build import BuildNotFound, find_build
 from .description import describe_program
 from .error_stream import ErrorStream
+from .html_view import make_table
 from .near_names import did_you_mean
+from .units import format_quantity
 
 if TYPE_CHECKING:
     import pandas
@@ -111,6 +113,11 @@ class Result:
 
         return pandas.DataFrame(rows)
 
+    def _repr_html_(self) -> str:
+        """Return the numbers as a table, for notebooks."""
+        values = {k: v for k, v in self._numbers().items() if isinstance(v, (int, float))}
+        return make_table(type(self).__name__, [format_quantity(*each) for each in values.items()])
+
     def _numbers(self) -> dict[str, Any]:
         return {k: v for k, v in self.data.items() if not isinstance(v, (dict, list))}
 
@@ -155,7 +162,7 @@ _NS3_KEYWORDS = {
 
 
 # Options that name files which a program writes.
-_OUTPUTS = re.compile(r"json|output|pcap|report|results|trace|export-.*")
+OUTPUTS = re.compile(r"json|save[-_]config|output|pcap|report|results|trace|export-.*")
 
 # How ns-3's arguments begin that print text instead of a result.
 _PRINTING = "Print"
@@ -375,6 +382,10 @@ class Program(Generic[R]):
                     arguments.append(f"--{option['name']}={to_text(element)}")
         return arguments
 
+    def get_key(self) -> list[str]:
+        """Return what a result follows from: equal for jobs that are the same."""
+        return self.get_arguments()
+
     def get_command(self) -> list[str]:
         """Return the equivalent shell command."""
         return [find_build().get_program(self.name), *self.get_arguments()]
@@ -384,7 +395,7 @@ class Program(Generic[R]):
         names = []
         for argument in self.get_arguments():
             option, _, value = argument.removeprefix("--").partition("=")
-            if not _OUTPUTS.fullmatch(option):
+            if not OUTPUTS.fullmatch(option):
                 names += [value, *re.split("[:,=]", value)]
         return sorted({name for name in names if os.path.isfile(name)})
 

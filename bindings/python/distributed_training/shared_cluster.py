@@ -14,6 +14,9 @@ from .program import Program, Result, to_text
 
 if TYPE_CHECKING:
     import pandas
+    from typing_extensions import Unpack
+
+    from . import keywords
 
 _FILE = "jobs.toml"
 
@@ -83,6 +86,10 @@ class SharedCluster(Program[SharedResult]):
     name = "shared-cluster"
     result_type = SharedResult
 
+    if TYPE_CHECKING:
+
+        def __init__(self, **parameters: Unpack[keywords.SharedCluster]) -> None: ...
+
     @classmethod
     def job_keys(cls) -> pandas.DataFrame:
         """Return one row per key of a job: type, default, the values allowed, help."""
@@ -116,11 +123,18 @@ class SharedCluster(Program[SharedResult]):
         self._write_tables()
         return self._with_file(pathlib.Path(_FILE)).get_arguments()
 
-    def run(self) -> SharedResult:
+    def get_key(self) -> list[str]:
+        """Return the arguments, with the tables of jobs themselves in place of their file."""
+        if not self._has_tables():
+            return super().get_key()
+        file, tables = f"--jobs={_FILE}", f"--jobs={self._write_tables()}"
+        return [tables if each == file else each for each in self.get_arguments()]
+
+    def run(self, progress: bool = True) -> SharedResult:
         """Run the jobs in a child process; see Program.run()."""
         if not self._has_tables():
-            return super().run()
+            return super().run(progress)
         with tempfile.TemporaryDirectory() as directory:
             path = pathlib.Path(directory) / _FILE
             path.write_text(self._write_tables(), encoding="utf-8")
-            return self._with_file(path)._run()
+            return self._with_file(path)._run(progress=progress)

@@ -46,6 +46,7 @@ def make_frame(jobs: list[list[Row]]) -> pandas.DataFrame:
     frames = []
     for index, runs in enumerate(jobs):
         frame = _make_rows(runs)
+        frame = frame.rename(columns={"job": "job_files"})  # an option of shared-cluster
         frame.insert(0, "job", index)
         frames.append(frame)
     return pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()

@@ -286,7 +286,7 @@ def _get_key(job: Program[Any]) -> tuple[str, str, int]:
     """Return program, arguments as JSON and run number: equal for jobs with equal results."""
     parameters = dict(sorted(job.parameters.items()))
     number = int(parameters.pop("run"))
-    return job.name, json.dumps(type(job)(**parameters).get_arguments()), number
+    return job.name, json.dumps(type(job)(**parameters).get_key()), number
 
 
 class _Transaction:

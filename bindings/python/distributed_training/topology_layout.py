@@ -85,9 +85,6 @@ class TopologyLayout:
         package = self.group if self.group > 1 and self.sides[-1] == self.group else 0
         sides = self.sides[:-1] if package else list(self.sides)
         inner = sides[2:]
-        # Dimensions beyond two: panels side by side and below each other, alternately.
-        across = math.prod(inner[0::2]) if inner else 1
-        down = math.prod(inner[1::2]) if inner else 1
         radius = max(0.8, package / 5) if package else 0.0
         step = 2 * radius + 1.4 if package else 1.0
         rows = sides[0] if len(sides) > 1 else 1

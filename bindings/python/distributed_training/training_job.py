@@ -9,14 +9,19 @@ import socket
 import tempfile
 import threading
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
+from .html_view import COMPUTE, EXPOSED, WAITING, make_strip, make_table
 from .learner import Learner, Server
 from .program import Program, Result
 from .units import COUNTS, SECONDS, format_quantity, scale
 
 if TYPE_CHECKING:
     import pandas
+    from typing_extensions import Unpack
+
+    from . import keywords
 
 
 class TrainingResult(Result):
@@ -50,7 +55,34 @@ class TrainingResult(Result):
         widths = {f"{k}_95": [v] for k, v in self.data.get("confidence_95", {}).items()}
         return super().to_frame().assign(**widths)
 
+    def _repr_html_(self) -> str:
+        """Return a table, the strip of a mean iteration, and what it follows from, for notebooks."""
+        exposed, compute = self.exposed_communication_s, self.compute_time_s
+        strip = make_strip(
+            {
+                "compute": (compute, COMPUTE),
+                "exposed communication": (exposed, EXPOSED),
+                "waiting": (max(self.iteration_time_s - compute - exposed, 0.0), WAITING),
+            }
+        )
+        head, *rows = self._get_rows()
+        text = make_table(head[1], rows) + strip + "".join(f"<p>{escape(w)}</p>" for w in self.warnings)
+        path = self.data.get("critical_path")
+        if path and path["time_s"] > 0:
+            shares = ", ".join(
+                f"{part['task'] or part['kind']} {100 * part['time_s'] / path['time_s']:.1f} %"
+                for part in path["parts"][:3]
+            )
+            link, busy = path["busiest_link"], 100 * path["busiest_link_utilization"]
+            text += f"<p>critical path: {escape(shares)}; busiest link: {escape(link)} ({busy:.1f} %)</p>"
+        return text
+
     def __repr__(self) -> str:
+        (_, head), *rows = self._get_rows()
+        return "\n".join([head] + [f"  {name:<24}{text}" for name, text in rows])
+
+    def _get_rows(self) -> list[tuple[str, str]]:
+        """Return the title, then names and values of what was measured."""
         values = self.get_parameters()
         head = (
             f"TrainingResult: {values['workload']}, {values['ranks']} ranks, {values['topology']}, "
@@ -64,7 +96,7 @@ class TrainingResult(Result):
         ]
         cost = f"{scale(self.packet_hops, COUNTS)} packet-hops in {scale(self.cpu_s, SECONDS)} CPU"
         rows.append(("simulated with", cost))
-        return "\n".join([head] + [f"  {name:<24}{text}" for name, text in rows])
+        return [("", head), *rows]
 
 
 class TrainingJob(Program[TrainingResult]):
@@ -72,6 +104,10 @@ class TrainingJob(Program[TrainingResult]):
 
     name = "training-job"
     result_type = TrainingResult
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **parameters: Unpack[keywords.TrainingJob]) -> None: ...
 
     def train(self, learner: Learner) -> TrainingResult:
         """Run the job with a training of yours: its gradients travel, their sums update it.

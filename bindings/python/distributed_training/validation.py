@@ -135,7 +135,7 @@ def _plan(name: str, most_bytes: int) -> Iterator[_Run]:
     head, rows = _read_measured(_MEASURED / f"{name}.csv")
     own = ("bytes", "published", "calibrates")
 
-    def get_options(row: dict[str, str]) -> dict[str, str]:
+    def get_options(row: dict[str, str]) -> dict[str, Any]:
         return {key: value for key, value in row.items() if key not in own}
 
     for options, group in itertools.groupby(rows, get_options):
@@ -185,7 +185,7 @@ def _read(run: _Run, data: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for name, rows in data.items():
         for row in rows if isinstance(rows, list) else []:
             if isinstance(row, dict) and "published_GBps" in row:
-                size = _show_bytes(row["bytes"])
+                size = _show_bytes(int(row["bytes"]))
                 text = f"{row['cluster']}: {row['operation']}, {row['algorithm']}, {size}"
                 numbers = {"unit": "GB/s", "published": row["published_GBps"]}
                 row = {"figure": text, **row, **numbers, "ours": row["nccl_GBps"]}

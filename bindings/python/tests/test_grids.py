@@ -176,7 +176,9 @@ def test_command_plot(grid, tmp_path, capsys, environment):
     assert capsys.readouterr().err.startswith(
         "plot: column 'iteration_time'; did you mean 'iteration_time_s'? (allowed: job, "
     )
-    assert run("plot", store, tmp_path / "times.doc", "--x=ranks", "--y=iteration_time_s") == 2
+    assert run("plot", store, picture, "--x=ranks", "--y=iteration_time_s") == 2
+    assert "transport rdma, tcp" in capsys.readouterr().err
+    assert run("plot", store, tmp_path / "times.doc", *words[3:]) == 2
     assert "doc" in capsys.readouterr().err
     assert run("plot", tmp_path / "none", picture, "--x=ranks", "--y=iteration_time_s") == 2
     assert "there is no such file" in capsys.readouterr().err
@@ -198,10 +200,63 @@ def test_plot_of_a_sweep(grid):
         mean, width = row["iteration_time_s"], row["iteration_time_s_95"]
         assert list(segment[:, 1]) == [mean - width, mean + width]
     single = dt.sweep(dt.read_grid(grid)["jobs"])  # one run: no interval
-    axes = dt.plot.sweep(single, "transport", "busbw_GBps")
+    with pytest.raises(ValueError, match="2 rows have transport rdma, and differ in ranks 1, 2"):
+        dt.plot.sweep(single[single["ranks"] < 3], "transport", "busbw_GBps")
+    two = single[single["ranks"] == 2]
+    axes = dt.plot.sweep(two, "transport", "busbw_GBps")
     assert axes.get_ylabel() == "busbw (GB/s)" and axes.get_legend() is None
-    assert list(axes.containers[0].lines[0].get_xdata()) == list(single["transport"])
+    assert list(axes.containers[0].lines[0].get_xdata()) == list(two["transport"])
     assert math.isclose(axes.get_ylim()[0], 0)
     for columns in (("rank", "busbw_GBps"), ("ranks", "version"), ("ranks", "events", "no")):
         with pytest.raises(ValueError, match="column '(rank|version|no)'"):
             dt.plot.sweep(single, *columns)
+
+
+def make_frame():
+    """Times of two algorithms at two rates, with two losses, of three runs each."""
+    import pandas
+
+    rows = [
+        {"rate": rate, "collective": name, "loss": str(loss), "run": run, "time_s": time + run}
+        for time, name in ((10.0, "ring"), (20.0, "tree"))
+        for rate in (10, 100)
+        for loss in (0, 0.01)
+        for run in (1, 2, 3)
+    ]
+    return pandas.DataFrame(rows)
+
+
+def test_rows_at_an_equal_x():
+    """Runs are drawn as their mean and its band; another option that differs is refused."""
+    pytest.importorskip("matplotlib").use("Agg")
+    frame = make_frame()
+    with pytest.raises(ValueError) as caught:
+        dt.plot.sweep(frame, "rate", "time_s", hue="collective")
+    assert str(caught.value) == (
+        "6 rows have rate 10, collective ring, and differ in loss 0, 0.01 (allowed: such an option as "
+        "hue, col or row, or rows with one value of it)"
+    )
+    axes = dt.plot.sweep(frame[frame["loss"] == "0"], "rate", "time_s", hue="collective")
+    assert [list(line.get_ydata()) for line in axes.lines] == [[12.0, 12.0], [22.0, 22.0]]
+    # Three runs with a standard deviation of 1: Student's t with two degrees of freedom.
+    heights = axes.collections[0].get_paths()[0].vertices[:, 1]
+    half = 4.302652729911275 / 3**0.5
+    assert math.isclose(max(heights), 12 + half, rel_tol=1e-9)
+    assert math.isclose(min(heights), 12 - half, rel_tol=1e-9)
+
+
+def test_pictures_side_by_side():
+    pytest.importorskip("matplotlib").use("Agg")
+    axes = dt.plot.sweep(make_frame(), "rate", "time_s", hue="collective", col="loss")
+    pictures = axes.figure.axes
+    assert [each.get_title() for each in pictures] == ["loss 0", "loss 0.01"]
+    assert [len(each.lines) for each in pictures] == [2, 2]
+    names = {"hue": "run", "col": "collective", "row": "loss"}
+    pictures = dt.plot.sweep(make_frame(), "rate", "time_s", **names).figure.axes
+    assert len(pictures) == 4
+    assert pictures[3].get_title() == "collective tree, loss 0.01"
+    for wrong in ({"hue": ["rate", "loss"]}, {"col": "los"}, {"row": 3}):
+        with pytest.raises(ValueError, match="column .* [(]allowed: rate, collective, loss, run, time_s"):
+            dt.plot.sweep(make_frame(), "rate", "time_s", **wrong)
+    with pytest.raises(ValueError, match="axes with col or row"):
+        dt.plot.sweep(make_frame(), "rate", "time_s", hue="loss", axes=axes, col="collective")

@@ -146,4 +146,4 @@ def test_unknown_member_of_a_result():
     result = dt.TrainingJob(workload=WORKLOAD, ranks=1, iterations=1).run()
     with pytest.raises(AttributeError, match="did you mean 'iteration_time_s'"):
         result.iteration_time
-    assert not hasattr(result, "_repr_html_")
+    assert not hasattr(result, "_repr_latex_")

@@ -227,3 +227,15 @@ def test_a_better_algorithm_for_a_job_is_named(program_json, tmp_path):
     jobs = [*words, f"--job={job}", "--topology=torus:4x4"]
     warnings = program_json(*jobs, "--collective=ring")["warnings"]
     assert [warning.split(":")[0] for warning in warnings] == ["job job0", "job job1"]
+
+
+def test_sweep_of_shared_clusters():
+    """Jobs in tables are as different as the tables."""
+    job = {"name": "a", "workload": "resnet50", "ranks": 2, "iterations": 1, "batch": 1}
+    lists = [[job], [{**job, "batch": 2}], [job]]
+    jobs = dt.SharedCluster.grid(jobs=lists, ranks=[2, 4])
+    frame = dt.sweep(jobs)
+    assert (frame["error"] == "").all()
+    alone = [each.run().makespan_s for each in jobs]
+    assert frame["makespan_s"].tolist() == alone
+    assert alone[0] < alone[2] and alone[4] == alone[0]

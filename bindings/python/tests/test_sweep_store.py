@@ -471,3 +471,30 @@ def test_dask(tmp_path, monkeypatch):
     jobs = dt.CollectiveBenchmark.grid(bytes="1M", ranks=[2, 4, 8], transport=["rdma", "tcp"])
     assert dt.sweep(jobs, store=store).equals(frame)
     compare(dt.sweep(jobs), frame)
+
+
+@pytest.mark.extensive
+def test_dask_loses_a_worker(tmp_path, environment):
+    """A worker is killed in its runs: others make them, and no row is missing."""
+    distributed = need("distributed")
+    grid = tmp_path / "grid.toml"
+    store = tmp_path / "runs.sqlite"
+    keys = '[grid]\nworkload = "resnet50"\nsteady_state = "simulate"\n'
+    grid.write_text(keys + "ranks = [2, 3, 4, 5, 6, 7]\n")
+    command = [sys.executable, "-m", "distributed_training", "sweep", grid, f"--store={store}"]
+    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        with distributed.Client(cluster) as client:
+            ids = client.run(os.getpid)
+            address = f"--dask={cluster.scheduler_address}"
+            process = subprocess.Popen([*command, address], env=environment, stdout=subprocess.PIPE)
+            while not any(client.processing().values()):
+                assert process.poll() is None
+                time.sleep(0.01)
+            busy = next(worker for worker, keys in client.processing().items() if keys)
+            os.kill(ids[busy], signal.SIGKILL)
+            output = process.communicate()[0].decode()
+    assert process.returncode == 0, output
+    rows = dt.read_sweep(store)
+    assert rows["ranks"].tolist() == [2, 3, 4, 5, 6, 7] and (rows["error"] == "").all()
+    local = dt.sweep(**{**dt.read_grid(grid), "jobs": dt.read_grid(grid)["jobs"][:2]})
+    assert local["iteration_time_s"].tolist() == rows["iteration_time_s"].tolist()[:2]

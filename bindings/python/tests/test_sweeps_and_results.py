@@ -2,6 +2,8 @@
 """Sweeps, results files and plots."""
 
 import json
+import math
+import re
 import sqlite3
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
@@ -259,3 +261,18 @@ def test_plots(tmp_path):
     assert "GB/s" in axes.get_ylabel()
     axes.figure.savefig(tmp_path / "bandwidth.png")
     assert (tmp_path / "breakdown.png").stat().st_size > 1000
+
+
+def test_results_in_notebooks():
+    """A table; of a job also a strip of the iteration, and what it follows from."""
+    result = dt.TrainingJob(workload=WORKLOAD, ranks=2, iterations=1).run()
+    html = result._repr_html_()
+    assert html.count("<table>") == html.count("</table>") == 1
+    assert 'role="img"' in html and "exposed communication" in html
+    widths = [float(width) for width in re.findall(r"width:([0-9.]+)%;background", html)]
+    assert len(widths) == 3 and math.isclose(sum(widths), 100, abs_tol=0.01)
+    expected = 100 * result.compute_time_s / result.iteration_time_s
+    assert math.isclose(widths[0], expected, abs_tol=0.01)
+    assert f"busiest link: {result.critical_path['busiest_link']}".replace(">", "&gt;") in html
+    table = dt.CollectiveBenchmark(ranks=2, bytes=1024).run()._repr_html_()
+    assert "<caption>BenchmarkResult</caption>" in table and "packet hops" in table
