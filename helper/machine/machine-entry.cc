@@ -43,7 +43,7 @@ MachineEntry::GetDefaults(const KeyValues& values) const
 std::vector<std::string>
 GetNotes(const MachineEntry& entry)
 {
-    std::vector<std::string> notes;
+    std::vector<std::string> notes{"GPUs of a server: " + std::to_string(entry.gpus)};
     for (const auto& one : entry.defaults)
     {
         notes.push_back("--" + one.option + "=" + one.value + ": " + one.source);

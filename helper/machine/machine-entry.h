@@ -52,7 +52,7 @@ struct MachineEntry
 /**
  * @ingroup distributed-training-helper
  * @param entry a machine
- * @return its defaults and their sources, one line each, for help
+ * @return its GPUs a server, its defaults and their sources, one line each, for help
  */
 std::vector<std::string> GetNotes(const MachineEntry& entry);
 

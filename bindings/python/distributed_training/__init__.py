@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any
 from .build import Build, BuildNotFound, find_build
 from .collective_benchmark import BenchmarkResult, CollectiveBenchmark
 from .comparison import compare
+from .expectation import expect
 from .experiments import (
     CheckpointTimes,
     DisaggregatedServing,
@@ -104,6 +105,7 @@ __all__ = [
     "WrongResult",
     "compare",
     "connect",
+    "expect",
     "find_build",
     "list_tables",
     "list_validations",

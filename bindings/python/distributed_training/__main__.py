@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from .build import BuildNotFound, find_build
 from .comparison import compare
 from .completion import SHELLS, make_completion, make_manual
+from .expectation import SIZES, expect
 from .grids import read_grid
 from .near_names import did_you_mean
 from .program import Program, get_program_class, to_keyword
@@ -252,12 +253,29 @@ def _validate(arguments: argparse.Namespace) -> int:
     return status
 
 
+def _add_expect(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--machine", required=True, help="name of a machine")
+    parser.add_argument("--nodes", type=int, default=1, help="number of its servers [1]")
+    parser.add_argument("--operation", default="all-reduce", help="a collective [all-reduce]")
+    parser.add_argument("--bytes", default=SIZES, help=f"sizes [{SIZES}]")
+    parser.add_argument("--csv", metavar="FILE", help="file for the rows")
+
+
+def _expect(arguments: argparse.Namespace) -> int:
+    rows = expect(arguments.machine, arguments.nodes, arguments.operation, arguments.bytes)
+    if arguments.csv:
+        rows.to_csv(arguments.csv, index=False)
+    print(rows.to_string(index=False, float_format="{:.2f}".format))
+    return 0
+
+
 # Name: help, function that adds the arguments, function that returns the exit status.
 _COMMANDS: dict[str, tuple[str, Any, Any]] = {
     "run": ("run a program", _add_run, _run),
     "sweep": ("run a grid, or the rest of it", _add_sweep, _sweep),
     "report": ("write a page that shows what limits a run", _add_report, _report),
     "validate": ("set what was measured or published beside ours", _add_validate, _validate),
+    "expect": ("print what nccl-tests should show on a machine", _add_expect, _expect),
     "plot": ("draw a column of a sweep, with confidence intervals", _add_plot, _plot),
     "rerun": ("run a row of a sweep once more", _add_rerun, _rerun),
     "compare": ("set two to twenty runs side by side", _add_compare, _compare),
