@@ -6,7 +6,6 @@
 # The modules of ns-3 that are used directly.
 set(ns3_modules core internet network)
 
-find_package(ns3 REQUIRED PATH_SUFFIXES lib64/cmake/ns3)
 find_path(ns3_include_dir ns3/core-module.h REQUIRED NO_DEFAULT_PATH
           HINTS ${ns3_DIR}/../../../include ${ns3_DIR}/../../../../include
 )
@@ -76,6 +75,7 @@ target_link_libraries(
                                                      ${CMAKE_DL_LIBS}
 )
 target_compile_options(distributed-training PRIVATE -Wall -Wextra)
+target_compile_definitions(distributed-training PRIVATE NS3_LOG_ENABLE) # of this module, for --log
 
 # Tests find their data files as in an ns-3 tree: below the nearest parent folder of the test runner
 # that has files named VERSION and LICENSE.
@@ -137,21 +137,6 @@ endforeach()
 set(ns3_targets ${targets_of_module}) # the module does not need those of examples
 string(REPLACE ";" ",\n    " examples_json "${examples_json}")
 
-# cmake --install copies what the Python package carries (pip_backend.py), into lib, bin and include of its
-# folder `native`. The package ns3 is two folders above.
-set_target_properties(
-  distributed-training PROPERTIES INSTALL_RPATH "$ORIGIN/../../../ns3/lib64"
-)
-set_target_properties(
-  ${example_names} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib:$ORIGIN/../../../ns3/lib64"
-)
-install(TARGETS distributed-training LIBRARY DESTINATION lib)
-install(TARGETS ${example_names} RUNTIME DESTINATION bin)
-install(FILES examples/published.toml DESTINATION bin)
-install(FILES ${header_files} ${forward_dir}/ns3/distributed-training-module.h
-        DESTINATION include/ns3
-)
-
 # Describes the build to the Python package and to extensions; `ns3w` writes the same file for a build in
 # a tree and documents its keys (function write_build_info).
 function(write_json_list variable)
@@ -173,8 +158,9 @@ list(REMOVE_DUPLICATES definitions)
 write_json_list(libraries_json ${libraries} $<TARGET_FILE:distributed-training>)
 write_json_list(definitions_json ${definitions})
 string(TOLOWER ${CMAKE_BUILD_TYPE} profile)
-file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/build-info.json
-     CONTENT "{
+function(write_build_info file include_dirs libraries examples)
+  file(GENERATE OUTPUT ${file}
+       CONTENT "{
   \"ns3_version\": \"${ns3_VERSION}\",
   \"profile\": \"${profile}\",
   \"cxx_standard\": ${CMAKE_CXX_STANDARD},
@@ -182,21 +168,56 @@ file(GENERATE OUTPUT ${CMAKE_BINARY_DIR}/build-info.json
     ${definitions_json}
   ],
   \"include_dirs\": [
-    \"${forward_dir}\",
-    \"${ns3_include_dir}\"
+    ${include_dirs}
   ],
   \"libraries\": [
-    ${libraries_json}
+    ${libraries}
   ],
   \"examples\": {
-    ${examples_json}
+    ${examples}
   },
   \"cppyy\": \"${cppyy_version}\"
 }
 "
+  )
+endfunction()
+write_json_list(include_dirs_json ${forward_dir} ${ns3_include_dir})
+write_build_info(
+  ${CMAKE_BINARY_DIR}/build-info.json "${include_dirs_json}" "${libraries_json}" "${examples_json}"
 )
 file(WRITE ${CMAKE_BINARY_DIR}/distributed-training-config.cmake
      "set(DISTRIBUTED_TRAINING_BUILD \"${CMAKE_BINARY_DIR}/build-info.json\")
 include(\"${CMAKE_CURRENT_LIST_DIR}/distributed-training-config.cmake\")
 "
 )
+
+# What the Python package carries: scikit-build-core calls cmake --install (pip_backend.py), into lib, bin and
+# include of its folder `native`. The package ns3 is two folders above, and paths are from one of these folders.
+set_target_properties(
+  distributed-training PROPERTIES INSTALL_RPATH "$ORIGIN/../../../ns3/lib64"
+)
+set_target_properties(
+  ${example_names} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib:$ORIGIN/../../../ns3/lib64"
+)
+install(TARGETS distributed-training LIBRARY DESTINATION lib)
+install(TARGETS ${example_names} RUNTIME DESTINATION bin)
+install(FILES examples/published.toml DESTINATION bin)
+install(FILES ${header_files} ${forward_dir}/ns3/distributed-training-module.h
+        DESTINATION include/ns3
+)
+write_json_list(include_dirs_json include ns3/include)
+string(REPLACE "$<TARGET_FILE:distributed-training" "lib/$<TARGET_FILE_NAME:distributed-training"
+               libraries_json "${libraries_json}"
+)
+string(REPLACE "$<TARGET_FILE:" "ns3/lib64/$<TARGET_FILE_NAME:" libraries_json "${libraries_json}")
+string(REPLACE "$<TARGET_FILE:" "bin/$<TARGET_FILE_NAME:" examples_json "${examples_json}")
+set(info ${CMAKE_BINARY_DIR}/installed/build-info.json)
+write_build_info(${info} "${include_dirs_json}" "${libraries_json}" "${examples_json}")
+install(FILES ${info} DESTINATION .)
+# The package keeps descriptions of programs beside them; what is listed here is also uninstalled.
+file(WRITE ${CMAKE_BINARY_DIR}/installed/empty.json "{}")
+foreach(example ${example_names})
+  install(FILES ${CMAKE_BINARY_DIR}/installed/empty.json DESTINATION bin
+          RENAME ${example}.describe.json
+  )
+endforeach()

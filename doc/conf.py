@@ -13,7 +13,7 @@ author = "the authors of distributed-training"
 copyright = author
 version = release = HERE.parent.joinpath("VERSION").read_text().strip()
 
-extensions = ["cpp_reference", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["cpp_reference", "option_index", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"  # as text; other packages need not be installed
 autodoc_preserve_defaults = True

@@ -26,10 +26,10 @@ WHEEL_BUILD = os.environ.get("NS3_DIR") == "wheel"
 @pytest.fixture
 def backend(monkeypatch):
     """The backend of pip, as a module."""
-    if sys.version_info < (3, 11):
-        pytest.importorskip("tomli")
+    pytest.importorskip("scikit_build_core")
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.syspath_prepend(ROOT / "build-support")
+    monkeypatch.chdir(ROOT)  # as pip does
     path = ROOT / "build-support/pip_backend.py"
     spec = importlib.util.spec_from_file_location("pip_backend", path)
     module = importlib.util.module_from_spec(spec)
@@ -38,7 +38,8 @@ def backend(monkeypatch):
 
 
 def list_programs():
-    return sorted(path.stem for path in ROOT.glob("examples/*.cc"))
+    text = (ROOT / "CMakeLists.txt").read_text(encoding="ascii")
+    return sorted(re.search(r"^set\(example_names\n(.*?)^\)", text, re.M | re.S).group(1).split())
 
 
 def list_headers():
@@ -47,86 +48,77 @@ def list_headers():
     return sorted(Path(name).name for name in listed.split())
 
 
-def make_native(folder):
-    """What build_native() leaves, without a compiler."""
-    for name in list_programs():
-        path = folder / "bin" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("program")
-        path.chmod(0o755)
-    (folder / "bin/published.toml").write_text("papers")
-    for name in list_headers():
-        path = folder / "include/ns3" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("header")
-    (folder / "lib").mkdir()
-    (folder / "lib/libns3.44-distributed-training.so").write_bytes(bytes(range(256)))
-    (folder / "build-info.json").write_text("{}")
+def read_project():
+    tomllib = pytest.importorskip("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
 def test_metadata_needs_no_build(tmp_path, backend, monkeypatch):
-    monkeypatch.setattr(backend, "build_native", None)  # calling it would raise TypeError
-    assert backend.get_requires_for_build_wheel() == []
+    monkeypatch.setattr(backend, "WheelBuild", None)  # calling it would raise TypeError
+    assert backend.get_requires_for_build_sdist() == []
     folder = tmp_path / backend.prepare_metadata_for_build_wheel(str(tmp_path))
     assert folder.name == f"{STEM}.dist-info"
     metadata = email.message_from_string((folder / "METADATA").read_text())
     assert metadata["Name"] == "distributed-training"
     assert metadata["Version"] == VERSION
-    assert metadata["License"] == "GPL-2.0-only"
+    assert metadata["License-Expression"] == "GPL-2.0-only"
+    assert metadata["License-File"] == "LICENSE"
     assert metadata["Requires-Python"] == ">=3.9"
-    assert metadata.get_payload() == (ROOT / "README.md").read_text()
-    assert set(metadata.get_all("Provides-Extra")) == {"dask", "test"}
+    assert metadata["Author"] == "the distributed-training developers"
+    assert metadata.get_payload().strip() == (ROOT / "README.md").read_text().strip()
+    assert set(metadata.get_all("Provides-Extra")) == {"docs", "sweep", "test"}
     needs = metadata.get_all("Requires-Dist")
     release = re.search(
         r"^ns3==(\S+)", (ROOT / "build-support/python-packages/wheel.txt").read_text(), re.M
     )
-    assert f"ns3 == {release.group(1)}" in needs
-    extras = [need for need in needs if "extra ==" in need]
-    assert extras == ["distributed; extra == 'dask'"] + [
-        f"{package}; extra == 'test'"
-        for package in ("distributed", "ipykernel", "nbclient", "pytest")
-    ]
-    tags = email.message_from_string((folder / "WHEEL").read_text())
-    assert tags["Tag"] == backend.get_tag()
-    assert tags["Root-Is-Purelib"] == "false"
+    assert f"ns3==={release.group(1)}".replace("===", "==") in needs
+    extras = {re.sub("[\"']", "'", need) for need in needs if "extra ==" in need}
+    assert {"distributed; extra == 'sweep'", "joblib; extra == 'sweep'"} <= extras
+    assert {"breathe; extra == 'docs'", "sphinx; extra == 'docs'"} <= extras
+    assert "pytest; extra == 'test'" in extras
 
 
-def test_packages_that_the_sources_import_are_required(backend):
+def test_every_program_is_a_command():
+    programs = dict.fromkeys(list_programs(), "distributed_training.__main__:run_program")
+    command = {"distributed-training": "distributed_training.__main__:main"}
+    assert read_project()["scripts"] == {**command, **programs}
+
+
+def test_packages_that_the_sources_import_are_required():
     """What the package imports is its own, of the standard library, or among the dependencies."""
-    known = {"distributed_training", "__future__", "libcppyy"}
+    known = {"distributed_training", "__future__", "libcppyy", "typing_extensions"}  # of mypy
     package = ROOT / "bindings/python/distributed_training"
     imported = set()
     for path in package.glob("*.py"):
         imported |= set(re.findall(r"^ *(?:import|from) ([A-Za-z_]\w*)", path.read_text(), re.M))
     others = imported - known - set(getattr(sys, "stdlib_module_names", imported)) - {"tomllib"}
-    project = backend.read_project()
-    needs = {re.match(r"[\w-]+", need).group(0) for need in project["dependencies"]}
-    assert others <= needs | {"numpy", "cppyy"}  # of pandas, of ns3
+    project = read_project()
+    needs = project["dependencies"] + project["optional-dependencies"]["sweep"]
+    names = {re.match(r"[\w-]+", need).group(0) for need in needs}
+    assert others <= names | {"numpy", "cppyy"}  # of pandas, of ns3
 
 
-def test_wheel_has_every_file_with_its_hash(tmp_path, backend, monkeypatch):
-    monkeypatch.setattr(backend, "build_native", make_native)
-    name = backend.build_wheel(str(tmp_path))
-    assert re.fullmatch(rf"{re.escape(STEM)}-py3-none-linux_\w+\.whl", name)
+def list_package():
+    """The Python files of the package, by their names in the wheel."""
+    package = "distributed_training"
+    sources = ROOT / "bindings/python" / package
+    names = {f"{package}/{path.name}" for path in sources.iterdir() if path.is_file()}
+    for folder in ("measured", "report_parts"):
+        names |= {f"{package}/{folder}/{each.name}" for each in sources.glob(f"{folder}/*")}
+    return names
+
+
+def test_wheel_has_every_python_file_with_its_hash(tmp_path, backend):
+    from scikit_build_core import build as core
+
+    name = core.build_wheel(str(tmp_path), {"wheel.cmake": "false"})
     with zipfile.ZipFile(tmp_path / name) as wheel:
         names = wheel.namelist()
         assert len(names) == len(set(names))
         package = "distributed_training"
-        sources = ROOT / "bindings/python" / package
-        expected = {f"{package}/{path.name}" for path in sources.iterdir() if path.is_file()}
-        for folder in ("measured", "report_parts"):
-            expected |= {f"{package}/{folder}/{each.name}" for each in sources.glob(f"{folder}/*")}
-        expected |= {f"{package}/native/bin/{program}" for program in list_programs()}
-        expected |= {f"{package}/native/bin/{program}.describe.json" for program in list_programs()}
-        expected |= {f"{package}/native/include/ns3/{header}" for header in list_headers()}
-        expected |= {
-            f"{package}/native/bin/published.toml",
-            f"{package}/native/build-info.json",
-            f"{package}/native/lib/libns3.44-distributed-training.so",
-        }
-        expected |= {
-            f"{STEM}.dist-info/{file}" for file in ("LICENSE", "METADATA", "RECORD", "WHEEL")
-        }
+        expected = list_package()
+        files = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")
+        expected |= {f"{STEM}.dist-info/{file}" for file in files}
         assert set(names) == expected
         assert wheel.read(f"{package}/VERSION").decode().strip() == VERSION  # no link
         rows = list(csv.reader(wheel.read(f"{STEM}.dist-info/RECORD").decode().splitlines()))
@@ -136,7 +128,6 @@ def test_wheel_has_every_file_with_its_hash(tmp_path, backend, monkeypatch):
             value = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode()
             assert (digest, size) == (f"sha256={value.rstrip('=')}", str(len(content)))
         modes = {entry.filename: entry.external_attr >> 16 & 0o777 for entry in wheel.infolist()}
-        assert modes[f"{package}/native/bin/training-job"] == 0o755
         assert modes[f"{package}/build.py"] == 0o644
 
 
@@ -218,32 +209,61 @@ def test_missing_build_names_the_ways_to_one(installed):
 
 @pytest.mark.extensive
 @pytest.mark.skipif(not WHEEL_BUILD, reason="pip would compile everything: needs --ns3=wheel test")
-def test_install_from_the_build_of_ns3w(tmp_path):
+@pytest.mark.parametrize("editable", [False, True])
+def test_install_from_the_build_of_ns3w(tmp_path, editable):
     """pip finds the module compiled; the result of a run is that of the build itself."""
-    site = tmp_path / "site"
-    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
-    command += ["--target", site, ROOT]
-    process = subprocess.run(command, capture_output=True, text=True)
+    pytest.importorskip("scikit_build_core")
+    # An environment of its own, which finds the packages of this one: pip installs programs, too.
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    site = next(tmp_path.glob("venv/lib/python*/site-packages"))
+    folders = [folder for folder in sys.path if folder.endswith("-packages")]
+    (site / "others.pth").write_text("\n".join(folders))
+    python = tmp_path / "venv/bin/python"
+    command = [python, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation"]
+    command += ["--ignore-installed", "-e" if editable else ROOT] + [ROOT] * editable
+    clean = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    process = subprocess.run(command, capture_output=True, text=True, env=clean)
     assert process.returncode == 0, process.stdout + process.stderr
-    programs = site / "distributed_training/native/bin"
-    assert sorted(path.name for path in programs.iterdir() if not path.suffix) == list_programs()
+    native = site / "distributed_training/native"
+    package = {f"{path.relative_to(site)}" for path in native.rglob("*") if path.is_file()}
+    prefix = "distributed_training/native"
+    expected = {f"{prefix}/bin/{program}" for program in list_programs()}
+    expected |= {f"{prefix}/bin/{program}.describe.json" for program in list_programs()}
+    expected |= {f"{prefix}/include/ns3/{header}" for header in list_headers()}
+    expected |= {
+        f"{prefix}/bin/published.toml",
+        f"{prefix}/build-info.json",
+        f"{prefix}/include/ns3/distributed-training-module.h",
+        f"{prefix}/lib/libns3.44-distributed-training.so",
+    }
+    assert package == expected
+    programs = native / "bin"
     info = json.loads(Path(os.environ["DISTRIBUTED_TRAINING_BUILD"]).read_text())
     parts = Path(os.path.normpath(info["libraries"][0])).parts
     (site / "ns3").symlink_to(Path(*parts[: parts.index("site-packages") + 2]))
     code = "print(repr(dt.TrainingJob(ranks=4).run().iteration_time_s), dt.find_build().profile)"
     other = tmp_path / "elsewhere"
     other.mkdir()
-    here = call(site, code)
+    environment = {**clean, "PYTHONDONTWRITEBYTECODE": "1", "LD_LIBRARY_PATH": ""}
+    build = environment.pop("DISTRIBUTED_TRAINING_BUILD")
+    start = [python, "-c", f"import distributed_training as dt\n{code}"]
+    here = subprocess.run(start, capture_output=True, text=True, env=environment, cwd=other)
     assert here.returncode == 0, here.stderr
-    build = os.environ["DISTRIBUTED_TRAINING_BUILD"]
     there = call(ROOT / "bindings/python", code, DISTRIBUTED_TRAINING_BUILD=build)
     assert here.stdout == there.stdout
-    # The programs find ns-3 by themselves.
-    environment = {**os.environ, "LD_LIBRARY_PATH": ""}
+    # The programs find ns-3 by themselves, and so do the commands, which have their names.
     published = programs / "published.toml"
     published.write_text(published.read_text().replace("of NTT", "as installed"))
-    for words in (["training-job", "--ranks=1"], ["fpga-ring", "--help"]):
-        words[0] = programs / words[0]
+    for words in (
+        [programs / "training-job", "--ranks=1"],
+        [python.parent / "training-job", "--ranks", "1"],
+        [python.parent / "distributed-training", "run", "training-job", "--ranks=1"],
+        [python.parent / "distributed-training", "--version"],
+        [programs / "fpga-ring", "--help"],
+    ):
         process = subprocess.run(words, env=environment, cwd=other, capture_output=True, text=True)
         assert process.returncode == 0, process.stderr
+        assert VERSION in process.stdout or "--version" not in words
     assert "as installed" in process.stdout
+    refused = subprocess.run([python.parent / "training-job", "--rnks=1"], env=environment)
+    assert refused.returncode == 2

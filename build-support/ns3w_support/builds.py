@@ -396,20 +396,26 @@ class WheelBuild(Build):
 
     def __init__(self):
         super().__init__("wheel", WHEEL.split(".post")[0], "release")
+        # Where tests look for their data; the same path from all builds, for ccache.
+        self.source = self.directory / "contrib" / MODULE
 
     def configure(self):
-        python = environment(self.version, "wheel")
+        environment(self.version, "wheel")
         need(*BUILD_TOOLS, "boost/graph/adjacency_list.hpp")
         if (self.directory / "build.ninja").exists():
             return
-        prefix = next(python.glob("lib/python*/site-packages/ns3"))
-        source = self.directory / "contrib" / MODULE  # where tests look for their data; for ccache
-        source.parent.mkdir(parents=True, exist_ok=True)
-        source.unlink(missing_ok=True)
-        source.symlink_to(HERE)
-        command = ["cmake", "-G", "Ninja", "-S", source, "-B", self.directory]
-        command += [f"-DCMAKE_PREFIX_PATH={prefix}", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
+        self.source.parent.mkdir(parents=True, exist_ok=True)
+        self.source.unlink(missing_ok=True)
+        self.source.symlink_to(HERE)
+        command = ["cmake", "-G", "Ninja", "-S", self.source, "-B", self.directory]
+        command += [f"-D{name}={value}" for name, value in self.definitions().items()]
         work(f"configuring in {self.directory}", command, self.directory / "configure.log")
+
+    def definitions(self):
+        """Return what CMake is told: by ns3w, and by scikit-build-core for pip."""
+        python = environment(self.version, "wheel")
+        prefix = next(python.glob("lib/python*/site-packages/ns3"))
+        return {"CMAKE_PREFIX_PATH": prefix, "CMAKE_CXX_COMPILER_LAUNCHER": "ccache"}
 
     def compile(self, programs):
         log = self.directory / "build.log"

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Sphinx: options in the tables of this manual are in the general index, and :option: leads to them.
+
+A table of options has the name options-PROGRAM, with more after it, and an option in the first column of each
+row. Attributes of ns-3 in the first column of any table are in the index, too.
+"""
+
+import re
+from pathlib import Path
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
+
+LISTS = Path(__file__).parents[1].joinpath("CMakeLists.txt").read_text(encoding="ascii")
+PROGRAMS = re.search(r"^set\(example_names\n(.*?)^\)", LISTS, re.M | re.S).group(1).split()
+ATTRIBUTE = re.compile(r"(?:ns3::)?(?:training::)?[A-Z]\w+::[A-Z]\w+")
+
+
+def find_program(table):
+    """Return the program of a table of options."""
+    name = table[len("options-") :]
+    return max((each for each in PROGRAMS if name.startswith(each)), key=len, default="all programs")
+
+
+class IndexOptions(SphinxTransform):
+    """Adds a target to each row with an option or an attribute, and an entry of the index."""
+
+    default_priority = 800  # before the domains read the document
+
+    def apply(self):
+        for table in self.document.findall(nodes.table):
+            names = [name for name in table.get("names", []) if name.startswith("options-")]
+            program = find_program(names[0]) if names else None
+            for number, row in enumerate(table.findall(nodes.row)):
+                self.add_row(program, row, number)
+
+    def add_row(self, program, row, number):
+        cell = next(iter(row.findall(nodes.entry)), None)
+        words = [each.astext() for each in cell.findall(nodes.literal)] if cell is not None else []
+        options = [word.partition("=")[0] for word in words if program and word.startswith("--")]
+        attributes = [word for word in words if ATTRIBUTE.fullmatch(word)]
+        if not options + attributes:
+            return
+        target = f"row-{(program or 'attribute').replace(' ', '-')}-{options[0][2:] if options else number}"
+        while target in self.document.ids:
+            target += "-"
+        entries = [("pair", f"{option}; {program}", target, "", None) for option in options]
+        entries += [("single", name, target, "", None) for name in attributes]
+        mark = nodes.target("", "", ids=[target])
+        self.document.note_explicit_target(mark)
+        cell.insert(0, [addnodes.index(entries=entries), mark])
+        for option in options:
+            domain = self.env.get_domain("std")
+            domain.add_program_option(program, option, self.env.docname, target)
+
+
+def setup(app):
+    app.add_transform(IndexOptions)
+    return {"parallel_read_safe": True}
