@@ -107,7 +107,7 @@ def test_credit_of_a_slow_receiver(line_gbps, mtu, program_json, tmp_path):
         ),
         (
             [
-                *["--transport=tcp", "--congestion-control=ns3::TcpBbr", "--delay=500ns"],
+                *["--transport=tcp", "--congestion-control=ns3::TcpBbr:original", "--delay=500ns"],
                 *["--operation=broadcast", "--collective=binomial", "--bytes=8M"],
             ],
             ["messages of the ranks were on their way for", "by ns3::TcpBbr"],
