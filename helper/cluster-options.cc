@@ -208,7 +208,10 @@ ClusterOptions::GetTransport() const
 std::string
 ClusterOptions::GetCongestionControl() const
 {
-    return congestionControl != "auto" ? congestionControl : GetTransport().congestionControl;
+    const TransportEntry& entry = GetTransport();
+    const std::string given =
+        congestionControl != "auto" ? congestionControl : entry.congestionControl;
+    return entry.getControl ? entry.getControl(given) : given;
 }
 
 std::string

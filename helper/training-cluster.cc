@@ -57,6 +57,12 @@ Cluster::Cluster(const ClusterOptions& options, uint32_t largestJob)
         m_attributes.Set(name, value);
     }
     m_options.congestionControl = m_options.GetCongestionControl();
+    if (options.congestionControl != m_options.congestionControl &&
+        options.congestionControl != "auto")
+    {
+        m_notes.push_back("congestion control: " + m_options.congestionControl + " in place of " +
+                          options.congestionControl);
+    }
     m_backgroundHelper = BackgroundHelper(m_options);
     m_nicHelper = NicHelper(m_options, m_attributes);
     m_codecHelper = CodecHelper(m_options);

@@ -357,10 +357,12 @@ struct MarkingTest
         Check(MakeOptions(4, "ns3::TcpDctcp"),
               {3000, 3000},
               "ECN for ns3::TcpDctcp" + step + "300 kB at 100Gbps\n");
-        Check(MakeOptions(4, "ns3::TcpCubic"), {4000, 16000}, "");
+        const std::string own = "congestion control: ns3::training::TcpCubic in place of "
+                                "ns3::TcpCubic\n";
+        Check(MakeOptions(4, "ns3::TcpCubic"), {4000, 16000}, own);
         ClusterOptions options = MakeOptions(4, "ns3::TcpCubic");
         options.attributes["ns3::TcpSocketBase::UseEcn"] = "On";
-        Check(options, {4000, 16000}, "ECN for ns3::TcpCubic" + red);
+        Check(options, {4000, 16000}, own + "ECN for ns3::training::TcpCubic" + red);
         options = MakeOptions(4, "ns3::TcpDctcp");
         options.attributes["ns3::training::SwitchDevice::EcnKmaxPerGbps"] = "8000";
         Check(options,

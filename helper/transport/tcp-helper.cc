@@ -58,6 +58,30 @@ IsTcpCongestionControl(TypeId tid)
     return DynamicCast<TcpCongestionOps>(factory.Create<Object>()) != nullptr;
 }
 
+/// Leading value with which ns-3's own class is taken.
+const FirstValue ORIGINAL{"original",
+                          "the class of ns-3, not this module's of the same name",
+                          false,
+                          false,
+                          [](const std::string& text) { return text == "original"; }};
+
+/** @return the TCP congestion controls of ns-3, of this module and of extensions */
+std::string
+ListTcpControls()
+{
+    std::string names;
+    for (uint16_t i = 0; i < TypeId::GetRegisteredN(); i++)
+    {
+        const TypeId type = TypeId::GetRegistered(i);
+        // Cubic of ns-3 up to 3.37 declares another parent; other types are not created.
+        if (type.GetName().find("::Tcp") != std::string::npos && IsTcpCongestionControl(type))
+        {
+            names += (names.empty() ? "" : ", ") + type.GetName();
+        }
+    }
+    return names;
+}
+
 /** @return keys for the attributes of a congestion control, named after the attributes */
 std::vector<Key>
 GetTcpKeys(TypeId type)
@@ -123,20 +147,38 @@ TcpHelper::TcpHelper()
     SetCongestionControl("ns3::TcpCubic");
 }
 
+std::string
+TcpHelper::GetControl(const std::string& given)
+{
+    const std::string name = KeyValues::Split(given).GetName();
+    const std::string space = "ns3::";
+    const std::string keys = given.substr(name.size());
+    TypeId own;
+    if (name.compare(0, space.size(), space) != 0 ||
+        keys.compare(0, ORIGINAL.name.size() + 1, ":" + ORIGINAL.name) == 0)
+    {
+        return given;
+    }
+    const std::string replacement = "ns3::training::" + name.substr(space.size());
+    return TypeId::LookupByNameFailSafe(replacement, &own) && IsTcpCongestionControl(own)
+               ? replacement + keys
+               : given;
+}
+
 void
 TcpHelper::SetCongestionControl(const std::string& congestionControl)
 {
-    KeyValues values = KeyValues::Split(congestionControl);
+    KeyValues values = KeyValues::Split(GetControl(congestionControl));
     if (!TypeId::LookupByNameFailSafe(values.GetName(), &m_congestionControl) ||
         !IsTcpCongestionControl(m_congestionControl))
     {
-        throw ConfigurationError("congestion control",
-                                 congestionControl,
-                                 " (allowed with tcp: the TypeId of a TcpCongestionOps, such as "
-                                 "ns3::TcpCubic, ns3::TcpDctcp, ns3::TcpBbr)");
+        throw ConfigurationError(
+            "congestion control",
+            congestionControl,
+            " (allowed with tcp: the TypeId of a TcpCongestionOps: " + ListTcpControls() + ")");
     }
     const auto keys = GetTcpKeys(m_congestionControl);
-    values.Check("TCP congestion control", keys);
+    values.Check("TCP congestion control", keys, ORIGINAL);
     m_keys = values.GetAttributes(keys);
 }
 
@@ -227,6 +269,9 @@ TcpHelper::SetNetwork(uint32_t mtu, Time roundTrip, uint64_t rate)
     Tune("ns3::TcpSocketBase::ClockGranularity", TimeValue(least));
     Tune("ns3::TcpSocketState::MaxPacingRate", DataRateValue(DataRate(rate)));
     Tune("ns3::RttEstimator::InitialEstimation", TimeValue(std::max(MilliSeconds(1), roundTrip)));
+    // Linux has 10 s and 200 ms, for round trips of the Internet of about 100 ms.
+    Tune("ns3::TcpBbr::RttWindowLength", TimeValue(std::min(Seconds(10), 100 * roundTrip)));
+    Tune("ns3::TcpBbr::ProbeRttDuration", TimeValue(std::min(MilliSeconds(200), 2 * roundTrip)));
 }
 
 AttributeList

@@ -32,8 +32,15 @@ class TcpHelper
     TcpHelper();
 
     /**
+     * @param given as for SetCongestionControl()
+     * @return the same; for a class of ns-3 of which this module has a corrected one, such as
+     *         ns3::TcpBbr, that one: ns3::training::TcpBbr, unless ":original" follows the name
+     */
+    static std::string GetControl(const std::string& given);
+
+    /**
      * @param congestionControl TypeId of a TcpCongestionOps, such as ns3::TcpDctcp, optionally with
-     *        attributes: ns3::TcpBbr:HighGain=2.8
+     *        attributes: ns3::TcpBbr:HighGain=2.8; see also GetControl()
      * @throw ConfigurationError if the name is unknown or a value is wrong
      */
     void SetCongestionControl(const std::string& congestionControl);

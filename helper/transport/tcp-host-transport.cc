@@ -141,6 +141,7 @@ DescribeTcp()
     entry.ownAttributes = {{"ns3::TcpL4Protocol::SocketType", "congestion control"}};
     entry.isStream = true;
     entry.hopsPerSecond = 0.53e6;
+    entry.getControl = &TcpHelper::GetControl;
     return entry;
 }
 

@@ -48,6 +48,8 @@ struct TransportEntry
         false};           ///< HostTransport::ListConnections() counts packets sent and repeated
     bool isStream{false}; ///< segments do not end where messages end, so engines see parts of both
     double hopsPerSecond{0}; ///< packet-hops simulated in a second; 0: by the number of ranks
+    /// Full name of a congestion control; null: it is as given.
+    std::string (*getControl)(const std::string&){nullptr};
 };
 
 } // namespace ns3::training

@@ -213,7 +213,7 @@ ClusterCommandLine::AddCongestionControlTo(ProgramOptions& options, const std::s
 {
     const bool isRdma = otherwise.empty();
     const std::string automatic =
-        isRdma ? "dcqcn" : "dcqcn, or ns3::TcpCubic with tcp, or nscc with uec";
+        isRdma ? "dcqcn" : "dcqcn, or ns3::training::TcpCubic with tcp, or nscc with uec";
     options.AddKind(
         "congestion-control",
         "congestion-control",

@@ -136,7 +136,7 @@ def _plan(name: str, most_bytes: int) -> Iterator[_Run]:
     own = ("bytes", "published", "calibrates")
 
     def get_options(row: dict[str, str]) -> dict[str, Any]:
-        return {key: value for key, value in row.items() if key not in own}
+        return {key.replace("-", "_"): value for key, value in row.items() if key not in own}
 
     for options, group in itertools.groupby(rows, get_options):
         listed = list(group)
