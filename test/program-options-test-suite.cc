@@ -342,7 +342,7 @@ TestOptions()
             R"({"workload":"a=b","ranks":5,"compute-scale":0.5,"overlap":false,)"
             R"("bucket":1572864,"transport":"tcp","rate":"400Gbps","delay":"1us",)"
             R"("topology":"ring","model":"small","mtu":"auto","fault":"","json":"",)"
-            R"("extension":""})",
+            R"("config":"","save-config":"","log":"","extension":""})",
             "record");
     }
     {

@@ -64,7 +64,7 @@ def test_installation_is_that_of_the_contributor_guide():
     (configure,) = re.findall(r"\./ns3 configure .*", text)
     assert configure in guide
     (program,) = re.findall(r'\./ns3 run "(\S+)', text)
-    assert (ROOT / f"examples/{program}.cc").is_file()
+    assert (ROOT / f"examples/programs/{program}.cc").is_file()
     packages = (ROOT / "build-support/ns3w_support/system_packages.py").read_text()
     for name in re.findall(r"\b(lib\S+-dev)\b", text):
         assert f'"{name}"' in packages

@@ -71,7 +71,7 @@ def fake_tree(path, version="3.40"):
     [
         ("source_files", ["model/**/*.cc", "helper/**/*.cc", "program/**/*.cc"]),
         ("test_files", ["test/*.cc"]),
-        ("example_names", ["examples/*.cc"]),
+        ("example_names", ["examples/programs/*.cc", "examples/papers/*.cc"]),
     ],
 )
 def test_lists_of_files_are_complete_and_sorted(ns3w, name, patterns):

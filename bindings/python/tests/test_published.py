@@ -17,10 +17,10 @@ PUBLISHED = tomllib.loads((REPOSITORY / "examples/published.toml").read_text("ut
 
 def read_sources(paper):
     """Return the code of a paper, with headers of examples/ and the program of the library that it includes."""
-    text = (REPOSITORY / f"examples/{paper}.cc").read_text("utf-8")
+    source = next(REPOSITORY.glob(f"examples/p*/{paper}.cc"))
+    text = source.read_text("utf-8")
     for name in re.findall(r'^#include "([a-z-]+\.h)"', text, re.M):
-        path = REPOSITORY / "examples" / name
-        text += path.read_text("utf-8")
+        text += (source.parent / name).read_text("utf-8")
     for name in re.findall(r'^#include "ns3/([a-z]+-program)\.h"', text, re.M):
         for path in REPOSITORY.glob(f"program/measure/{name}.cc"):
             text += path.read_text("utf-8")

@@ -12,7 +12,7 @@
  *   ./ns3w run "disaggregated-serving --model=llama3-8b --arrival-rate=4 --rate=25Gbps"
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 
 #include "ns3/serving-program.h"
 #include "ns3/training-program.h"

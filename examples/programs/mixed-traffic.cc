@@ -16,7 +16,7 @@
  *   ./ns3w run "mixed-traffic --ranks=4 --bytes=1M"
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 
 #include "ns3/bulk-send-helper.h"
 #include "ns3/communicator-list.h"

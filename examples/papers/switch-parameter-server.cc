@@ -13,8 +13,8 @@
  *   ./ns3w run switch-parameter-server
  */
 
+#include "../hidden-global-values.h"
 #include "engine/fabric-border.h"
-#include "hidden-global-values.h"
 #include "measure/reproduction.h"
 
 #include "ns3/roce-wire-format.h"

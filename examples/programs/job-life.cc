@@ -14,7 +14,7 @@
  * packets.
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 
 #include "ns3/life-program.h"
 #include "ns3/training-program.h"

@@ -14,7 +14,7 @@
  * and an AI smart NIC, a ring all-reduce in FPGAs with block floating point (arXiv 2204.10943).
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 #include "measure/reproduction.h"
 #include "options/size-list.h"
 

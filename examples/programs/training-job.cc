@@ -11,7 +11,7 @@
  *   ./ns3w run "training-job --workload=resnet50 --ranks=16 --topology=fat-tree:k=4"
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 
 #include "ns3/job-program.h"
 #include "ns3/training-program.h"

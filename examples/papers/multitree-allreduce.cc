@@ -12,7 +12,7 @@
  *   ./ns3w run multitree-allreduce
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 #include "multitree-iterations.h"
 #include "options/size-list.h"
 

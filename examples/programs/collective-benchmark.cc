@@ -11,7 +11,7 @@
  *   ./ns3w run "collective-benchmark --operation=all-reduce --ranks=16 --bytes=8:64M:x4"
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 
 #include "ns3/collective-program.h"
 #include "ns3/training-program.h"

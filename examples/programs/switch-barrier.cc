@@ -12,7 +12,7 @@
  *   ./ns3w run "switch-barrier --ranks=32 --loss=0.01"
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 
 #include "ns3/fabric-wire-format.h"
 #include "ns3/json-output.h"

@@ -13,7 +13,7 @@
  *   ./ns3w run "gradient-codec --codec=inceptionn:bound=-8 --input=code --decode --count=1000"
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 
 #include "ns3/codec-program.h"
 #include "ns3/training-program.h"

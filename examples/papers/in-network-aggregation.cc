@@ -13,7 +13,7 @@
  *   ./ns3w run in-network-aggregation
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 #include "measure/reproduction.h"
 
 #include "ns3/atp-measurement.h"

@@ -11,7 +11,7 @@
  *   ./ns3w run "flow-benchmark --topology=fat-tree:k=4 --flow-sizes=websearch --load=0.5"
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 
 #include "ns3/flow-program.h"
 #include "ns3/training-program.h"

@@ -11,7 +11,7 @@
  *   ./ns3w run "fabric-benchmark --workload=W1"
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 
 #include "ns3/fabric-program.h"
 #include "ns3/training-program.h"

@@ -12,7 +12,7 @@
  *   ./ns3w run job-validation
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 #include "job-validation-experts.h"
 #include "job-validation-times.h"
 #include "job-validation-zero.h"

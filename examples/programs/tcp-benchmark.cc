@@ -14,7 +14,7 @@
  *   ./ns3w run "tcp-benchmark --hops=6 --flows=4 --bytes=20M"
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 
 #include "ns3/bulk-send-helper.h"
 #include "ns3/experiment.h"

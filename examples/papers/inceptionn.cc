@@ -13,8 +13,8 @@
  *   ./ns3w run inceptionn
  */
 
+#include "../hidden-global-values.h"
 #include "codec/inceptionn-codec.h"
-#include "hidden-global-values.h"
 #include "measure/reproduction.h"
 
 #include "ns3/training-program.h"

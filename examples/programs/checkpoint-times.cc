@@ -13,7 +13,7 @@
  * The spans that it prints are inputs of job-life.
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 
 #include "ns3/checkpoint-program.h"
 #include "ns3/training-program.h"

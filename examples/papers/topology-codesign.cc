@@ -12,8 +12,8 @@
  *   ./ns3w run topology-codesign
  */
 
+#include "../hidden-global-values.h"
 #include "codesign-hardware.h"
-#include "hidden-global-values.h"
 #include "measure/reproduction.h"
 #include "options/size-list.h"
 

@@ -11,8 +11,8 @@
  *   ./ns3w run nccl-tables
  */
 
+#include "../hidden-global-values.h"
 #include "communicator/nccl-tuning.h"
-#include "hidden-global-values.h"
 #include "measure/recorded-collectives.h"
 #include "nccl-published.h"
 

@@ -11,7 +11,7 @@
  *   ./ns3w run "shared-cluster --jobs=jobs.toml --ranks=16 --topology=fat-tree:k=4"
  */
 
-#include "hidden-global-values.h"
+#include "../hidden-global-values.h"
 
 #include "ns3/shared-program.h"
 #include "ns3/training-program.h"
