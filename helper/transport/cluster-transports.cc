@@ -203,6 +203,18 @@ ClusterTransports::ListConnections(uint32_t host) const
     return m_transport->ListConnections(host, *Get(host));
 }
 
+std::vector<OpenFlow>
+ClusterTransports::ListOpenFlows(uint32_t host) const
+{
+    return m_transport->ListOpenFlows(host, *Get(host));
+}
+
+std::string
+ClusterTransports::DescribeLimit(uint32_t host, uint32_t rail, uint32_t number) const
+{
+    return m_transport->DescribeLimit(host, rail, number);
+}
+
 HostTraffic
 ClusterTransports::GetTraffic(uint32_t host) const
 {

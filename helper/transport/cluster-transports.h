@@ -102,6 +102,20 @@ class ClusterTransports
 
     /**
      * @param host a host
+     * @return what its connections are sending now
+     */
+    std::vector<OpenFlow> ListOpenFlows(uint32_t host) const;
+
+    /**
+     * @param host a host
+     * @param rail its port
+     * @param number of a connection
+     * @return what keeps its rate down, see HostTransport::DescribeLimit()
+     */
+    std::string DescribeLimit(uint32_t host, uint32_t rail, uint32_t number) const;
+
+    /**
+     * @param host a host
      * @return the traffic of its messages between ranks
      */
     HostTraffic GetTraffic(uint32_t host) const;

@@ -89,6 +89,32 @@ HostTransport::GetTraffic(uint32_t host, const MultiPortTransport& messages) con
     return traffic;
 }
 
+std::vector<OpenFlow>
+HostTransport::ListOpenFlows(uint32_t host, const MultiPortTransport& messages) const
+{
+    std::vector<OpenFlow> flows;
+    for (const HostConnection& connection : ListConnections(host, messages))
+    {
+        const auto& counters = connection.counters;
+        if (counters && counters->completedMessages < counters->postedMessages)
+        {
+            flows.push_back({connection.rail,
+                             connection.number,
+                             connection.remote,
+                             counters->completedMessages,
+                             counters->sentPackets * m_options.GetMtu(),
+                             connection.window});
+        }
+    }
+    return flows;
+}
+
+std::string
+HostTransport::DescribeLimit(uint32_t, uint32_t, uint32_t) const
+{
+    return "";
+}
+
 std::vector<std::string>
 HostTransport::GetWarnings() const
 {

@@ -85,6 +85,21 @@ struct HostConnection
     uint32_t number;                           ///< of the connection
     std::optional<QueuePairCounters> counters; ///< of its packets; none: not counted
     std::optional<uint64_t> window;            ///< of its congestion control, bytes; none: no limit
+    uint32_t remote;                           ///< endpoint of the other side
+};
+
+/**
+ * @ingroup distributed-training-helper
+ * A connection with a message on its way.
+ */
+struct OpenFlow
+{
+    uint32_t rail;                  ///< port of the host
+    uint32_t number;                ///< of the connection
+    uint32_t remote;                ///< endpoint of the other side
+    uint64_t completed;             ///< messages before this one; 0 if they are not counted
+    uint64_t bytes;                 ///< payload sent or acknowledged so far, about
+    std::optional<uint64_t> window; ///< of its congestion control, bytes; none: no limit
 };
 
 /**
@@ -179,6 +194,23 @@ class HostTransport
      * @return the traffic of these messages; otherwise by the counters of its connections
      */
     virtual HostTraffic GetTraffic(uint32_t host, const MultiPortTransport& messages) const;
+
+    /**
+     * @param host a host
+     * @param messages of the host between ranks
+     * @return what its connections are sending now
+     */
+    virtual std::vector<OpenFlow> ListOpenFlows(uint32_t host,
+                                                const MultiPortTransport& messages) const;
+
+    /**
+     * @param host a host
+     * @param rail its port
+     * @param number of a connection
+     * @return for warnings: the rule of the congestion control that keeps its rate down, and the
+     *         option against it; empty: unknown
+     */
+    virtual std::string DescribeLimit(uint32_t host, uint32_t rail, uint32_t number) const;
 
     /** @return what does not fit together in the options, one line each */
     virtual std::vector<std::string> GetWarnings() const;

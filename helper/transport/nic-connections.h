@@ -57,7 +57,8 @@ ListOnNics(const std::vector<Ptr<NIC>>& nics, const F& getConnections)
             all.push_back({rail,
                            number,
                            connection->GetCounters(),
-                           window > MAX_WINDOW ? std::nullopt : std::make_optional(window)});
+                           window > MAX_WINDOW ? std::nullopt : std::make_optional(window),
+                           connection->GetRemote().endpoint});
         }
         std::sort(all.begin() + first, all.end(), [](const auto& one, const auto& other) {
             return one.number < other.number;

@@ -105,6 +105,15 @@ class RdmaHostTransport : public HostTransport
             [](const RdmaNic& nic) -> const auto& { return nic.GetQueuePairs(); });
     }
 
+    std::string DescribeLimit(uint32_t host, uint32_t rail, uint32_t number) const override
+    {
+        return m_nics[host][rail]
+            ->GetQueuePairs()
+            .at(number)
+            ->GetCongestionControl()
+            ->DescribeLimit();
+    }
+
     std::vector<std::string> GetWarnings() const override
     {
         std::vector<std::string> warnings = m_helper.FindShortTimes();

@@ -147,6 +147,13 @@ TcpHelper::TcpHelper()
     SetCongestionControl("ns3::TcpCubic");
 }
 
+bool
+TcpHelper::IsOriginal(const std::string& given)
+{
+    const std::string mark = ":" + ORIGINAL.name;
+    return given.compare(KeyValues::Split(given).GetName().size(), mark.size(), mark) == 0;
+}
+
 std::string
 TcpHelper::GetControl(const std::string& given)
 {
@@ -154,8 +161,7 @@ TcpHelper::GetControl(const std::string& given)
     const std::string space = "ns3::";
     const std::string keys = given.substr(name.size());
     TypeId own;
-    if (name.compare(0, space.size(), space) != 0 ||
-        keys.compare(0, ORIGINAL.name.size() + 1, ":" + ORIGINAL.name) == 0)
+    if (name.compare(0, space.size(), space) != 0 || IsOriginal(given))
     {
         return given;
     }

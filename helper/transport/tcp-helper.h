@@ -39,6 +39,12 @@ class TcpHelper
     static std::string GetControl(const std::string& given);
 
     /**
+     * @param given as for SetCongestionControl()
+     * @return whether ":original" follows the name
+     */
+    static bool IsOriginal(const std::string& given);
+
+    /**
      * @param congestionControl TypeId of a TcpCongestionOps, such as ns3::TcpDctcp, optionally with
      *        attributes: ns3::TcpBbr:HighGain=2.8; see also GetControl()
      * @throw ConfigurationError if the name is unknown or a value is wrong

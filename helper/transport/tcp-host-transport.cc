@@ -99,9 +99,37 @@ class TcpHostTransport : public HostTransport
         std::vector<HostConnection> all;
         for (const auto& window : dynamic_cast<const TcpTransport&>(messages).GetWindows())
         {
-            all.push_back({window.rail, window.number, std::nullopt, window.bytes});
+            all.push_back({window.rail, window.number, std::nullopt, window.bytes, window.remote});
         }
         return all;
+    }
+
+    std::vector<OpenFlow> ListOpenFlows(uint32_t, const MultiPortTransport& messages) const override
+    {
+        std::vector<OpenFlow> flows;
+        for (const auto& window : dynamic_cast<const TcpTransport&>(messages).GetWindows())
+        {
+            if (window.isOpen)
+            {
+                flows.push_back(
+                    {window.rail,
+                     window.number,
+                     window.remote,
+                     0,
+                     window.acknowledged,
+                     window.bytes > 0 ? std::make_optional<uint64_t>(window.bytes) : std::nullopt});
+            }
+        }
+        return flows;
+    }
+
+    std::string DescribeLimit(uint32_t, uint32_t, uint32_t) const override
+    {
+        return TcpHelper::IsOriginal(m_options.congestionControl)
+                   ? "which this module has a corrected class of (see --congestion-control, "
+                     "without "
+                     ":original)"
+                   : "";
     }
 
     HostTraffic GetTraffic(uint32_t, const MultiPortTransport& messages) const override

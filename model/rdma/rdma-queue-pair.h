@@ -185,6 +185,12 @@ class alignas(64) RdmaQueuePair : public SimpleRefCount<RdmaQueuePair>, public R
     /** @return the algorithm that sets its rate */
     Ptr<RdmaCongestionControl> GetCongestionControl() const;
 
+    /** @return the remote side */
+    const RdmaRemote& GetRemote() const
+    {
+        return m_remote;
+    }
+
   private:
     uint64_t Post(Message request);
     void OnDoorbell(uint64_t packets);

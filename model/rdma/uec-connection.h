@@ -101,6 +101,12 @@ class UecConnection : public SimpleRefCount<UecConnection>, public RdmaSendQueue
     /** @return the algorithm that limits what it has in flight */
     Ptr<UecCongestionControl> GetCongestionControl() const;
 
+    /** @return the remote side */
+    const RdmaRemote& GetRemote() const
+    {
+        return m_remote;
+    }
+
     /** @return bytes in flight */
     uint64_t GetInFlight() const;
 

@@ -183,6 +183,7 @@ TcpTransport::Open(const Key& key, Sender& sender)
     m_portPairOf.emplace(sender.socket, key);
     sender.window.number = static_cast<uint32_t>(m_portPairOf.size());
     sender.window.rail = portPair.rail;
+    sender.window.remote = portPair.remoteEndpoint;
     if (m_watchesWindows)
     {
         sender.socket->TraceConnectWithoutContext(
@@ -297,6 +298,8 @@ TcpTransport::GetWindows() const
         if (sender.socket)
         {
             windows.push_back(sender.window);
+            windows.back().isOpen = sender.buffer->Size() > 0 || !sender.messages.IsEmpty();
+            windows.back().acknowledged = sender.written - sender.buffer->Size();
         }
     }
     std::sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
@@ -333,10 +336,12 @@ TcpTransport::Write(Sender& sender) const
     {
         const uint64_t space = std::min<uint64_t>(sender.socket->GetTxAvailable(), MAX_WRITE);
         const Ptr<Packet> packet = sender.messages.Make(space, sender.unit);
+        const uint32_t bytes = packet ? packet->GetSize() : 0;
         if (!packet || sender.socket->Send(packet) < 0)
         {
             return; // the socket calls back when it has space again
         }
+        sender.written += bytes;
         sender.messages.Pass();
     }
 }

@@ -81,7 +81,10 @@ class TcpTransport : public MultiPortTransport
         uint32_t number{
             0};           ///< of the connection, from 1 in the order in which this rank opened them
         uint32_t rail{0}; ///< its local port
-        uint32_t bytes{0}; ///< congestion window, bytes
+        uint32_t bytes{0};        ///< congestion window, bytes
+        uint32_t remote{0};       ///< endpoint of the other side
+        bool isOpen{false};       ///< whether it has something to send
+        uint64_t acknowledged{0}; ///< bytes of messages
     };
 
     /** Keeps the congestion windows from now on, for GetWindows(). */
@@ -121,6 +124,7 @@ class TcpTransport : public MultiPortTransport
         bool connected{false};
         bool waiting{false}; ///< for space in the socket
         Time since;          ///< start of this wait, or when it was last counted
+        uint64_t written{0}; ///< bytes, to the socket
         Window window;       ///< if windows are watched
     };
 

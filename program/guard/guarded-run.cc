@@ -13,6 +13,7 @@
 #include "ns3/gradient-codec.h"
 #include "ns3/log.h"
 #include "ns3/roce-wire-format.h"
+#include "ns3/run-cost.h"
 #include "ns3/simulator.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
@@ -77,6 +78,7 @@ GuardedRun::GuardedRun(const Cluster& cluster)
             [this](ProcessBorder::Notice notice, Time when) { OnNotice(notice, when); });
     }
     RunInterrupts::Begin();
+    LeaveOutEvents(0);
 }
 
 GuardedRun::~GuardedRun()
@@ -255,8 +257,9 @@ GuardedRun::RunOnce()
     {
         m_checkTime = Simulator::Now() + (m_isDown() ? m_period : m_deadlockPeriod);
     }
+    const Time until = m_isDown() ? m_checkTime : std::min(m_checkTime, m_slowFlows->GetNext());
     const EventId check =
-        Simulator::Schedule(m_checkTime - Simulator::Now(), &GuardedRun::Halt, this, m_run);
+        Simulator::Schedule(until - Simulator::Now(), &GuardedRun::Halt, this, m_run);
     if (Processes::GetCount() > 1)
     {
         m_signalCheck = Simulator::Schedule(m_signalPeriod, &GuardedRun::CheckSignal, this);
@@ -267,9 +270,20 @@ GuardedRun::RunOnce()
         Simulate();
     }
     RunInterrupts::SetSimulating(false);
-    m_isEarly =
-        RunInterrupts::Look() && Simulator::Now() < m_checkTime && Processes::GetCount() == 1;
-    Simulator::Cancel(check);
+    m_isEarly = (RunInterrupts::Look() || Simulator::Now() == until) &&
+                Simulator::Now() < m_checkTime && Processes::GetCount() == 1;
+    if (until == m_checkTime)
+    {
+        Simulator::Cancel(check);
+    }
+    else if (Simulator::IsExpired(check))
+    {
+        LeaveOutEvents(1);
+    }
+    else
+    {
+        Simulator::Remove(check); // one that is cancelled counts as an event
+    }
     Simulator::Cancel(m_signalCheck);
     // All processes are here now, at the same simulated time unless one of them has stopped early.
     RunState all = GetState();
@@ -301,6 +315,10 @@ GuardedRun::RunOnce()
     {
         return true;
     }
+    if (!m_isDown())
+    {
+        m_slowFlows->Look(all.computing);
+    }
     if (m_isEarly)
     {
         return false;
@@ -316,10 +334,6 @@ GuardedRun::RunOnce()
         throw stuck(0, "deadlock of flow control: " + deadlock.cycle, Simulator::Now());
     }
     m_deadlock = deadlock;
-    if (!m_isDown())
-    {
-        m_slowFlows->Look(all.computing);
-    }
     const std::string stall = FindStall(all);
     if (!stall.empty())
     {

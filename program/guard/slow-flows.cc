@@ -13,7 +13,7 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <optional>
+#include <set>
 
 namespace ns3::training
 {
@@ -25,8 +25,6 @@ namespace
 constexpr double BUSY = 0.5;
 /// Part of its share below which a flow is slow.
 constexpr double SLOW = 0.1;
-/// Looks in a row that messages without counters must be on their way.
-constexpr uint32_t IDLE_LOOKS = 2;
 /// Round trips that a flow must be slow.
 constexpr int64_t ROUND_TRIPS = 20;
 
@@ -52,31 +50,67 @@ FormatPart(double part)
 
 SlowFlows::SlowFlows(const Cluster& cluster)
     : m_cluster(cluster),
+      m_shortest(ROUND_TRIPS * cluster.GetRoundTrip()),
+      m_longest(std::max(MilliSeconds(10), 100 * cluster.GetRoundTrip())),
       // A fault may be what holds flows up, and other processes know their own hosts only.
       m_isDone(!cluster.GetOptions().faults.empty() || Processes::GetCount() > 1)
 {
+    if (cluster.GetOptions().loss > 0)
+    {
+        m_shortest = m_longest;
+    }
+    m_interval = m_shortest;
+}
+
+Time
+SlowFlows::GetNext() const
+{
+    return m_isDone ? Time::Max() : m_last + m_interval;
 }
 
 void
 SlowFlows::Look(bool computing)
 {
     const Time now = Simulator::Now();
-    if (m_isDone || now - m_last < ROUND_TRIPS * m_cluster.GetRoundTrip())
+    if (m_isDone || now - m_last < m_shortest)
     {
         return;
     }
     const double seconds = (now - m_last).GetSeconds();
     const double use = UpdateLinks(seconds);
-    Flows flows = ListOpenFlows();
-    const bool hasMessages = !computing && GetRankProgress(m_cluster).hasMessages;
-    m_idleLooks = m_hasMessages && hasMessages && use < SLOW ? m_idleLooks + 1 : 0;
-    if (use < BUSY)
+    std::map<Key, Flow> flows = ListFlows();
+    m_sharers.clear();
+    std::map<uint32_t, double> sharersOfHost;
+    for (const auto& [key, flow] : flows)
     {
-        Report(flows, seconds, use);
+        m_sharers[flow.state.remote]++;
+        sharersOfHost[key[0]]++;
     }
-    m_last = now;
+    bool isSuspicious = false;
+    for (auto& [key, flow] : flows)
+    {
+        const auto before = m_flows.find(key);
+        if (before == m_flows.end() || before->second.state.completed != flow.state.completed)
+        {
+            continue;
+        }
+        const FabricPort& port = m_cluster.GetFabric().rails.at(key[0]).at(key[1])->GetPort();
+        const double bytes = static_cast<double>(flow.state.bytes - before->second.state.bytes);
+        const double part = 8 * bytes / seconds / static_cast<double>(port.GetRate());
+        const double sharers = std::max(sharersOfHost[key[0]], m_sharers[flow.state.remote]);
+        if (part < SLOW / sharers && GetUse(key, flow) < BUSY)
+        {
+            flow.since = before->second.since;
+            flow.before = before->second.before;
+            isSuspicious = true;
+        }
+    }
     m_flows = std::move(flows);
-    m_hasMessages = hasMessages;
+    const bool isIdle = !computing && use < SLOW && GetRankProgress(m_cluster).hasMessages;
+    m_idleSince = isIdle ? m_idleSince : now;
+    m_last = now;
+    m_isDone = Report((now - m_idleSince).GetSeconds(), use);
+    m_interval = isSuspicious ? m_shortest : std::min(m_longest, 2 * m_interval);
 }
 
 /** @return highest use of a link since the last look, part of its rate */
@@ -85,97 +119,142 @@ SlowFlows::UpdateLinks(double seconds)
 {
     const auto& channels = m_cluster.GetFabric().channels;
     m_bytes.resize(2 * channels.size());
-    double most = 0;
+    m_use.resize(m_bytes.size());
     for (uint32_t i = 0; i < m_bytes.size(); i++)
     {
         const FabricPort& port = channels[i / 2]->GetPort(i % 2);
         const uint64_t bytes = port.GetCounters().transmittedBytes;
         const auto sent = static_cast<double>(bytes - m_bytes[i]);
-        most = std::max(most, 8 * sent / seconds / static_cast<double>(port.GetRate()));
+        m_use[i] = 8 * sent / seconds / static_cast<double>(port.GetRate());
         m_bytes[i] = bytes;
+        // What is dropped is sent again after a timer, as what is lost.
+        m_shortest = port.GetCounters().droppedFrames > 0 ? m_longest : m_shortest;
+        m_ends[&port] = i;
     }
-    return most;
+    return *std::max_element(m_use.begin(), m_use.end());
 }
 
-SlowFlows::Flows
-SlowFlows::ListOpenFlows() const
+std::map<SlowFlows::Key, SlowFlows::Flow>
+SlowFlows::ListFlows() const
 {
-    Flows flows;
+    std::map<Key, Flow> flows;
     for (uint32_t host = 0; host < m_cluster.GetRanks(); host++)
     {
-        for (const auto& connection : m_cluster.GetTransports().ListConnections(host))
+        for (const OpenFlow& flow : m_cluster.GetTransports().ListOpenFlows(host))
         {
-            const auto& counters = connection.counters;
-            if (counters && counters->completedMessages < counters->postedMessages)
-            {
-                flows[{host, connection.rail, connection.number}] = {counters->completedMessages,
-                                                                     counters->sentPackets};
-            }
+            flows[{host, flow.rail, flow.number}] = {flow, Simulator::Now(), flow.bytes};
         }
     }
     return flows;
 }
 
-void
-SlowFlows::Report(const Flows& now, double seconds, double use)
+// Ends of links, 2 * link + end, that may send frames to an endpoint: those of all equal paths.
+std::vector<uint32_t>
+SlowFlows::FindPath(uint32_t host, uint32_t rail, uint32_t remote) const
 {
-    const double bits = 8.0 * m_cluster.GetOptions().GetMtu();
-    std::map<uint32_t, double> openAtHost;
-    for (const auto& [key, flow] : now)
+    const Fabric& fabric = m_cluster.GetFabric();
+    std::set<const FabricPort*> seen;
+    std::vector<const FabricPort*> left{&fabric.rails.at(host).at(rail)->GetPort()};
+    std::vector<uint32_t> path;
+    while (!left.empty())
     {
-        openAtHost[key[0]]++;
-    }
-    std::optional<std::array<uint32_t, 3>> first;
-    double rate = 0;
-    std::size_t slow = 0;
-    for (const auto& [key, flow] : now)
-    {
-        const auto before = m_flows.find(key);
-        if (before == m_flows.end() || before->second.completed != flow.completed)
+        const FabricPort* port = left.back();
+        left.pop_back();
+        const auto found = m_ends.find(port);
+        if (found == m_ends.end() || !seen.insert(port).second)
         {
             continue;
         }
-        // Beside a busy link, whoever shares it is not known: all flows may.
-        const double sharers = use < SLOW ? openAtHost[key[0]] : static_cast<double>(now.size());
-        const FabricPort& port = m_cluster.GetFabric().rails.at(key[0]).at(key[1])->GetPort();
-        const double part = static_cast<double>(flow.packets - before->second.packets) * bits /
-                            seconds / static_cast<double>(port.GetRate());
-        if (part < SLOW / sharers)
+        path.push_back(found->second);
+        const TopologyGraph::Link& link = fabric.topology.links[found->second / 2];
+        const uint32_t node = found->second % 2 == 0 ? link.b : link.a;
+        if (node >= fabric.topology.hosts)
         {
-            rate = slow++ == 0 ? part : rate;
-            first = first ? first : key;
+            const auto& device = fabric.devicesOfSwitches[node - fabric.topology.hosts];
+            for (uint16_t index : device->GetTable().Get(remote))
+            {
+                left.push_back(&device->GetPort(index));
+            }
         }
     }
-    if (!first && m_idleLooks < IDLE_LOOKS)
+    return path;
+}
+
+// Highest use of a link of its path.
+double
+SlowFlows::GetUse(const Key& key, const Flow& flow) const
+{
+    double use = 0;
+    for (uint32_t end : FindPath(key[0], key[1], flow.state.remote))
     {
-        return;
+        use = std::max(use, m_use[end]);
     }
-    m_isDone = true;
-    const std::string control = m_cluster.GetOptions().congestionControl;
+    return use;
+}
+
+/** @return whether there was something to report */
+bool
+SlowFlows::Report(double seconds, double use)
+{
+    const auto isSlow = [this](const auto& entry) {
+        const Flow& flow = entry.second;
+        return m_last - flow.since >= (flow.state.bytes > flow.before ? m_shortest : m_longest);
+    };
+    const auto first = std::find_if(m_flows.begin(), m_flows.end(), isSlow);
+    if (first == m_flows.end() && seconds < 2 * m_longest.GetSeconds())
+    {
+        return false;
+    }
     std::string text = "messages of the ranks were on their way";
-    std::optional<uint64_t> window;
-    const uint32_t host = first ? (*first)[0] : 0;
-    for (const auto& connection : m_cluster.GetTransports().ListConnections(host))
+    std::string cause = m_cluster.GetOptions().congestionControl +
+                        " (see --congestion-control and its keys; times and windows of a control "
+                        "must suit that round trip)";
+    if (first != m_flows.end())
     {
-        if (!first || (connection.rail == (*first)[1] && connection.number == (*first)[2]))
-        {
-            window = std::max(window, connection.window); // of one direction it is idle
-        }
-    }
-    if (first)
-    {
-        text = "host" + std::to_string(host) + " port " + std::to_string((*first)[1]) +
-               " connection " + std::to_string((*first)[2]) +
-               (slow > 1 ? " and " + std::to_string(slow - 1) + " more" : "") + " sent " +
-               FormatPart(rate) + " of the line";
+        const Flow& flow = first->second;
+        const auto slow = std::count_if(m_flows.begin(), m_flows.end(), isSlow);
+        const FabricPort& port =
+            m_cluster.GetFabric().rails.at(first->first[0]).at(first->first[1])->GetPort();
+        seconds = (m_last - flow.since).GetSeconds();
+        use = GetUse(first->first, flow);
+        const auto bytes = static_cast<double>(flow.state.bytes - flow.before);
+        text = "host" + std::to_string(first->first[0]) + " -> host" +
+               std::to_string(m_cluster.GetFabric().hostOfEndpoint.at(flow.state.remote)) +
+               ", port " + std::to_string(first->first[1]) + ", connection " +
+               std::to_string(first->first[2]) +
+               (slow > 1 ? ", and " + std::to_string(slow - 1) + " more" : "") + " sent " +
+               (bytes == 0 ? "nothing"
+                           : FormatPart(8 * bytes / seconds / static_cast<double>(port.GetRate())) +
+                                 " of the line");
+        cause = Describe(first->first, flow);
     }
     m_cluster.Warn(text + " for " + FormatMicroseconds(seconds) + " while no link was busy above " +
-                   FormatPart(use) + ": the window is " +
-                   (window ? std::to_string(*window) + " bytes by " : "not limited by ") + control +
-                   ", the idle round trip " +
-                   FormatMicroseconds(m_cluster.GetRoundTrip().GetSeconds()) +
-                   " (see --congestion-control and its keys; times and windows of a control must "
-                   "suit that round trip)");
+                   FormatPart(use) + (first != m_flows.end() ? " on its path: " : ": ") + cause +
+                   ", the idle round trip is " +
+                   FormatMicroseconds(m_cluster.GetRoundTrip().GetSeconds()));
+    return true;
+}
+
+// What sets the rate of a flow, and the option against it.
+std::string
+SlowFlows::Describe(const Key& key, const Flow& flow) const
+{
+    const ClusterOptions& options = m_cluster.GetOptions();
+    const std::string rule = m_cluster.GetTransports().DescribeLimit(key[0], key[1], key[2]);
+    if (flow.state.bytes == flow.before && rule.empty())
+    {
+        return "it waits for an acknowledgement or a timer" +
+               (options.GetTransport().hasQueuePairs
+                    ? " of recovery " + options.GetRecovery() + " (see --recovery)"
+                    : "; the congestion control is " + options.congestionControl +
+                          " (see --congestion-control)");
+    }
+    return (flow.state.window ? "the window is " + std::to_string(*flow.state.window) + " bytes by "
+                              : "the rate is that of ") +
+           options.congestionControl + ", " +
+           (rule.empty() ? "whose times and windows must suit the path (see --congestion-control "
+                           "and its keys)"
+                         : rule);
 }
 
 } // namespace ns3::training

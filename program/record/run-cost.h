@@ -37,6 +37,13 @@ struct RunCost
 
 /**
  * @ingroup distributed-training-helper
+ * Leaves events out of the cost: those that only look at the simulation.
+ * @param count number of events so far; 0: of another simulation than before, perhaps
+ */
+void LeaveOutEvents(uint64_t count);
+
+/**
+ * @ingroup distributed-training-helper
  * @param fabric its packet-hops are counted
  * @return the cost so far; packet-hops are valid after GatherCounters(). Collective: all processes
  *         call it (see Processes)

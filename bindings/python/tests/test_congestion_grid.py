@@ -99,19 +99,36 @@ def test_credit_of_a_slow_receiver(line_gbps, mtu, program_json, tmp_path):
     [
         (
             ["--congestion-control=swift", "--ns3::training::RdmaSwift::BaseTarget=20us"],
-            ["BaseTarget=20us is below the round trip of the idle network, 200.7 us", "by swift"],
+            [
+                "BaseTarget=20us is below the round trip of the idle network, 200.7 us",
+                "host0 -> host1, port 0, connection 3, and 1 more sent",
+                "by swift, its round trip of ",
+                "is above its target of ",
+                "see ns3::training::RdmaSwift::BaseTarget",
+            ],
         ),
         (
             ["--congestion-control=timely:low-threshold=50us,high-threshold=60us"],
-            ["LowThreshold=50us is below", "HighThreshold=60us is below", "by timely"],
+            [
+                *["LowThreshold=50us is below", "HighThreshold=60us is below", "host0 -> host1"],
+                *["by timely:low-threshold=50us,high-threshold=60us, its round trip of ", "is above its HighThreshold of 60us"],
+            ],
         ),
         (
             [
-                # Timeouts of some messages, in every ns-3.
-                *["--transport=tcp", "--loss=0.02", "--ns3::TcpSocketBase::MinRto=200ms"],
+                *["--transport=tcp", "--congestion-control=ns3::TcpBbr:original", "--delay=500ns"],
                 *["--operation=broadcast", "--collective=binomial", "--bytes=8M"],
             ],
-            ["messages of the ranks were on their way for", "by ns3::TcpCubic"],
+            ["host0 -> host1, port 0, connection 1 sent", "ns3::TcpBbr:original", "corrected class"],
+        ),
+        (
+            # A lost frame is sent again after 100 ms.
+            [
+                *["--loss=2e-2", "--recovery=go-back-n", "--delay=500ns"],
+                *["--operation=broadcast", "--collective=binomial", "--bytes=10M"],
+                "--ns3::training::RdmaNic::RetransmissionTimeout=100ms",
+            ],
+            ["host0 -> host1", "sent nothing for", "a timer of recovery go-back-n (see --recovery)"],
         ),
     ],
 )
@@ -122,6 +139,27 @@ def test_flows_that_stand_still_are_reported(options, parts, program_json):
         *options,
     )
     warnings = "\n".join(document["warnings"])
-    assert "while no link was busy above" in warnings
+    assert "while no link was busy above" in warnings and "on its path: " in warnings
     for part in parts:
         assert part in warnings
+
+
+def test_slow_flow_beside_busy_links(program_json, tmp_path):
+    """Find a flow of 1 ms that stands still, while others fill links that it does not cross."""
+    links = [{"a": h, "b": 4, "rate": "100Gbps", "delay": "500ns"} for h in (0, 1)]
+    links += [{"a": h, "b": 5, "rate": "100Gbps", "delay": "10us"} for h in (2, 3)]
+    links += [{"a": 4, "b": 5, "rate": "100Gbps", "delay": "500ns"}]
+    network = tmp_path / "network.json"
+    network.write_text(json.dumps({"hosts": 4, "switches": 2, "links": links}))
+    flows = tmp_path / "flows.txt"
+    flows.write_text("2\n0 1 3 100 100000000 0\n2 3 3 100 2000000 0\n")
+    document = program_json(
+        "flow-benchmark",
+        "--ranks=4",
+        f"--topology=file:{network}",
+        f"--flow-file={flows}",
+        "--congestion-control=swift",
+        "--ns3::training::RdmaSwift::BaseTarget=5us",
+    )
+    (slow,) = [text for text in document["warnings"] if "no link was busy" in text]
+    assert slow.startswith("host2 -> host3") and "by swift" in slow

@@ -168,6 +168,15 @@ class RdmaCongestionControl : public Object, public NetworkPart
     {
     }
 
+    /**
+     * @return for warnings: the rule that keeps the rate down now, and the option against it;
+     *         empty: unknown
+     */
+    virtual std::string DescribeLimit() const
+    {
+        return "";
+    }
+
   private:
     uint32_t m_nodeId{Simulator::NO_CONTEXT};
 };

@@ -217,4 +217,15 @@ RdmaSwift::Cut(double factor, int64_t now)
     }
 }
 
+std::string
+RdmaSwift::DescribeLimit() const
+{
+    const int64_t target = GetTargetDelay();
+    return m_roundTrip < target
+               ? ""
+               : "its round trip of " + FormatTime(NanoSeconds(m_roundTrip / 1000)) +
+                     " is above its target of " + FormatTime(NanoSeconds(target / 1000)) +
+                     " (see ns3::training::RdmaSwift::BaseTarget, 0: by the path)";
+}
+
 } // namespace ns3::training

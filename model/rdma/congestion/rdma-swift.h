@@ -41,6 +41,7 @@ class RdmaSwift : public RdmaCongestionControl
     void OnAck(const Ack& ack) override;
     void OnLoss(int64_t now) override;
     void OnTimeout(int64_t now) override;
+    std::string DescribeLimit() const override;
 
     /** @return target delay at the current window, ps */
     int64_t GetTargetDelay() const;

@@ -7,6 +7,7 @@
 #include "rdma/congestion/rdma-theta-power-tcp.h"
 
 #include "ns3/double.h"
+#include "ns3/training-quantity.h"
 
 #include <algorithm>
 
@@ -105,6 +106,15 @@ RdmaThetaPowerTcp::OnAck(const Ack& ack)
     }
     m_lastRoundTrip = ack.roundTrip;
     m_lastTime = ack.now;
+}
+
+std::string
+RdmaThetaPowerTcp::DescribeLimit() const
+{
+    return "it takes a round trip of " + FormatTime(NanoSeconds(m_lastRoundTrip / 1000)) +
+           " for a queue, where that of the idle network is " +
+           FormatTime(NanoSeconds(m_roundTrip / 1000)) +
+           " (see --congestion-control=power-tcp, which measures queues)";
 }
 
 } // namespace ns3::training

@@ -9,6 +9,7 @@
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/log.h"
+#include "ns3/training-quantity.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -191,6 +192,18 @@ RdmaTimely::OnAck(const Ack& ack)
     m_rate = std::min(m_lineRate, m_rate + raise * m_raiseScale);
     m_stage++;
     NS_LOG_LOGIC("raises the rate to " << m_rate << " bit/s, stage " << m_stage);
+}
+
+std::string
+RdmaTimely::DescribeLimit() const
+{
+    return m_previous < m_low.GetTimeStep()
+               ? ""
+               : "its round trip of " + FormatTime(NanoSeconds(m_previous / 1000)) +
+                     " is above its " +
+                     (m_previous > m_high.GetTimeStep() ? "HighThreshold of " + FormatTime(m_high)
+                                                        : "LowThreshold of " + FormatTime(m_low)) +
+                     " (see low-threshold and high-threshold, 0: by the path)";
 }
 
 } // namespace ns3::training

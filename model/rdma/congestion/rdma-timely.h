@@ -38,6 +38,7 @@ class RdmaTimely : public RdmaCongestionControl
     double GetRate(int64_t now) override;
     uint64_t GetWindow() const override;
     void OnAck(const Ack& ack) override;
+    std::string DescribeLimit() const override;
 
   private:
     // attributes
