@@ -57,7 +57,7 @@ struct FlowArguments
     HpccExperiment::Slowdowns GetPublished(const ProgramOptions& options,
                                            const ClusterOptions& cluster) const;
     void Check(const ProgramOptions& options, const ClusterOptions& cluster) const;
-    FlowSettings MakeFlows(uint32_t hosts) const;
+    FlowSettings MakeFlows(const ClusterOptions& cluster) const;
     std::string Describe() const;
 };
 
@@ -238,10 +238,13 @@ FlowArguments::Check(const ProgramOptions& options, const ClusterOptions& cluste
 }
 
 FlowSettings
-FlowArguments::MakeFlows(uint32_t hosts) const
+FlowArguments::MakeFlows(const ClusterOptions& cluster) const
 {
     const auto chosen = Choose<FlowSizesEntry>(sizes);
-    return {file.empty() ? std::vector<ListedFlow>() : ReadFlowFile(file, hosts),
+    return {file.empty() ? std::vector<ListedFlow>()
+                         : ReadFlowFile(file,
+                                        static_cast<uint32_t>(cluster.ranks),
+                                        cluster.GetTopology()->nodesOfHosts),
             chosen.entry->make(chosen.values),
             load,
             Choose<FlowPatternEntry>(pattern),
@@ -381,7 +384,7 @@ RunFlowBenchmark(const std::vector<std::string>& arguments)
     {
         return 0;
     }
-    const FlowSettings flows = setting.MakeFlows(static_cast<uint32_t>(clusterOptions.ranks));
+    const FlowSettings flows = setting.MakeFlows(clusterOptions);
     const JsonOutput json(setting.json);
     const Cluster cluster(clusterOptions);
     FlowMeasurement measurement(cluster, flows);

@@ -62,6 +62,12 @@ class Ns3Arguments
     /** @return names and values of the global values and attributes that were set, as written */
     const std::vector<std::pair<std::string, std::string>>& GetGiven() const;
 
+    /**
+     * @return for each attribute that was set in this process, its name and value, and whether an
+     *         object has taken it since
+     */
+    static std::vector<std::pair<std::string, bool>> ListUses();
+
   private:
     std::string m_program;         // name of the program
     std::set<std::string> m_fixed; // attributes set by the environment
