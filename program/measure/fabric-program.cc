@@ -223,7 +223,8 @@ Print(const FabricMeasurement& measurement)
     std::printf("simulated time          %12.3f us\n", measurement.simulatedMicroseconds);
     std::printf("first completion        %12.3f us\n", measurement.firstMicroseconds);
     std::printf("busiest link to a host  %12.2f %%\n", 100 * measurement.utilization);
-    std::printf("fairness of messages    %12.3f  (Jain's index)\n", measurement.fairness);
+    std::printf("fairness of messages    %12.3f  (Jain's index of their rates)\n",
+                measurement.fairness);
     std::printf("longest switch queue    %12.1f KB\n",
                 static_cast<double>(measurement.peakQueueBytes) * 1e-3);
     std::printf("packets sent again      %12llu  (%.2f %%)\n",

@@ -81,6 +81,7 @@ def test_results_file(results_file):
             "learning",
             "energy",
             "life",
+            "input",
             "flow",
             "job",
         )
