@@ -10,6 +10,7 @@
 #include "fabric-measurement.h"
 #include "guard/run-warnings.h"
 #include "options/repeated-runs.h"
+#include "options/run-title.h"
 #include "record/run-statistics.h"
 #include "run/work-estimate.h"
 
@@ -235,6 +236,8 @@ Print(const FabricMeasurement& measurement)
                     : 0);
     std::printf("pause frames            %12llu\n",
                 static_cast<unsigned long long>(measurement.pauseFrames));
+    std::printf("frames lost by links    %12llu\n",
+                static_cast<unsigned long long>(measurement.lostFrames));
     std::printf("frames dropped          %12llu\n",
                 static_cast<unsigned long long>(measurement.droppedFrames));
     std::printf("data packet-hops        %12llu\n",
@@ -310,6 +313,7 @@ AddTo(JsonValue& document, const FabricMeasurement& measurement)
         .Set("peak_queue_bytes", measurement.peakQueueBytes)
         .Set("sent_packets", measurement.sentPackets)
         .Set("repeated_packets", measurement.repeatedPackets)
+        .Set("lost_frames", measurement.lostFrames)
         .Set("dropped_frames", measurement.droppedFrames)
         .Set("marked_frames", measurement.markedFrames)
         .Set("pause_frames", measurement.pauseFrames);
@@ -563,8 +567,9 @@ RunFabricBenchmark(const std::vector<std::string>& arguments)
     const auto warnings = GetWarnings(cluster);
     if (experiment.json != "-")
     {
-        std::printf("%s, %zu messages of %s, %s, packets of %u bytes\n%s",
+        std::printf("%s%s, %zu messages of %s, %s, packets of %u bytes\n%s",
                     clusterOptions.topology.c_str(),
+                    DescribeDeviations(clusterOptions).c_str(),
                     experiment.traffic.messages.size(),
                     FormatBytes(experiment.traffic.bytes).c_str(),
                     experiment.pattern.c_str(),
