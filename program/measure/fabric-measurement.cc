@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <deque>
 #include <numeric>
 
@@ -198,8 +199,9 @@ MeasureFlows(FabricMeasurement& measurement,
 {
     uint64_t sent = 0;
     uint64_t repeated = 0;
-    double sum = 0; // of the rates, packets/s
-    double squares = 0;
+    uint64_t sum = 0;     // of the rates, packets/s
+    uint64_t squares = 0; // of them, in units of 2^32, and the rest: integers have no order
+    uint64_t rest = 0;
     for (std::size_t i = 0; i < traffic.messages.size(); i++)
     {
         const auto [from, to] = traffic.messages[i];
@@ -218,15 +220,18 @@ MeasureFlows(FabricMeasurement& measurement,
             {
                 received += queuePair->GetCounters().receivedPackets;
             }
-            const double rate = static_cast<double>(received) / arrivals[i].GetSeconds();
+            const auto rate = static_cast<uint64_t>(
+                std::llround(static_cast<double>(received) / arrivals[i].GetSeconds()));
             sum += rate;
-            squares += rate * rate;
+            squares += (rate * rate) >> 32;
+            rest += rate * rate & UINT32_MAX;
         }
     }
     measurement.sentPackets = GetSum(sent);
     measurement.repeatedPackets = GetSum(repeated);
-    const double total = GetSum(sum);
-    const double allSquares = GetSum(squares);
+    const auto total = static_cast<double>(GetSum(sum));
+    const double allSquares =
+        static_cast<double>(GetSum(squares)) * 4294967296.0 + static_cast<double>(GetSum(rest));
     measurement.fairness =
         allSquares > 0 ? total * total / allSquares / static_cast<double>(traffic.messages.size())
                        : 1;

@@ -18,6 +18,7 @@
 #include "ns3/nic-communicator.h"
 #include "ns3/result-table.h"
 #include "ns3/simulator.h"
+#include "ns3/training-processes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -143,6 +144,10 @@ std::unique_ptr<Figures>
 MakeBindingFigures(const FiguresRequest& request)
 {
     const Cluster& cluster = request.cluster;
+    if (Processes::GetCount() > 1)
+    {
+        return nullptr; // none knows the counters at the end of an iteration
+    }
     BindingFacts facts;
     facts.communication = Simulator::Now().GetSeconds();
     double all = 0; // time of communication, warm-up included
