@@ -91,7 +91,11 @@ CheckReachable(const TopologyGraph& topology)
             {
                 throw ConfigurationError("topology '" + topology.name + "': host " +
                                          std::to_string(from) + " cannot reach host " +
-                                         std::to_string(to) + " (allowed: all can)");
+                                         std::to_string(to) + " (allowed: all can" +
+                                         (topology.name.compare(0, 5, "file:") == 0
+                                              ? "; ,forward=all behind the path lets hosts with "
+                                                "several links forward)"
+                                              : ")"));
             }
         }
     }

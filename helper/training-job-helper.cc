@@ -18,7 +18,9 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
 
+#include <algorithm>
 #include <numeric>
+#include <set>
 #include <utility>
 
 namespace ns3::training
@@ -139,6 +141,35 @@ TrainingJobHelper::GetReplays() const
     return m_replays;
 }
 
+/**
+ * @param fabric the network
+ * @param group ranks of a job
+ * @param places host by rank; empty: ranks are hosts
+ * @return links between their hosts and switches of a scale-up network
+ */
+static std::vector<Ptr<FabricChannel>>
+GetScaleUpChannels(const Fabric& fabric,
+                   const std::vector<uint32_t>& group,
+                   const std::vector<uint32_t>& places)
+{
+    std::set<uint32_t> hosts;
+    for (const uint32_t rank : group)
+    {
+        hosts.insert(places.empty() ? rank : places[rank]);
+    }
+    const TopologyGraph& topology = fabric.topology;
+    std::vector<Ptr<FabricChannel>> channels;
+    for (std::size_t link = 0; link < topology.links.size(); link++)
+    {
+        const auto [host, other] = std::minmax(topology.links[link].a, topology.links[link].b);
+        if (hosts.count(host) > 0 && topology.IsScaleUpSwitch(other))
+        {
+            channels.push_back(fabric.channels[link]);
+        }
+    }
+    return channels;
+}
+
 void
 TrainingJobHelper::SetReplays(const Cluster& cluster,
                               const TaskGraph& graph,
@@ -172,7 +203,11 @@ TrainingJobHelper::SetReplays(const Cluster& cluster,
             auto& replay = replays[group.front()];
             if (!replay)
             {
-                replay = std::make_shared<CollectiveReplay>(static_cast<uint32_t>(group.size()));
+                replay = std::make_shared<CollectiveReplay>(
+                    static_cast<uint32_t>(group.size()),
+                    privates.IsAlone(index)
+                        ? cluster.GetFabric().channels
+                        : GetScaleUpChannels(cluster.GetFabric(), group, places));
                 m_replays.push_back(replay);
             }
             communicator->SetShortcut(replay);

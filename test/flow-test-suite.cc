@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "core/input-manifest.h"
 #include "file-test-common.h"
 
 #include "ns3/config.h"
@@ -89,12 +90,33 @@ struct FlowFileTestCase
         ExpectPart(Read("0\n"), "flows.txt:1: '0' (allowed: the number of flows");
         ExpectPart(Read("x\n"), "flows.txt:1: 'x'");
         ExpectPart(Read("\n2\n0 1 3 100 1 0\n"), "flows.txt:2: '2' before 1 flows (allowed: ");
-        ExpectPart(Read("1\n0 1 3 100 1 0\n0 1 3 100 1 0\n"), "'1' before 2 flows");
+        // HPCC's simulator stops behind the declared flows, and behind the columns that it knows.
+        NS_TEST_EXPECT_MSG_EQ(Read("1\n0 1 3 100 1 0 9\n0 1 3 100 1 0\n\nsource destination\n"),
+                              "",
+                              "more lines and columns");
+        NS_TEST_EXPECT_MSG_EQ(flows.size(), 1, "the declared one");
+        const InputManifest::File& file = InputManifest::Get(path);
+        NS_TEST_EXPECT_MSG_EQ(file.used, 1, "flows");
+        NS_TEST_EXPECT_MSG_EQ(file.ignored.at("column 7").first, path + ":2", "its place");
+        NS_TEST_EXPECT_MSG_EQ(
+            file.ignored.at("line behind the flows that the first line declares").count,
+            2,
+            "lines");
+        // ConWeave's has no column of ports; nodes 1, 4 and 5 are hosts.
+        NS_TEST_EXPECT_MSG_EQ(Read("1\n1 5 3 70 0.5\n", {1, 4, 5}), "", "five columns");
+        NS_TEST_EXPECT_MSG_EQ(flows.at(0).ends.source, 0, "node 1");
+        NS_TEST_EXPECT_MSG_EQ(flows[0].ends.destination, 2, "node 5");
+        NS_TEST_EXPECT_MSG_EQ(flows[0].bytes, 70, "bytes");
+        NS_TEST_EXPECT_MSG_EQ(
+            InputManifest::Get(path).assumed.count("hosts as nodes 1 to 5 of the topology's file"),
+            1,
+            "said");
+        ExpectPart(Read("1\n1 2 3 70 0.5\n", {1, 4, 5}),
+                   "two different hosts below 6 that are no switches");
         for (const std::string& flow : Split("0 3 3 100 1 0|1 1 3 100 1 0|0 1 8 100 1 0|"
                                              "0 1 3 65536 1 0|0 1 3 100 0 0|0 1 3 100 1.5 0|"
                                              "0 1 3 100 1099511627777 0|0 1 3 100 1 -1|"
-                                             "0 1 3 100 1 nan|0 1 3 100 1 1e7|0 1 3 100 1|"
-                                             "0 1 3 100 1 0 0"))
+                                             "0 1 3 100 1 nan|0 1 3 100 1 1e7|0 1 3 100"))
         {
             ExpectPart(Read("1\n" + flow + "\n"), "flows.txt:2: '" + flow + "' (allowed: source ");
         }
@@ -102,13 +124,14 @@ struct FlowFileTestCase
     }
 
     /** @return the refusal of a file, for three hosts */
-    std::string Read(const std::string& content)
+    std::string Read(const std::string& content, const std::vector<uint32_t>& nodes = {})
     {
-        const std::string path = WriteFile("flows.txt", content);
+        path = WriteFile("flows.txt", content);
         flows.clear();
-        return GetRefusal([&] { flows = ReadFlowFile(path, 3); });
+        return GetRefusal([&] { flows = ReadFlowFile(path, 3, nodes); });
     }
 
+    std::string path;
     std::vector<ListedFlow> flows;
 };
 

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "core/input-manifest.h"
 #include "file-test-common.h"
 #include "schedule-test-common.h"
 #include "schedule/msccl-schedule.h"
@@ -402,6 +403,17 @@ void
 TestMscclImport()
 {
     const CollectiveSchedule ring = ReadMscclSchedule(MSCCL_RING, "ring.xml");
+    NS_TEST_EXPECT_MSG_EQ(ring.GetWireFactor(), 2, "LL: half of the bytes are flags");
+    const auto readWith = [](const std::string& words) {
+        return ReadMscclSchedule(Replace(MSCCL_RING, "<algo ", "<algo " + words + " "), "x.xml");
+    };
+    NS_TEST_EXPECT_MSG_EQ(readWith("redop=\"max\"").GetSize(), ring.GetSize(), "a maximum");
+    NS_TEST_EXPECT_MSG_EQ(
+        InputManifest::Get("x.xml").ignored.count("redop max, as numbers are added"),
+        1,
+        "is said");
+    ExpectPart(GetRefusal([&] { readWith("redop=\"bogus\""); }),
+               "redop=\"bogus\" (allowed: avg, max, min, nop, prod, sum)");
     NS_TEST_EXPECT_MSG_EQ(DescribeSchedule(ring),
                           "all-reduce by ring3: 3 ranks, 1 chunks, 2 copies, 1 segment, 4 steps\n"
                           "rank 0\n"

@@ -219,7 +219,10 @@ def results_of(value):
 def get_json(processes, *words, extension=None):
     process = run(processes, *words, "--json=-", extension=extension)
     assert process.returncode == 0, process.stderr
-    return results_of(json.loads(process.stdout))
+    document = json.loads(process.stdout)
+    # What binds depends on counters at the ends of iterations, which several processes lack.
+    assert document.pop("binding", None) is None or processes == 1
+    return results_of(document)
 
 
 def get_rows(path):
@@ -289,7 +292,8 @@ def test_one_file_of_results(tmp_path):
     assert len(rows["iteration"]) == 4
     assert len(rows["message"]) > 100
     assert len({row[2] for row in rows["critical_path"]}) > 1  # ranks
-    assert alone.pop("link_iteration") and not rows.pop("link_iteration")  # none sees all ports
+    for table in ("link_iteration", "limitation"):  # none sees all ports
+        assert alone.pop(table) and not rows.pop(table)
     assert rows == alone
 
 

@@ -10,6 +10,9 @@
 #include "ns3/nstime.h"
 #include "ns3/topology-builder.h"
 
+#include <algorithm>
+#include <boost/algorithm/string/replace.hpp>
+
 namespace ns3::training::tests::topology_import_test
 {
 
@@ -114,6 +117,30 @@ void
 Refuse(const std::string& kind, const std::string& text, const std::string& part)
 {
     ExpectPart(GetRefusal([&] { Build(kind, text, 1); }), part);
+}
+
+/** GPUs of AMD have links of their own. */
+void
+CheckXgmi()
+{
+    const auto count = [](const std::string& gcn, uint64_t gigabytes) {
+        std::string text = SERVER;
+        for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+                 {"nvlink target=\"0000:0", "xgmi target=\"0000:0"},
+                 {"tclass=\"0x030200\"", "tclass=\"0x038000\""},
+                 {"sm=\"80\"", "sm=\"80\" gcn=\"" + gcn + "\""}})
+        {
+            boost::replace_all(text, from, to);
+        }
+        const auto links = Build("nccl", text, 3).links;
+        return std::count_if(links.begin(), links.end(), [gigabytes](const auto& link) {
+            return link.rate.GetBitRate() == 4 * gigabytes * 8'000'000'000;
+        });
+    };
+    // Four links, and rates of RCCL's topo.h.
+    NS_TEST_EXPECT_MSG_EQ(count("gfx942", 48), 1, "MI300");
+    NS_TEST_EXPECT_MSG_EQ(count("gfx90a", 36), 1, "MI200");
+    NS_TEST_EXPECT_MSG_EQ(count("906", 24), 1, "Vega");
 }
 
 void
@@ -276,6 +303,7 @@ TestTopologyImport()
 {
     CheckAstra();
     CheckNccl();
+    CheckXgmi();
     CheckInfraGraph();
 }
 

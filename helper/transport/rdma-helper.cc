@@ -93,7 +93,7 @@ RdmaHelper::SetMarking(FabricHelper& fabric) const
 }
 
 std::vector<std::string>
-RdmaHelper::FindShortTimes() const
+RdmaHelper::FindDoubts() const
 {
     std::vector<std::string> lines;
     const auto control = MakeControls().Create<RdmaCongestionControl>();
@@ -109,6 +109,18 @@ RdmaHelper::FindShortTimes() const
                             FormatDouble(std::round(m_roundTrip.GetSeconds() * 1e7) / 10) + " us" +
                             ", so flows may stand still (0, the default, follows the round trip)");
         }
+    }
+    TypeId::AttributeInformation interval;
+    RdmaNic::GetTypeId().LookupAttributeByName("AckInterval", &interval);
+    const auto write = [&interval](const AttributeValue& value) {
+        return value.SerializeToString(interval.checker);
+    };
+    if (control->GetNeeds().ackPerPacket &&
+        write(*interval.initialValue) != write(*interval.originalInitialValue))
+    {
+        lines.push_back("ns3::training::RdmaNic::AckInterval=" + write(*interval.initialValue) +
+                        " has no effect, as " + m_congestionControl->getTypeId().GetName() +
+                        " has every packet acknowledged (see --congestion-control)");
     }
     return lines;
 }

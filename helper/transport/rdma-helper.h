@@ -60,10 +60,10 @@ class RdmaHelper : public NicInstaller<RdmaNic, CongestionControlEntry>
     void SetMarking(FabricHelper& fabric) const;
 
     /**
-     * @return times of the congestion control that are below the round trip of the idle network,
-     *         one line each: its flows stand still
+     * @return a line for each time of the congestion control that is below the round trip of the
+     *         idle network, as its flows stand still; and one for an interval without effect
      */
-    std::vector<std::string> FindShortTimes() const;
+    std::vector<std::string> FindDoubts() const;
 
     /** @return whether the congestion control reacts to ECN marks */
     bool UsesEcn() const;

@@ -116,7 +116,7 @@ class RdmaHostTransport : public HostTransport
 
     std::vector<std::string> GetWarnings() const override
     {
-        std::vector<std::string> warnings = m_helper.FindShortTimes();
+        std::vector<std::string> warnings = m_helper.FindDoubts();
         if (m_options.GetMtu() > MAX_ROCE_MTU)
         {
             warnings.push_back("RoCE carries at most " + std::to_string(MAX_ROCE_MTU) +

@@ -6,6 +6,8 @@
 
 #include "collective-replay.h"
 
+#include "fabric/port-growth.h"
+
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -14,9 +16,36 @@
 namespace ns3::training
 {
 
-CollectiveReplay::CollectiveReplay(uint32_t size)
-    : m_size(size)
+CollectiveReplay::CollectiveReplay(uint32_t size, std::vector<Ptr<FabricChannel>> channels)
+    : m_size(size),
+      m_channels(std::move(channels)),
+      m_before(2 * m_channels.size())
 {
+}
+
+/** Keeps what the last collective has added to the counters, if it was simulated. */
+void
+CollectiveReplay::Measure()
+{
+    if (!m_measured)
+    {
+        return;
+    }
+    std::vector<PortCounters>& growth = m_measured->growth;
+    growth.resize(m_before.size());
+    for (std::size_t i = 0; i < growth.size(); i++)
+    {
+        growth[i] = GetGrowth(m_before[i], m_channels[i / 2]->GetPort(i % 2).GetCounters());
+    }
+    // Frames under way at either end of the span arrive in the other.
+    for (std::size_t i = 0; i < growth.size(); i++)
+    {
+        const PortCounters& sender = growth[i ^ 1];
+        growth[i].receivedFrames =
+            sender.transmittedFrames + sender.duplicatedFrames - sender.lostFrames;
+        growth[i].receivedBytes = sender.transmittedBytes - sender.lostBytes;
+    }
+    m_measured = nullptr;
 }
 
 void
@@ -26,7 +55,13 @@ CollectiveReplay::Arrive(uint32_t rank, uint64_t number, const Kind& kind, Membe
     Meeting& meeting = entry->second;
     if (isNew)
     {
-        const Known& known = m_known[kind];
+        Measure();
+        Known& known = m_known[kind];
+        for (std::size_t i = 0; i < m_before.size() && !known.isConfirmed; i++)
+        {
+            m_before[i] = m_channels[i / 2]->GetPort(i % 2).GetCounters();
+        }
+        m_measured = known.isConfirmed ? nullptr : &known;
         meeting.kind = kind;
         meeting.first = Simulator::Now();
         meeting.ends.resize(m_size);
@@ -64,6 +99,14 @@ CollectiveReplay::Derive(Meeting& meeting)
 {
     m_derived++;
     const Known& known = m_known[meeting.kind];
+    for (std::size_t i = 0; i < known.growth.size(); i++)
+    {
+        FabricPort& port = m_channels[i / 2]->GetPort(i % 2);
+        PortCounters counters = port.GetCounters();
+        Grow(counters, known.growth[i]);
+        m_packetHops += known.growth[i].transmittedFrames;
+        port.SetCounters(counters);
+    }
     for (const auto& [rank, member] : meeting.waiting)
     {
         member.completeIn(known.lengths[rank]);

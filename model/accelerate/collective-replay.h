@@ -9,6 +9,7 @@
 
 #include "ns3/collective-shortcut.h"
 #include "ns3/event-id.h"
+#include "ns3/fabric-channel.h"
 #include "ns3/nstime.h"
 
 #include <cstdint>
@@ -31,6 +32,9 @@ namespace ns3::training
  * they differ by at most SAME of the time of the collective, and starts are together within
  * TOGETHER of it: an end is wrong by no more than that. Ranks that wait for others to start
  * together wait no longer, either.
+ *
+ * The counters of the group's links grow by what a simulated collective of the kind has added to
+ * them, from its first start to that of the next collective. Peaks stay.
  */
 class CollectiveReplay : public CollectiveShortcut
 {
@@ -41,8 +45,11 @@ class CollectiveReplay : public CollectiveShortcut
     /// that meet on the way leave ranks a few packets apart for a long time.
     static constexpr double TOGETHER = 0.01;
 
-    /** @param size number of ranks of the group */
-    explicit CollectiveReplay(uint32_t size);
+    /**
+     * @param size number of ranks of the group
+     * @param channels links that only the group uses
+     */
+    explicit CollectiveReplay(uint32_t size, std::vector<Ptr<FabricChannel>> channels = {});
 
     // CollectiveShortcut
     void Arrive(uint32_t rank, uint64_t number, const Kind& kind, Member member) override;
@@ -58,6 +65,12 @@ class CollectiveReplay : public CollectiveShortcut
     uint64_t GetDerived() const
     {
         return m_derived;
+    }
+
+    /** @return packet-hops that were added to counters, and not simulated */
+    uint64_t GetPacketHops() const
+    {
+        return m_packetHops;
     }
 
   private:
@@ -78,20 +91,27 @@ class CollectiveReplay : public CollectiveShortcut
     /** The last simulated collective of a kind whose ranks started together. */
     struct Known
     {
-        std::vector<Time> lengths; // by rank, from the start of the last rank
-        Time longest;              // of the lengths
-        bool isConfirmed{false};   // two in a row took the same times
+        std::vector<Time> lengths;        // by rank, from the start of the last rank
+        Time longest;                     // of the lengths
+        bool isConfirmed{false};          // two in a row took the same times
+        std::vector<PortCounters> growth; // of the ports of the links, in their order
     };
+
+    void Measure();
 
     void Derive(Meeting& meeting);
     void Simulate(uint64_t number);
     void Learn(const Meeting& meeting);
 
     uint32_t m_size;
-    std::map<uint64_t, Meeting> m_meetings; // by number
+    std::vector<Ptr<FabricChannel>> m_channels; // that only the group uses
+    std::vector<PortCounters> m_before;         // of their ports, at the start of m_measured
+    Known* m_measured{nullptr};                 // what is simulated; null: nothing
+    std::map<uint64_t, Meeting> m_meetings;     // by number
     std::map<Kind, Known> m_known;
     uint64_t m_simulated{0};
     uint64_t m_derived{0};
+    uint64_t m_packetHops{0}; // of the derived collectives
 };
 
 } // namespace ns3::training

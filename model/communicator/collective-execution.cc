@@ -61,14 +61,18 @@ CollectiveExecution::Start(const std::shared_ptr<CollectiveShortcut>& shortcut)
 void
 CollectiveExecution::Begin()
 {
-    if (!m_request.hosts.model)
+    if (!m_request.hosts.model && m_request.schedule->protocol == 0)
     {
         Run();
         return;
     }
-    m_host =
-        HostChannels(m_request.hosts.model->GetCost(*m_request.schedule, m_request.tensor->bytes),
-                     m_request.hosts.load);
+    HostCost cost;
+    if (m_request.hosts.model)
+    {
+        cost = m_request.hosts.model->GetCost(*m_request.schedule, m_request.tensor->bytes);
+    }
+    cost.wireFactor = std::max(cost.wireFactor, m_request.schedule->GetWireFactor());
+    m_host = HostChannels(cost, m_request.hosts.load);
     Simulator::Schedule(m_host.GetCost().start,
                         &CollectiveExecution::Run,
                         Ptr<CollectiveExecution>(this));

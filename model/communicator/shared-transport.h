@@ -74,6 +74,12 @@ class SharedTransport : public SimpleRefCount<SharedTransport>
      */
     Time ReserveAdder(Time duration);
 
+    /** @return time of all additions so far */
+    Time GetAdderTime() const
+    {
+        return m_adder.GetBusy();
+    }
+
     /** Drops messages that wait for their communicator, and frees the adder. */
     void Abort();
 

@@ -31,11 +31,19 @@ class BusyUnit
     Time Reserve(Time duration)
     {
         m_free = std::max(m_free, Simulator::Now()) + duration;
+        m_busy += duration;
         return m_free - Simulator::Now();
+    }
+
+    /** @return time of all pieces of work so far */
+    Time GetBusy() const
+    {
+        return m_busy;
     }
 
   private:
     Time m_free;
+    Time m_busy;
 };
 
 } // namespace ns3::training

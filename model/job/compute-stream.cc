@@ -6,6 +6,8 @@
 
 #include "job/compute-stream.h"
 
+#include "layered-model.h"
+
 #include "ns3/simulator.h"
 
 #include <algorithm>

@@ -48,6 +48,12 @@ class NicEngineAttributes
     /** @return adders of the NIC; the attribute Lanes, or as many as the lines need */
     uint32_t GetLanes() const;
 
+    /** @return time for which the adders were busy */
+    Time GetAdderTime() const
+    {
+        return m_engine.adder.GetBusy();
+    }
+
     /** @return rate of the adders, bit/s */
     double GetAddRate() const;
 

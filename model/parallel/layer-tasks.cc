@@ -26,7 +26,8 @@ LayerTasks::GetProduct(uint32_t layer, Block block) const
 {
     const TransformerModel& model = m_plan.GetModel();
     const auto parts = static_cast<double>(m_plan.GetOptions().tensor);
-    const double attention = static_cast<double>(model.GetAttentionParameters(layer)) / parts;
+    const double attention = static_cast<double>(model.GetAttentionParameters(layer)) / parts +
+                             static_cast<double>(m_plan.GetKeyValueCopies(layer));
     const double activations = 2 * static_cast<double>(m_plan.GetActivationBytes());
     if (block == Block::ATTENTION)
     {
@@ -58,8 +59,7 @@ LayerTasks::GetSharedExperts(uint32_t layer) const
     {
         return {0, 0};
     }
-    const double weights = static_cast<double>(model.sharedExperts * model.GetFeedForwardParameters(
-                                                                         model.expertFeedForward)) /
+    const double weights = static_cast<double>(model.GetSharedParameters()) /
                            static_cast<double>(m_plan.GetOptions().tensor);
     return {2 * weights * m_tokens, PARAMETER_BYTES * weights};
 }
@@ -222,8 +222,10 @@ LayerTasks::Attend(uint32_t layer, bool isForward)
         const uint64_t size = model.GetHeadSize() + (model.keyValueRank > 0 ? model.rotarySize : 0);
         const TransformerLayer sizes = model.GetLayer(layer);
         const uint64_t query = getBytes(sizes.heads, size);
-        const uint64_t key = getBytes(sizes.keyValueHeads, size);
-        const uint64_t value = getBytes(sizes.keyValueHeads, model.GetValueSize());
+        // With more ranks than such heads, each rank has a copy of one.
+        const uint64_t shared = std::max<uint64_t>(sizes.keyValueHeads, options.tensor);
+        const uint64_t key = getBytes(shared, size);
+        const uint64_t value = getBytes(shared, model.GetValueSize());
         const uint64_t output = getBytes(sizes.heads, model.GetValueSize());
         // Backward, gradients take the opposite way.
         isForward ? ExchangeHeads(query, key, value) : ExchangeHeads(output, 0);

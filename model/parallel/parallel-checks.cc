@@ -148,6 +148,20 @@ ParallelChecks::CheckLayer(uint32_t layer) const
     const std::string where = m_model.listed.empty() ? "" : " of layer " + std::to_string(layer);
     CheckDivides("tensor", m_options.tensor, "heads of attention" + where, sizes.heads);
     CheckDivides("tensor", m_options.tensor, "inner size" + where, sizes.feedForward);
+    if (m_options.tensor % sizes.keyValueHeads != 0)
+    {
+        CheckDivides("tensor",
+                     m_options.tensor,
+                     "heads of keys and values" + where,
+                     sizes.keyValueHeads);
+    }
+    if (sizes.mixer > 0 && m_options.context > 1)
+    {
+        throw ConfigurationError("context",
+                                 std::to_string(m_options.context),
+                                 " (allowed: 1, as layer " + std::to_string(layer) +
+                                     " has no attention)");
+    }
     if (m_options.cpCommType == "a2a")
     {
         CheckDivides("context",

@@ -32,7 +32,7 @@ GetLayerActivationBytes(const ParallelPlan& plan, uint32_t layer)
     const double whole = 10 * numbers / (options.sequenceParallel ? parts : 1);
     const double scores = options.recompute == "selective" || options.attention == "flash"
                               ? 0
-                              : 5 * tokens * static_cast<double>(model.sequence) *
+                              : 5 * tokens * static_cast<double>(model.GetSpan(layer)) *
                                     model.GetLayer(layer).heads / parts;
     return divided + whole + scores;
 }

@@ -13,10 +13,19 @@ namespace ns3::training
 {
 
 uint64_t
+ParallelPlan::GetKeyValueCopies(uint32_t layer) const
+{
+    const uint64_t heads = m_model.GetLayer(layer).keyValueHeads;
+    const uint64_t parameters = m_model.GetKeyValueParameters(layer);
+    return m_options.tensor > heads ? parameters / heads - parameters / m_options.tensor : 0;
+}
+
+uint64_t
 ParallelPlan::GetDenseParameters(uint32_t layer) const
 {
     return (m_model.GetLayerParameters(layer) - m_model.GetExpertParameters(layer)) /
-           m_options.tensor;
+               m_options.tensor +
+           GetKeyValueCopies(layer);
 }
 
 uint64_t
@@ -112,7 +121,10 @@ ParallelPlan::GetActivationBytes() const
 uint64_t
 ParallelPlan::GetKeyValueBytes(uint32_t layer) const
 {
-    return PARAMETER_BYTES * GetTokens() * m_model.GetKeyValueSize(layer) / m_options.tensor;
+    const uint64_t heads = m_model.GetLayer(layer).keyValueHeads;
+    const uint64_t parts =
+        m_model.keyValueRank > 0 ? m_options.tensor : std::min(m_options.tensor, heads);
+    return PARAMETER_BYTES * GetTokens() * m_model.GetKeyValueSize(layer) / parts;
 }
 
 uint64_t

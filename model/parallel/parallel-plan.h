@@ -162,6 +162,14 @@ class ParallelPlan
     uint32_t GetPlace(uint32_t rank, PlanGroups groups) const;
 
     /**
+     * With more tensor-parallel ranks than heads of keys and values, each has a copy of one, as in
+     * Megatron-LM.
+     * @param layer number of the layer, from 0
+     * @return parameters at a rank beyond its part of these heads
+     */
+    uint64_t GetKeyValueCopies(uint32_t layer) const;
+
+    /**
      * @param layer number of the layer, from 0
      * @return parameters at a rank of a layer, without its routed experts
      */

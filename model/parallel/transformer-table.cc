@@ -41,9 +41,9 @@ MakeGpt(const std::string& help,
     model.feedForward = 4 * hidden;
     model.vocabulary = vocabulary;
     model.sequence = sequence;
-    model.isGated = false;
-    model.hasBiases = true;
-    model.hasPositions = true;
+    model.traits = TransformerModel::INPUT_BIASES | TransformerModel::OUTPUT_BIASES |
+                   TransformerModel::FORWARD_BIASES | TransformerModel::NORM_BIASES |
+                   TransformerModel::POSITIONS;
     model.tiesEmbeddings = true;
     return model;
 }
@@ -89,6 +89,7 @@ MakeDeepSeek()
 {
     TransformerModel model =
         MakeLlama("DeepSeek-V3, 671e9 parameters", 61, 7168, 128, 128, 18432, 129280, 4096);
+    model.traits |= TransformerModel::ROUTER_BIASES;
     model.experts = 256;
     model.expertsPerToken = 8;
     model.sharedExperts = 1;

@@ -6,12 +6,14 @@
 
 #include "result-rows.h"
 
+#include "core/input-manifest.h"
 #include "iteration-record.h"
 #include "result-table.h"
 
 #include "ns3/abort.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ns3::training
 {
@@ -30,6 +32,7 @@ const ResultTableEntry<CriticalPathRow> g_criticalPath("critical_path", {true});
 const ResultTableEntry<LearningRow> g_learning("learning", {true});
 const ResultTableEntry<EnergyRow> g_energy("energy");
 const ResultTableEntry<LifeRow> g_life("life");
+const ResultTableEntry<InputRow> g_input("input");
 const ResultTableEntry<FlowRow> g_flow("flow", {true});
 const ResultTableEntry<JobRow> g_job("job", {true});
 const ResultTableEntry<SimulationRow> g_simulation("simulation");
@@ -93,7 +96,8 @@ LinkCounterRow::GetFields()
             {"frames", "", "frames sent", &Row::frames},
             {"marks", "", "frames marked by ECN", &Row::marks},
             {"pauses", "", "PFC frames sent, resumes included", &Row::pauses},
-            {"drops", "", "frames dropped here or lost on the link", &Row::drops},
+            {"drops", "", "frames dropped here", &Row::drops},
+            {"losses", "", "frames sent that the link lost", &Row::losses},
             {"busy_s", "s", "time the line was taken, preamble and gap included", &Row::busyS},
             {"max_queue_bytes", "byte", "most bytes that ever waited", &Row::maxQueue},
             {"lossless_drops",
@@ -259,6 +263,47 @@ FlowRow::GetFields()
         {"idle_time_s", "s", "completion time on an idle network", &Row::idleS},
         {"slowdown", "", "ratio of the two", &Row::slowdown},
         {"measured", "", "whether it started in the time of the measurement", &Row::isMeasured}};
+}
+
+std::vector<RecordField<InputRow>>
+InputRow::GetFields()
+{
+    using Row = InputRow;
+    return {{"path", "", "of the file", &Row::path},
+            {"fate", "", "used, ignored or assumed", &Row::fate},
+            {"what", "", "name of the parts", &Row::what},
+            {"count", "", "their number", &Row::count},
+            {"first", "", "place of the first one", &Row::first}};
+}
+
+std::vector<InputRow>
+InputRow::List()
+{
+    std::vector<InputRow> rows;
+    for (const auto& [path, file] : InputManifest::GetFiles())
+    {
+        rows.push_back({path, "used", "", file.used, ""});
+        for (const auto& [fate, parts] :
+             {std::pair("ignored", &file.ignored), std::pair("assumed", &file.assumed)})
+        {
+            for (const auto& [what, part] : *parts)
+            {
+                rows.push_back({path, fate, what, part.count, part.first});
+            }
+        }
+    }
+    return rows;
+}
+
+std::vector<RecordField<BindingRow>>
+BindingRow::GetFields()
+{
+    using Row = BindingRow;
+    return {{"what", "", "kind of what limits the run", &Row::what},
+            {"link", "", "its name", &Row::name},
+            {"share", "", "of the communication for which it is busy", &Row::share},
+            {"pause_share", "", "of all pauses, those that its node sent", &Row::pauseShare},
+            {"sentence", "", "for people", &Row::sentence}};
 }
 
 std::vector<RecordField<JobRow>>

@@ -90,7 +90,7 @@ struct LinkCounterRow
     uint64_t frames{0};        ///< frames sent
     uint64_t marks{0};         ///< frames with an ECN mark
     uint64_t pauses{0};        ///< PFC pause frames sent
-    uint64_t drops{0};         ///< frames dropped
+    uint64_t drops{0};         ///< frames dropped by the owner of the port
     double busyS{0};           ///< transmission time
     uint64_t maxQueue{0};      ///< maximum queue length, bytes
     uint64_t losslessDrops{0}; ///< frames of lossless classes dropped for lack of buffer space
@@ -98,6 +98,7 @@ struct LinkCounterRow
     uint64_t rate{0};          ///< line rate, bit/s
     double utilization{0};     ///< busyS / simulated time of the run
     double pausedS{0};         ///< time that the peer paused each priority, sum of the priorities
+    uint64_t losses{0};        ///< frames sent that the link lost
 
     /** @return the columns */
     static std::vector<RecordField<LinkCounterRow>> GetFields();
@@ -269,6 +270,43 @@ struct LifeRow
 
     /** @return the columns */
     static std::vector<RecordField<LifeRow>> GetFields();
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * Parts of an input file that its reader treated alike, see InputManifest.
+ */
+struct InputRow
+{
+    std::string path;  ///< of the file
+    std::string fate;  ///< used, ignored, or assumed
+    std::string what;  ///< name of the parts; used: empty
+    uint64_t count{0}; ///< their number
+    std::string first; ///< place of the first one; used: empty
+
+    /** @return the columns */
+    static std::vector<RecordField<InputRow>> GetFields();
+
+    /** @return the rows of all input files */
+    static std::vector<InputRow> List();
+};
+
+/**
+ * @ingroup distributed-training-results
+ *
+ * What limits a run.
+ */
+struct BindingRow
+{
+    std::string what;     ///< see Binding
+    std::string name;     ///< of the link, engine, system or part; may be empty
+    double share{0};      ///< of the communication, or of the run, for which it is busy
+    double pauseShare{0}; ///< of all pauses, those that its node sent
+    std::string sentence; ///< for people
+
+    /** @return the columns */
+    static std::vector<RecordField<BindingRow>> GetFields();
 };
 
 /**

@@ -26,8 +26,8 @@ namespace ns3::training
  *
  * One run's part of an SQLite results file: tables `run`, `iteration`, `collective`, `message`,
  * `link_counter`, `link_iteration`, `sample`, `compute_phase`, `critical_path`, `nic_counter`,
- * `codec_counter`, `learning`, `energy`, `life`, `flow`, `job` and `simulation`. A table has one
- * column per field of its row type, and `run_id`, the key of `run`. The views `bucket`,
+ * `codec_counter`, `learning`, `energy`, `life`, `input`, `flow`, `job` and `simulation`. A table
+ * has one column per field of its row type, and `run_id`, the key of `run`. The views `bucket`,
  * `bucket_wait`, `bottleneck`, `binding` and `slowest_message` answer questions from these tables
  * (see RESULT_VIEWS). Its `state` is 'unfinished' until Finish() or Fail(), so a killed run stays
  * 'unfinished'. Times of day are UTC

@@ -74,8 +74,11 @@ CREATE VIEW binding AS
                (SELECT sum(pauses) FROM link_counter AS own
                 WHERE own.run_id = links AND own.node = found.node) AS own_pauses,
                (SELECT sum(pauses) FROM link_counter AS every WHERE every.run_id = links) AS pauses,
-               (SELECT sum(drops) FROM link_counter AS every WHERE every.run_id = links) AS drops
+               (SELECT sum(drops) FROM link_counter AS every WHERE every.run_id = links) AS drops,
+               (SELECT sum(losses) FROM link_counter AS every WHERE every.run_id = links) AS losses
         FROM found)
+    SELECT run_id, what, link, share, pause_share, sentence FROM limitation
+    UNION ALL
     SELECT run_id, what, link, share, coalesce(1.0 * own_pauses / nullif(pauses, 0), 0.0) AS pause_share,
            CASE what
            WHEN 'computation' THEN
@@ -95,8 +98,9 @@ CREATE VIEW binding AS
            CASE WHEN own_pauses > 0
                 THEN printf('; %s sent %.0f %% of the pauses', node, 100.0 * own_pauses / pauses)
                 ELSE '' END ||
-           CASE WHEN drops > 0 THEN printf('; frames dropped: %d', drops) ELSE '' END AS sentence
-    FROM judged;
+           CASE WHEN drops > 0 THEN printf('; frames dropped: %d', drops) ELSE '' END ||
+           CASE WHEN losses > 0 THEN printf('; frames lost on links: %d', losses) ELSE '' END AS sentence
+    FROM judged WHERE run_id NOT IN (SELECT run_id FROM limitation);
 )";
 
 } // namespace ns3::training

@@ -18,6 +18,21 @@
 namespace ns3::training
 {
 
+const std::vector<std::string>&
+CollectiveSchedule::GetProtocols()
+{
+    static const std::vector<std::string> names{"Simple", "LL", "LL128"};
+    return names;
+}
+
+double
+CollectiveSchedule::GetWireFactor() const
+{
+    // LL has a flag of 4 bytes behind each 4, LL128 one of 8 behind each 120.
+    constexpr double FACTORS[]{1, 2, 128.0 / 120};
+    return FACTORS[protocol];
+}
+
 void
 CollectiveSchedule::Resize(uint32_t ranks)
 {

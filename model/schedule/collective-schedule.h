@@ -65,6 +65,7 @@ class CollectiveSchedule : public CollectiveChunks
     std::string algorithm; ///< name of its algorithm
     uint32_t segments{1};  ///< segments per chunk, for pipelining
     bool stepwise{false};  ///< whether each rank takes one step after the other, see above
+    uint32_t protocol{0};  ///< of NCCL, an index of GetProtocols()
 
     /** How the actions of the ranks follow from those of rank 0. */
     enum class Symmetry : uint8_t
@@ -80,6 +81,12 @@ class CollectiveSchedule : public CollectiveChunks
     static constexpr uint32_t MAX_MESSAGES = 1 << 16;
     /// Maximum number of copies of a chunk per rank, including the original.
     static constexpr uint32_t MAX_COPIES = 1024;
+
+    /** @return names of NCCL's protocols: Simple, LL, LL128 */
+    static const std::vector<std::string>& GetProtocols();
+
+    /** @return bytes that are sent for a byte of data: LL and LL128 add flags */
+    double GetWireFactor() const;
 
     /** @param ranks number of ranks; removes all actions */
     void Resize(uint32_t ranks);

@@ -364,7 +364,7 @@ class MscclExport
         const uint32_t n = m_schedule.GetSize();
         ptree algorithm;
         set(algorithm, "name", m_schedule.algorithm);
-        set(algorithm, "proto", "Simple");
+        set(algorithm, "proto", CollectiveSchedule::GetProtocols()[m_schedule.protocol]);
         set(algorithm, "nchannels", m_nChannels);
         set(algorithm, "nchunksperloop", m_chunks);
         set(algorithm, "ngpus", n);

@@ -83,6 +83,7 @@ class MscclImport
         const bool pairs = m_program.operation == Operation::ALL_TO_ALL;
         m_schedule.algorithm = m_program.name;
         m_schedule.operation = m_program.operation;
+        m_schedule.protocol = m_program.protocol;
         m_schedule.root = m_program.root;
         m_schedule.chunks = m_program.chunks * (pairs ? n : 1);
         m_schedule.Resize(n);

@@ -6,7 +6,9 @@
 
 #include "schedule/msccl-program.h"
 
+#include "collective-schedule.h"
 #include "core/input-file.h"
+#include "core/input-manifest.h"
 #include "core/xml-tree.h"
 
 #include "ns3/training-configuration-error.h"
@@ -111,6 +113,7 @@ class MscclReader
         m_program.name = MakePrintableName(algorithm.Find("name").value_or("msccl"));
         m_program.gpus.resize(algorithm.GetNumber("ngpus", 1, MAX_GPUS));
         m_program.inPlace = algorithm.Find("inplace").value_or("0") != "0";
+        ReadWords(algorithm);
         static const std::map<std::string, Operation> operations{
             {"allgather", Operation::ALL_GATHER},
             {"allreduce", Operation::ALL_REDUCE},
@@ -171,6 +174,41 @@ class MscclReader
                              " gpus (allowed: " + (parts ? "multiples of the gpus" : "1 and more") +
                              ", up to " +
                              std::to_string(MscclProgram::MAX_CHUNKS / (pairs ? n : 1)) + ")");
+        }
+    }
+
+    /** Reads the attributes that are words. */
+    void ReadWords(const Element& algorithm)
+    {
+        InputManifest::File& file = InputManifest::Begin(m_name);
+        const std::vector<std::string>& protocols = CollectiveSchedule::GetProtocols();
+        const std::string name = algorithm.Find("proto").value_or(protocols[0]);
+        const auto protocol = std::find(protocols.begin(), protocols.end(), name);
+        if (protocol == protocols.end())
+        {
+            algorithm.Refuse("proto=\"" + MakePrintableName(name) +
+                             "\" (allowed: Simple, LL, LL128)");
+        }
+        m_program.protocol = static_cast<uint32_t>(protocol - protocols.begin());
+        file.Use();
+        const std::string reduction = algorithm.Find("redop").value_or("sum");
+        static const std::set<std::string> reductions{"avg", "max", "min", "nop", "prod", "sum"};
+        if (reductions.count(reduction) == 0)
+        {
+            algorithm.Refuse("redop=\"" + MakePrintableName(reduction) +
+                             "\" (allowed: avg, max, min, nop, prod, sum)");
+        }
+        const auto where = [this] { return m_name; };
+        if (reduction != "sum" && reduction != "nop")
+        {
+            file.Ignore("redop " + reduction + ", as numbers are added", where);
+        }
+        for (const std::string key : {"minBytes", "maxBytes"})
+        {
+            if (algorithm.Find(key))
+            {
+                file.Ignore("attribute " + key, where);
+            }
         }
     }
 

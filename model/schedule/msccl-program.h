@@ -79,6 +79,7 @@ struct MscclProgram
     uint32_t root{0};              ///< of a rooted operation
     bool inPlace{false};           ///< whether input and output share one buffer
     uint32_t chunks{0};         ///< chunks of the whole vector; all-to-all: of the data of one GPU
+    uint32_t protocol{0};       ///< see CollectiveSchedule
     std::vector<MscclGpu> gpus; ///< by rank
 };
 

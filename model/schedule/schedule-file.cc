@@ -247,6 +247,7 @@ ReadScheduleJson(const std::string& text, const std::string& name)
                          "root",
                          "chunks",
                          "segments",
+                         "proto",
                          "rotation",
                          "order",
                          "actions"});
@@ -265,6 +266,7 @@ ReadScheduleJson(const std::string& text, const std::string& name)
     schedule.root = reader.GetNumber("root", "0", 0, ranks - 1);
     schedule.chunks = reader.GetNumber("chunks", "", 1, MAX_CHUNKS);
     schedule.segments = reader.GetNumber("segments", "1", 1, CollectiveSchedule::MAX_MESSAGES);
+    schedule.protocol = reader.GetChoice("proto", "Simple", CollectiveSchedule::GetProtocols());
     schedule.Resize(ranks);
     if (const uint32_t rotation = reader.GetChoice("rotation", "none", ROTATIONS))
     {
@@ -321,6 +323,10 @@ WriteScheduleJson(const CollectiveSchedule& schedule)
         << ",\n  \"algorithm\": " << QuoteJson(schedule.algorithm)
         << ",\n  \"ranks\": " << schedule.GetSize() << ",\n  \"root\": " << schedule.root
         << ",\n  \"chunks\": " << schedule.chunks << ",\n  \"segments\": " << schedule.segments
+        << (schedule.protocol == 0
+                ? ""
+                : ",\n  \"proto\": " +
+                      QuoteJson(CollectiveSchedule::GetProtocols()[schedule.protocol]))
         << ",\n  \"rotation\": " << QuoteJson(ROTATIONS[rotation])
         << ",\n  \"order\": " << QuoteJson(ORDERS[schedule.stepwise ? 1 : 0])
         << ",\n  \"actions\": [";

@@ -101,6 +101,7 @@ class NcclServer
     DataRate GetPciRate(const Xml& pci) const;
     static double GetProcessorRate(const Xml& cpu);
     static double GetNvLinkRate(uint32_t sm);
+    static double GetXgmiRate(const std::string& gcn);
     uint32_t GetNumber(const Xml& element, const char* attribute, uint32_t initial) const;
     void AddPci(const Xml& pci, uint32_t parent);
     void AddGpu(const Xml& gpu, const std::string& busId, uint32_t node);
@@ -226,27 +227,41 @@ NcclServer::GetNvLinkRate(uint32_t sm)
     return sm >= 100 ? 40.1 : sm >= 90 ? 20.6 : sm == 86 ? 12 : sm >= 70 ? 20 : 18;
 }
 
+/** @return GB/s of a link between AMD's GPUs by their architecture, as in RCCL's topo.h */
+double
+NcclServer::GetXgmiRate(const std::string& gcn)
+{
+    const auto isKind = [&gcn](const std::string& begin) {
+        return gcn.compare(0, begin.size(), begin) == 0;
+    };
+    return isKind("gfx94") || isKind("94") || isKind("gfx95") ? 48
+           : isKind("gfx90a") || gcn == "910"                 ? 36
+                                                              : 24; // Vega
+}
+
 void
 NcclServer::AddGpu(const Xml& gpu, const std::string& busId, uint32_t node)
 {
     const uint32_t sm = GetNumber(gpu, "sm", DEFAULT_SM);
     m_sm[node] = sm;
+    const double rateOfXgmi = GetXgmiRate(Get(gpu, "gcn"));
     for (const auto& [name, link] : gpu)
     {
-        if (name == "nvlink")
+        if (name == "nvlink" || name == "xgmi")
         {
             const uint32_t count = GetNumber(link, "count", 1);
             if (count < 1 || count > 64)
             {
                 Refuse("gpu " + MakePrintableName(busId),
-                       "nvlink count",
+                       name + " count",
                        std::to_string(count),
                        "1 to 64");
             }
-            m_nvLinks.push_back({node,
-                                 Get(link, "target"),
-                                 Get(link, "tclass"),
-                                 MakeRate(count * GetNvLinkRate(sm))});
+            m_nvLinks.push_back(
+                {node,
+                 Get(link, "target"),
+                 Get(link, "tclass"),
+                 MakeRate(count * (name == "xgmi" ? rateOfXgmi : GetNvLinkRate(sm)))});
         }
     }
 }
@@ -412,8 +427,9 @@ CountElements(const Xml& element,
         {"system", {"version"}},
         {"cpu", {"arch", "vendor", "modelid"}},
         {"pci", {"busid", "class", "link_speed", "link_width"}},
-        {"gpu", {"sm"}},
+        {"gpu", {"sm", "gcn"}},
         {"nvlink", {"target", "count", "tclass"}},
+        {"xgmi", {"target", "count", "tclass"}},
         {"nic", {}},
         {"net", {"speed"}}};
     const auto attributes = known.find(name);

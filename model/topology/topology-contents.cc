@@ -44,7 +44,15 @@ BuildFromContents(const FileContents& contents, TopologyGraph& graph)
         {
             routers.emplace_back(host, number[node]);
         }
-        host += !contents.isSwitch[node];
+        if (!contents.isSwitch[node])
+        {
+            graph.nodesOfHosts.push_back(node);
+            host++;
+        }
+    }
+    if (graph.nodesOfHosts.back() + 1 == graph.hosts)
+    {
+        graph.nodesOfHosts.clear();
     }
     graph.switches = next - graph.hosts;
     for (uint32_t node : contents.scaleUpSwitches)

@@ -85,11 +85,12 @@ struct TopologyGraph
         bool internal{false};
     };
 
-    std::string name;        ///< as written by the user
-    uint32_t hosts{0};       ///< number of hosts
-    uint32_t switches{0};    ///< number of switches
-    std::vector<Link> links; ///< all links; parallel links are allowed
-    TopologyShape shape;     ///< regular structure, if any
+    std::string name;                   ///< as written by the user
+    uint32_t hosts{0};                  ///< number of hosts
+    std::vector<uint32_t> nodesOfHosts; ///< their numbers in a file; empty: those of hosts
+    uint32_t switches{0};               ///< number of switches
+    std::vector<Link> links;            ///< all links; parallel links are allowed
+    TopologyShape shape;                ///< regular structure, if any
     /// Whether the number of hosts in use determines it, rather than its text alone.
     bool followsRanks{false};
     /// Indices of switches of a scale-up network, which join the GPUs of a server (NVSwitches).

@@ -38,14 +38,18 @@ constexpr double MAX_FLOW_START = 1e6;
  *
  * Reads flows in the format of HPCC's simulator (Li et al., SIGCOMM 2019; flow.txt): the number of
  * flows, then a line `source destination priority port bytes start` for each, with hosts from 0 and
- * the start in seconds. All flows have the same port, as those of RoCEv2. Empty lines, and what
- * follows '#', are skipped.
+ * the start in seconds, or without the port, as in ConWeave's. All flows have the same port, as
+ * those of RoCEv2. Empty lines, and what follows '#', are skipped; further columns and lines are
+ * ignored, which InputManifest counts.
  * @param path the file
  * @param hosts number of hosts
+ * @param nodes numbers that stand for hosts in the file, by host; empty: those of the hosts
  * @return the flows by rising start; flows of one start in the order of the file
  * @throw ConfigurationError with file and line
  */
-std::vector<ListedFlow> ReadFlowFile(const std::string& path, uint32_t hosts);
+std::vector<ListedFlow> ReadFlowFile(const std::string& path,
+                                     uint32_t hosts,
+                                     const std::vector<uint32_t>& nodes = {});
 
 } // namespace ns3::training
 

@@ -6,8 +6,13 @@
 
 #include "guard/run-warnings.h"
 
+#include "options/repeated-runs.h"
+#include "options/run-title.h"
+#include "options/warning-names.h"
+
 #include "ns3/atp-communicator.h"
 #include "ns3/in-network-system.h"
+#include "ns3/ns3-arguments.h"
 #include "ns3/training-byte-archive.h"
 #include "ns3/training-processes.h"
 
@@ -272,6 +277,31 @@ AddRepeats(std::vector<std::string>& warnings, const Cluster& cluster)
     }
 }
 
+/** Adds attributes of classes of which this run has no object. */
+void
+AddIdleAttributes(std::vector<std::string>& warnings)
+{
+    const auto uses = Ns3Arguments::ListUses();
+    std::string mine;
+    for (const auto& [name, isTaken] : uses)
+    {
+        mine += isTaken ? '1' : '0';
+    }
+    const std::vector<std::string> all = Processes::Gather(mine);
+    for (std::size_t i = 0; i < uses.size(); i++)
+    {
+        if (std::all_of(all.begin(), all.end(), [i](const std::string& bits) {
+                return i >= bits.size() || bits[i] == '0';
+            }))
+        {
+            const std::string& name = uses[i].first;
+            warnings.push_back(name + " has no effect, as this run has no " +
+                               name.substr(0, name.rfind("::", name.find('='))) +
+                               " (see --transport, --congestion-control and --collective)");
+        }
+    }
+}
+
 } // namespace
 
 std::vector<std::string>
@@ -297,6 +327,11 @@ GetWarnings(const Cluster& cluster)
         cluster.GetTransports().GetTransport().GetWarnings();
     warnings.insert(warnings.end(), ofTransport.begin(), ofTransport.end());
     AddRepeats(warnings, cluster);
+    AddIdleAttributes(warnings);
+    if (RepeatedRuns::IsOne() && HasRandomLosses(cluster.GetOptions()))
+    {
+        warnings.push_back("losses are random, and this is one seed of them (see --runs)");
+    }
     MergeWarnings(warnings, cluster.GetWarnings());
     return warnings;
 }
@@ -307,7 +342,10 @@ FormatWarnings(const std::vector<std::string>& warnings)
     std::string text;
     for (const std::string& warning : warnings)
     {
-        text += "warning: " + warning + "\n";
+        if (!WarningNames::IsSilenced(warning))
+        {
+            text += "warning: " + warning + " (--silence=" + WarningNames::Get(warning) + ")\n";
+        }
     }
     return text;
 }
@@ -330,7 +368,10 @@ AddWarnings(JsonValue& document, const std::vector<std::string>& warnings)
     auto all = JsonValue::Array();
     for (const std::string& warning : warnings)
     {
-        all.Append(warning);
+        if (!WarningNames::IsSilenced(warning))
+        {
+            all.Append(warning);
+        }
     }
     document.Set("warnings", all);
 }

@@ -10,6 +10,7 @@
 #include "guard/progress-line.h"
 #include "guard/run-warnings.h"
 #include "measure/recorded-collectives.h"
+#include "options/run-title.h"
 #include "run/algorithm-advice.h"
 #include "run/work-estimate.h"
 
@@ -54,12 +55,13 @@ PrintHead(const std::string& what,
           const std::string& first,
           const std::vector<std::string>& notes)
 {
-    std::printf("# %s, %llu ranks, %s, %s, %s\n",
+    std::printf("# %s, %llu ranks, %s, %s, %s%s\n",
                 what.c_str(),
                 static_cast<unsigned long long>(options.ranks),
                 options.topology.c_str(),
                 FormatRate(options.rate).c_str(),
-                options.transport.c_str());
+                options.transport.c_str(),
+                DescribeDeviations(options).c_str());
     std::printf("%s%s%14s %14s %12s %12s %16s %11s %9s\n",
                 FormatNotes(notes).c_str(),
                 first.c_str(),

@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <deque>
 #include <numeric>
 
@@ -193,14 +194,17 @@ void
 MeasureFlows(FabricMeasurement& measurement,
              const FabricTraffic& traffic,
              const Cluster& cluster,
-             const Connections& connections)
+             const Connections& connections,
+             const std::vector<Time>& arrivals)
 {
     uint64_t sent = 0;
     uint64_t repeated = 0;
-    uint64_t sum = 0;
-    uint64_t squares = 0;
-    for (const auto& [from, to] : traffic.messages)
+    uint64_t sum = 0;     // of the rates, packets/s
+    uint64_t squares = 0; // of them, in units of 2^32, and the rest: integers have no order
+    uint64_t rest = 0;
+    for (std::size_t i = 0; i < traffic.messages.size(); i++)
     {
+        const auto [from, to] = traffic.messages[i];
         if (cluster.IsLocal(from))
         {
             for (const auto& queuePair : connections.Get(from, to))
@@ -216,14 +220,18 @@ MeasureFlows(FabricMeasurement& measurement,
             {
                 received += queuePair->GetCounters().receivedPackets;
             }
-            sum += received;
-            squares += received * received;
+            const auto rate = static_cast<uint64_t>(
+                std::llround(static_cast<double>(received) / arrivals[i].GetSeconds()));
+            sum += rate;
+            squares += (rate * rate) >> 32;
+            rest += rate * rate & UINT32_MAX;
         }
     }
     measurement.sentPackets = GetSum(sent);
     measurement.repeatedPackets = GetSum(repeated);
     const auto total = static_cast<double>(GetSum(sum));
-    const auto allSquares = static_cast<double>(GetSum(squares));
+    const double allSquares =
+        static_cast<double>(GetSum(squares)) * 4294967296.0 + static_cast<double>(GetSum(rest));
     measurement.fairness =
         allSquares > 0 ? total * total / allSquares / static_cast<double>(traffic.messages.size())
                        : 1;
@@ -299,7 +307,8 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster, RunFiles* fi
     uint64_t left = 0;            // messages to local hosts that have not arrived
     Time first = Time::Max();     // arrival of the first of these
     Time end;                     // arrival of the last of these
-    uint64_t load = 0;            // of the busiest link to a host until then, ppb
+    std::vector<Time> arrivals(traffic.messages.size(), traffic.duration); // until the end
+    uint64_t load = 0; // of the busiest link to a host until then, ppb
     const bool isCutOff = !traffic.duration.IsZero();
     const uint64_t bytes =
         isCutOff ? static_cast<uint64_t>(GetFastest(fabric) * traffic.duration.GetSeconds() / 8)
@@ -325,6 +334,7 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster, RunFiles* fi
                         return;
                     }
                     first = std::min(first, Simulator::Now());
+                    arrivals[i] = Simulator::Now();
                     if (files)
                     {
                         MessageRow row;
@@ -410,7 +420,7 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster, RunFiles* fi
         std::max_element(ends.begin(), ends.end())->GetSeconds() * 1e6;
     const Time earliest = *std::min_element(firsts.begin(), firsts.end());
     measurement.firstMicroseconds = earliest == Time::Max() ? 0 : earliest.GetSeconds() * 1e6;
-    MeasureFlows(measurement, traffic, cluster, connections);
+    MeasureFlows(measurement, traffic, cluster, connections, arrivals);
     for (const auto& device : fabric.devicesOfSwitches)
     {
         for (uint16_t i = 0; i < device->GetNPorts(); i++)
@@ -427,6 +437,7 @@ MeasureFabric(const FabricTraffic& traffic, const Cluster& cluster, RunFiles* fi
     measurement.utilization =
         static_cast<double>(*std::max_element(loads.begin(), loads.end())) / BILLION;
     measurement.droppedFrames = total.droppedFrames;
+    measurement.lostFrames = total.lostFrames;
     measurement.markedFrames = total.markedFrames;
     measurement.pauseFrames = total.pausesSent;
     return measurement;

@@ -55,7 +55,8 @@ struct FabricMeasurement
     uint64_t sentPackets{0};         ///< data packets sent by hosts, repeated ones included
     uint64_t repeatedPackets{0};     ///< of these, packets sent again
     double utilization{0};           ///< largest share of its rate that a link to a host carries
-    double fairness{0};              ///< Jain's index of the packets received of each message
+    double fairness{0};              ///< Jain's index of the rates of messages
+    uint64_t lostFrames{0};          ///< frames that links lost
     uint64_t peakQueueBytes{0};      ///< longest queue of a switch port
     uint64_t droppedFrames{0};       ///< frames dropped for lack of buffer space
     uint64_t markedFrames{0};        ///< frames with an ECN mark

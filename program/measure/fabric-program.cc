@@ -10,6 +10,7 @@
 #include "fabric-measurement.h"
 #include "guard/run-warnings.h"
 #include "options/repeated-runs.h"
+#include "options/run-title.h"
 #include "record/run-statistics.h"
 #include "run/work-estimate.h"
 
@@ -223,7 +224,8 @@ Print(const FabricMeasurement& measurement)
     std::printf("simulated time          %12.3f us\n", measurement.simulatedMicroseconds);
     std::printf("first completion        %12.3f us\n", measurement.firstMicroseconds);
     std::printf("busiest link to a host  %12.2f %%\n", 100 * measurement.utilization);
-    std::printf("fairness of messages    %12.3f  (Jain's index)\n", measurement.fairness);
+    std::printf("fairness of messages    %12.3f  (Jain's index of their rates)\n",
+                measurement.fairness);
     std::printf("longest switch queue    %12.1f KB\n",
                 static_cast<double>(measurement.peakQueueBytes) * 1e-3);
     std::printf("packets sent again      %12llu  (%.2f %%)\n",
@@ -234,6 +236,8 @@ Print(const FabricMeasurement& measurement)
                     : 0);
     std::printf("pause frames            %12llu\n",
                 static_cast<unsigned long long>(measurement.pauseFrames));
+    std::printf("frames lost by links    %12llu\n",
+                static_cast<unsigned long long>(measurement.lostFrames));
     std::printf("frames dropped          %12llu\n",
                 static_cast<unsigned long long>(measurement.droppedFrames));
     std::printf("data packet-hops        %12llu\n",
@@ -309,6 +313,7 @@ AddTo(JsonValue& document, const FabricMeasurement& measurement)
         .Set("peak_queue_bytes", measurement.peakQueueBytes)
         .Set("sent_packets", measurement.sentPackets)
         .Set("repeated_packets", measurement.repeatedPackets)
+        .Set("lost_frames", measurement.lostFrames)
         .Set("dropped_frames", measurement.droppedFrames)
         .Set("marked_frames", measurement.markedFrames)
         .Set("pause_frames", measurement.pauseFrames);
@@ -562,8 +567,9 @@ RunFabricBenchmark(const std::vector<std::string>& arguments)
     const auto warnings = GetWarnings(cluster);
     if (experiment.json != "-")
     {
-        std::printf("%s, %zu messages of %s, %s, packets of %u bytes\n%s",
+        std::printf("%s%s, %zu messages of %s, %s, packets of %u bytes\n%s",
                     clusterOptions.topology.c_str(),
+                    DescribeDeviations(clusterOptions).c_str(),
                     experiment.traffic.messages.size(),
                     FormatBytes(experiment.traffic.bytes).c_str(),
                     experiment.pattern.c_str(),

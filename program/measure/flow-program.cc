@@ -11,6 +11,7 @@
 #include "guard/run-warnings.h"
 #include "measure/flow-output.h"
 #include "measure/hpcc-experiment.h"
+#include "options/run-title.h"
 #include "run/work-estimate.h"
 
 #include "ns3/json-output.h"
@@ -57,7 +58,7 @@ struct FlowArguments
     HpccExperiment::Slowdowns GetPublished(const ProgramOptions& options,
                                            const ClusterOptions& cluster) const;
     void Check(const ProgramOptions& options, const ClusterOptions& cluster) const;
-    FlowSettings MakeFlows(uint32_t hosts) const;
+    FlowSettings MakeFlows(const ClusterOptions& cluster) const;
     std::string Describe() const;
 };
 
@@ -238,10 +239,13 @@ FlowArguments::Check(const ProgramOptions& options, const ClusterOptions& cluste
 }
 
 FlowSettings
-FlowArguments::MakeFlows(uint32_t hosts) const
+FlowArguments::MakeFlows(const ClusterOptions& cluster) const
 {
     const auto chosen = Choose<FlowSizesEntry>(sizes);
-    return {file.empty() ? std::vector<ListedFlow>() : ReadFlowFile(file, hosts),
+    return {file.empty() ? std::vector<ListedFlow>()
+                         : ReadFlowFile(file,
+                                        static_cast<uint32_t>(cluster.ranks),
+                                        cluster.GetTopology()->nodesOfHosts),
             chosen.entry->make(chosen.values),
             load,
             Choose<FlowPatternEntry>(pattern),
@@ -381,7 +385,7 @@ RunFlowBenchmark(const std::vector<std::string>& arguments)
     {
         return 0;
     }
-    const FlowSettings flows = setting.MakeFlows(static_cast<uint32_t>(clusterOptions.ranks));
+    const FlowSettings flows = setting.MakeFlows(clusterOptions);
     const JsonOutput json(setting.json);
     const Cluster cluster(clusterOptions);
     FlowMeasurement measurement(cluster, flows);
@@ -414,13 +418,14 @@ RunFlowBenchmark(const std::vector<std::string>& arguments)
     const auto bins = measurement.GetStatistics().GetRows(measurement.GetBins());
     if (setting.json != "-" && failure.empty())
     {
-        std::printf("%s, %u hosts, %s, %s, %s (%s): %llu flows measured of %llu\n%s",
+        std::printf("%s, %u hosts, %s, %s, %s (%s)%s: %llu flows measured of %llu\n%s",
                     setting.Describe().c_str(),
                     cluster.GetRanks(),
                     clusterOptions.topology.c_str(),
                     FormatRate(clusterOptions.rate).c_str(),
                     clusterOptions.transport.c_str(),
                     cluster.GetOptions().congestionControl.c_str(),
+                    DescribeDeviations(clusterOptions).c_str(),
                     static_cast<unsigned long long>(measurement.GetMeasured()),
                     static_cast<unsigned long long>(measurement.GetStarted()),
                     FormatNotes(cluster.GetNotes()).c_str());
@@ -433,15 +438,17 @@ RunFlowBenchmark(const std::vector<std::string>& arguments)
                                 setting.json);
     if (setting.json != "-" && failure.empty())
     {
-        std::printf("%llu packets marked, %llu dropped, %llu pauses, largest queue %llu bytes\n"
-                    "%s%s\n%s",
-                    static_cast<unsigned long long>(total.markedFrames),
-                    static_cast<unsigned long long>(total.droppedFrames),
-                    static_cast<unsigned long long>(total.pausesSent),
-                    static_cast<unsigned long long>(total.peakQueueBytes),
-                    FormatWarnings(warnings).c_str(),
-                    FormatRunCost(cost).c_str(),
-                    FormatInputs(ClusterOptions().DescribeHosts()).c_str());
+        std::printf(
+            "%llu packets marked, %llu dropped, %llu lost, %llu pauses, largest queue %llu bytes\n"
+            "%s%s\n%s",
+            static_cast<unsigned long long>(total.markedFrames),
+            static_cast<unsigned long long>(total.droppedFrames),
+            static_cast<unsigned long long>(total.lostFrames),
+            static_cast<unsigned long long>(total.pausesSent),
+            static_cast<unsigned long long>(total.peakQueueBytes),
+            FormatWarnings(warnings).c_str(),
+            FormatRunCost(cost).c_str(),
+            FormatInputs(ClusterOptions().DescribeHosts()).c_str());
     }
     auto document = JsonValue::Object();
     auto rows = JsonValue::Array();
@@ -460,6 +467,7 @@ RunFlowBenchmark(const std::vector<std::string>& arguments)
         .Set("list", output.GetList())
         .Set("marked_frames", total.markedFrames)
         .Set("dropped_frames", total.droppedFrames)
+        .Set("lost_frames", total.lostFrames)
         .Set("pause_frames", total.pausesSent)
         .Set("peak_queue_bytes", total.peakQueueBytes);
     AddFailure(document, failure);

@@ -7,6 +7,7 @@
 #include "cluster-command-line.h"
 
 #include "core/input-manifest.h"
+#include "options/warning-names.h"
 #include "schedule/schedule-file.h"
 #include "topology/topology-report.h"
 
@@ -131,6 +132,9 @@ ClusterCommandLine::AddNetworkTo(ProgramOptions& options)
     options.AddBool("strict",
                     "refuses input files of which something is ignored or assumed",
                     InputManifest::strict);
+    options.AddString("silence",
+                      "names of warnings to leave out, separated by commas; each line has its name",
+                      WarningNames::silenced);
     options.AddBool("print-topology",
                     "describe the topology (counts, diameter, bisection) and end",
                     m_printTopology);
@@ -389,6 +393,7 @@ ClusterCommandLine::GetTopology() const
 void
 ClusterCommandLine::FollowTopology(const ProgramOptions& options)
 {
+    WarningNames::Check();
     const bool leavesHosts = m_cluster.background.find("hosts=others") != std::string::npos;
     if (options.IsGiven("ranks") || !options.IsGiven("topology") || leavesHosts)
     {

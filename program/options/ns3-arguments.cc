@@ -9,9 +9,13 @@
 #include "options/value-suggestion.h"
 
 #include "ns3/attribute.h"
+#include "ns3/boolean.h"
 #include "ns3/command-line.h"
 #include "ns3/config.h"
+#include "ns3/data-rate.h"
+#include "ns3/double.h"
 #include "ns3/global-value.h"
+#include "ns3/integer.h"
 #include "ns3/log.h"
 #include "ns3/nstime.h"
 #include "ns3/object-factory.h"
@@ -20,6 +24,7 @@
 #include "ns3/string.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/type-id.h"
+#include "ns3/uinteger.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -28,6 +33,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <iostream>
+#include <memory>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -241,6 +247,73 @@ IsTakenByObject(const std::string& fullName, const std::string& value)
                                                           StringValue(value));
 }
 
+/// Attributes that were set, with their values, and whether objects have taken them.
+std::vector<std::pair<std::string, std::shared_ptr<bool>>> g_watched;
+
+/** A default of an attribute that tells when an object takes a copy. */
+template <class Value>
+class WatchedValue : public Value
+{
+  public:
+    WatchedValue(const Value& value, std::shared_ptr<bool> isTaken)
+        : Value(value),
+          m_isTaken(std::move(isTaken))
+    {
+    }
+
+    Ptr<AttributeValue> Copy() const override
+    {
+        *m_isTaken = true;
+        return Value::Copy();
+    }
+
+  private:
+    std::shared_ptr<bool> m_isTaken;
+};
+
+/** Puts a watched value in place of a default, if it is of this type. @return whether it is */
+template <class Value>
+bool
+WatchValue(TypeId type, std::size_t index, const std::shared_ptr<bool>& isTaken)
+{
+    const auto value = type.GetAttribute(index).initialValue;
+    const auto* found = dynamic_cast<const Value*>(PeekPointer(value));
+    return found &&
+           type.SetAttributeInitialValue(index, Create<WatchedValue<Value>>(*found, isTaken));
+}
+
+/**
+ * Notices whether an object takes the default of an attribute.
+ * @param name full name of the attribute
+ * @param value as it was written
+ */
+void
+Watch(const std::string& name, const std::string& value)
+{
+    const auto separator = name.rfind("::");
+    TypeId type = TypeId::LookupByName(name.substr(0, separator));
+    const auto isTaken = std::make_shared<bool>(false);
+    // A program may parse its arguments again, and the last value counts.
+    const auto isSame = [&name](const auto& each) {
+        return each.first.compare(0, name.size() + 1, name + "=") == 0;
+    };
+    g_watched.erase(std::remove_if(g_watched.begin(), g_watched.end(), isSame), g_watched.end());
+    for (std::size_t index = 0; index < type.GetAttributeN(); ++index)
+    {
+        if (type.GetAttribute(index).name == name.substr(separator + 2) &&
+            (WatchValue<UintegerValue>(type, index, isTaken) ||
+             WatchValue<IntegerValue>(type, index, isTaken) ||
+             WatchValue<DoubleValue>(type, index, isTaken) ||
+             WatchValue<BooleanValue>(type, index, isTaken) ||
+             WatchValue<TimeValue>(type, index, isTaken) ||
+             WatchValue<DataRateValue>(type, index, isTaken) ||
+             WatchValue<StringValue>(type, index, isTaken)))
+        {
+            g_watched.emplace_back(name + "=" + value, isTaken);
+        }
+    }
+}
+
 /** @return the names of the type groups */
 std::set<std::string>
 GetGroupNames()
@@ -340,6 +413,10 @@ Ns3Arguments::Parse(const std::string& name,
                                  lister + ")");
     }
     set();
+    if (!isGlobal)
+    {
+        Watch(name, value);
+    }
     NS_LOG_INFO("sets " << argument);
     m_given.emplace_back(name, value);
     return true;
@@ -396,6 +473,17 @@ Ns3Arguments::ParseEnvironment(const std::function<bool(const std::string&)>& ha
     }
     isApplied = true;
     m_fixed = attributes; // they would prevail over values of the command line
+}
+
+std::vector<std::pair<std::string, bool>>
+Ns3Arguments::ListUses()
+{
+    std::vector<std::pair<std::string, bool>> uses;
+    for (const auto& [name, isTaken] : g_watched)
+    {
+        uses.emplace_back(name, *isTaken);
+    }
+    return uses;
 }
 
 const std::vector<std::pair<std::string, std::string>>&

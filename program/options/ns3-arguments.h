@@ -65,6 +65,12 @@ class Ns3Arguments
     /** @return the same with the last value of each, as a JSON object has each name once */
     std::vector<std::pair<std::string, std::string>> GetLast() const;
 
+    /**
+     * @return for each attribute that was set in this process, its name and value, and whether an
+     *         object has taken it since
+     */
+    static std::vector<std::pair<std::string, bool>> ListUses();
+
   private:
     std::string m_program;         // name of the program
     std::set<std::string> m_fixed; // attributes set by the environment

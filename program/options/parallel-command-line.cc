@@ -6,6 +6,7 @@
 
 #include "parallel-command-line.h"
 
+#include "core/input-manifest.h"
 #include "options/value-suggestion.h"
 #include "pipeline/pipeline-choice.h"
 
@@ -313,6 +314,19 @@ ParallelJobOptions::MakePlan(uint64_t ranks) const
     }
     TransformerModel transformer = FindTransformer(model);
     transformer.sequence = sequence > 0 ? sequence : transformer.sequence;
+    if (transformer.sequence == 0)
+    {
+        throw ConfigurationError(model +
+                                 ": no max_position_embeddings (allowed: with --sequence=N, "
+                                 "or a JSON object that has it)");
+    }
+    if (transformer.positions > 0 && transformer.sequence > transformer.positions)
+    {
+        InputManifest::Get(model).Assume(std::to_string(transformer.sequence) + " tokens, with " +
+                                             std::to_string(transformer.positions) +
+                                             " learned positions",
+                                         model);
+    }
     ParallelOptions plan = parallel;
     const uint64_t parts = plan.tensor * plan.pipeline * plan.context;
     const std::string product = "tensor " + std::to_string(plan.tensor) + " x pipeline " +

@@ -16,6 +16,7 @@ namespace ns3::training
 void
 RepeatedRuns::AddTo(ProgramOptions& options)
 {
+    g_latest = this;
     options.AddUnsigned("runs",
                         "runs with the numbers --RngRun, --RngRun + 1, ...; gives means and their "
                         "95 % confidence intervals",
@@ -43,6 +44,19 @@ RepeatedRuns::Check(const ProgramOptions& options, const std::vector<std::string
             throw ConfigurationError(option + "--" + name + " (allowed: without)");
         }
     }
+}
+
+const RepeatedRuns* RepeatedRuns::g_latest = nullptr;
+
+RepeatedRuns::~RepeatedRuns()
+{
+    g_latest = nullptr;
+}
+
+bool
+RepeatedRuns::IsOne()
+{
+    return g_latest && g_latest->m_count == 1;
 }
 
 uint64_t

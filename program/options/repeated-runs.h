@@ -29,6 +29,11 @@ class RepeatedRuns
     /// Maximum number of runs.
     static constexpr uint64_t MAX_RUNS = 10000;
 
+    RepeatedRuns() = default;
+    ~RepeatedRuns();
+    RepeatedRuns(const RepeatedRuns&) = delete;
+    RepeatedRuns& operator=(const RepeatedRuns&) = delete;
+
     /** @param options receives the option --runs */
     void AddTo(ProgramOptions& options);
 
@@ -43,6 +48,9 @@ class RepeatedRuns
     /** @return number of runs */
     uint64_t GetCount() const;
 
+    /** @return whether the program has this option, and makes one run */
+    static bool IsOne();
+
     /**
      * Calls work once for each run, with ns-3's run number set. The number is that of the first run
      * afterwards.
@@ -51,6 +59,8 @@ class RepeatedRuns
     void ForEach(const std::function<bool(uint64_t run)>& work) const;
 
   private:
+    static const RepeatedRuns* g_latest; // of the program; null: it has no such option
+
     uint64_t m_count{1};
 };
 

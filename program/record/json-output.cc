@@ -22,12 +22,14 @@ JsonOutput::JsonOutput(const std::string& target)
 }
 
 void
-JsonOutput::Write(const JsonValue& document) const
+JsonOutput::Write(const JsonValue& results) const
 {
     if (Processes::GetId() != 0)
     {
         return;
     }
+    JsonValue document = results;
+    document.Set("schema", SCHEMA);
     if (m_target == "-")
     {
         std::cout << document.Write(2) << std::endl;

@@ -32,10 +32,13 @@ class JsonOutput
 
     /**
      * @ingroup distributed-training-helper
-     * @param document written if there is a target and this is the first process
+     * @param results written if there is a target and this is the first process, with `schema`
      * @throw std::runtime_error if the file cannot be written
      */
-    void Write(const JsonValue& document) const;
+    void Write(const JsonValue& results) const;
+
+    /// Version of the documents: doc/results.schema.json describes them.
+    static constexpr uint64_t SCHEMA = 3;
 
   private:
     std::string m_target;

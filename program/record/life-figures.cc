@@ -9,6 +9,7 @@
 #include "ns3/training-quantity.h"
 
 #include <array>
+#include <boost/algorithm/string/join.hpp>
 #include <cstdio>
 #include <utility>
 
@@ -55,6 +56,12 @@ LifeFigures::ToJson() const
                  ledger.GetTime(each).GetPicoSeconds());
     }
     json.Set("failures", failures).Set("checkpoints", checkpoints).Set("restarts", restarts);
+    auto never = JsonValue::Array();
+    for (const std::string& failure : missed)
+    {
+        never.Append(failure);
+    }
+    json.Set("missed_failures", never);
     return json;
 }
 
@@ -78,7 +85,10 @@ LifeFigures::Format() const
                   100 * ledger.GetEffectiveRatio());
     return line + "\n" + text.data() + FormatCount(failures, "failure") + ", " +
            FormatCount(checkpoints, "checkpoint") + " stored, " + FormatCount(restarts, "restart") +
-           "\n";
+           "\n" +
+           (missed.empty() ? ""
+                           : "life: the job ends before " + boost::join(missed, ", ") +
+                                 ", which never happens\n");
 }
 
 std::vector<LifeRow>

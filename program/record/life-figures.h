@@ -41,6 +41,7 @@ struct LifeFigures : Figures
     uint64_t failures{0};                ///< that have stopped the job
     uint64_t checkpoints{0};             ///< stored
     uint64_t restarts{0};                ///< that have brought the job back to work
+    std::vector<std::string> missed;     ///< given failures after the end of the job
 
     std::string GetName() const override
     {

@@ -127,7 +127,8 @@ LinkRecorder::Finish()
             row.frames = counters.transmittedFrames;
             row.marks = counters.markedFrames;
             row.pauses = counters.pausesSent;
-            row.drops = counters.droppedFrames + counters.lostFrames;
+            row.drops = counters.droppedFrames;
+            row.losses = counters.lostFrames;
             for (const PriorityCounters& ofClass : counters.byPriority)
             {
                 row.losslessDrops += ofClass.losslessDrops;

@@ -56,10 +56,14 @@ class Figures
  */
 struct FiguresRequest
 {
-    const Cluster& cluster;               ///< after the run and GatherCounters()
-    bool isReal{false};                   ///< messages carry numbers
-    std::optional<CodingErrors> errors{}; ///< of codes, with real payload
-    double largestError{-1};              ///< of a result; negative: not measured
+    const Cluster& cluster;                    ///< after the run and GatherCounters()
+    bool isReal{false};                        ///< messages carry numbers
+    std::optional<CodingErrors> errors{};      ///< of codes, with real payload
+    double largestError{-1};                   ///< of a result; negative: not measured
+    std::vector<IterationRecord> iterations{}; ///< of a job
+    /// Of a job: time for which each port has sent in iterations that are measured, s; empty:
+    /// unknown.
+    std::vector<double> portSeconds{};
 };
 
 /**

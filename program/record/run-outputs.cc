@@ -100,6 +100,10 @@ RunOutputs::OpenStore(const std::string& configuration)
     auto store = std::make_unique<ResultStore>(
         results,
         RunRow{m_program, GetVersion(), RngSeedManager::GetRun(), configuration});
+    for (const InputRow& row : InputRow::List())
+    {
+        store->Add(row);
+    }
     if (m_report)
     {
         m_report->Add(store->GetRunId());

@@ -164,6 +164,17 @@ FailurePlan::Draw()
     return failure;
 }
 
+std::vector<std::string>
+FailurePlan::GetLeft() const
+{
+    std::vector<std::string> left;
+    for (const PlannedFailure& failure : m_given)
+    {
+        left.push_back(failure.target + ":" + FormatTime(failure.time));
+    }
+    return left;
+}
+
 std::optional<PlannedFailure>
 FailurePlan::Next()
 {

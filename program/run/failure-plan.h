@@ -56,6 +56,9 @@ class FailurePlan
     /** @return the next failure; nothing if there are no more, or too late to be simulated */
     std::optional<PlannedFailure> Next();
 
+    /** @return failures that were given and not returned, as TARGET:TIME */
+    std::vector<std::string> GetLeft() const;
+
     /** @return number of nodes that the ranks are on */
     uint32_t GetNodes() const;
 

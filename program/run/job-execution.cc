@@ -7,6 +7,7 @@
 #include "job-execution.h"
 
 #include "engine/fabric-border.h"
+#include "record/binding-figures.h"
 #include "record/path-figures.h"
 #include "run/expected-results.h"
 
@@ -175,6 +176,12 @@ JobExecution::OnIteration(const IterationRecord& record)
         Learn(record);
     }
     m_files.AddIteration(record);
+    // Other processes learn later that an iteration has ended.
+    if (Processes::GetCount() == 1 && (!record.derived || m_complete == m_prepared.GetIterations()))
+    {
+        (record.warmup ? m_portsBefore : m_portsAfter) = GetPortSeconds(m_cluster.GetFabric());
+        m_portsBefore.resize(2 * m_cluster.GetFabric().channels.size());
+    }
     if (m_onIteration)
     {
         m_onIteration(record);
@@ -208,6 +215,18 @@ JobExecution::IsComputing() const
            std::any_of(m_applications.begin(), m_applications.end(), [](const auto& application) {
                return application->IsComputing();
            });
+}
+
+/** @return packet-hops of derived iterations and collectives */
+uint64_t
+JobExecution::GetSkippedHops() const
+{
+    uint64_t hops = m_repetition->GetPacketHops();
+    for (const auto& replay : m_prepared.replays)
+    {
+        hops += replay->GetPacketHops();
+    }
+    return hops;
 }
 
 /** @return what was derived; none: all was to be simulated */
@@ -256,12 +275,18 @@ JobExecution::FinishFiles()
     SimulationRow derived;
     if (const auto figures = GetRepetition())
     {
-        derived.skippedHops = m_repetition->GetPacketHops();
+        derived.skippedHops = GetSkippedHops();
         derived.derivedIterations = figures->derivedIterations;
         derived.simulatedCollectives = figures->simulatedCollectives;
         derived.derivedCollectives = figures->derivedCollectives;
     }
-    m_figures.AddAll({m_cluster, m_prepared.options.IsReal(), m_codingErrors});
+    FiguresRequest request{m_cluster, m_prepared.options.IsReal(), m_codingErrors};
+    request.iterations = m_job.GetResults();
+    for (std::size_t port = 0; port < m_portsAfter.size(); port++)
+    {
+        request.portSeconds.push_back(m_portsAfter[port] - m_portsBefore[port]);
+    }
+    m_figures.AddAll(request);
     m_files.Finish(derived, &m_figures);
     if (m_files.GetStore())
     {
@@ -329,7 +354,7 @@ JobExecution::AddTo(TrainingRunResult& result) const
     result.repetition = GetRepetition();
     if (m_repetition)
     {
-        result.cost.skippedHops += m_repetition->GetPacketHops();
+        result.cost.skippedHops += GetSkippedHops();
         if (auto* sums = result.figures.Find<InNetworkFigures>())
         {
             m_repetition->AddTo(*sums);

@@ -82,6 +82,7 @@ class JobExecution
     void OnIteration(const IterationRecord& record);
     std::string GetMismatch() const;
     bool IsComputing() const;
+    uint64_t GetSkippedHops() const;
     std::optional<RepetitionFigures> GetRepetition() const;
     void ExchangeReports();
     void FinishFiles();
@@ -93,8 +94,10 @@ class JobExecution
     ReferenceSums m_reference;
     std::optional<CodingErrors> m_codingErrors; // with real payload and a codec
     RunFiles m_files;
-    RunFigures m_figures;                       // of the cluster, at the end
-    std::shared_ptr<EnergyFigures> m_energy;    // null: not asked for
+    RunFigures m_figures;                    // of the cluster, at the end
+    std::shared_ptr<EnergyFigures> m_energy; // null: not asked for
+    std::vector<double> m_portsBefore; // for which ports sent until the measured iterations, s
+    std::vector<double> m_portsAfter;  // the same until the end of the last one; empty: none ended
     std::shared_ptr<LifeFigures> m_lifeFigures; // null: without checkpoints and failures
     GuardedRun m_guard;
     std::vector<Ptr<TrainingApplication>> m_applications; // of the local ranks, and storage hosts

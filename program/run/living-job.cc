@@ -409,6 +409,12 @@ LivingJob::GetFigures() const
 {
     LifeFigures figures = m_figures;
     figures.ledger = m_ledger;
+    figures.missed = m_failures.GetLeft();
+    if (m_next && m_next->cause == "given" && m_next->time > Simulator::Now())
+    {
+        figures.missed.insert(figures.missed.begin(),
+                              m_next->target + ":" + FormatTime(m_next->time));
+    }
     if (!m_isFinished)
     {
         Close(figures.ledger, Simulator::Now());

@@ -8,6 +8,7 @@
 
 #include "core/memory.h"
 #include "job-repetition.h"
+#include "options/run-title.h"
 #include "run/job-advice.h"
 #include "run/job-lower-bound.h"
 #include "run/job-rules.h"
@@ -135,7 +136,8 @@ PreparedJob::Describe() const
     std::string text = plan.description + ", " + std::to_string(cluster->GetRanks()) + " ranks, " +
                        options.cluster.topology + ", " + FormatRate(options.cluster.rate) + ", " +
                        options.cluster.transport + " (" + cluster->GetOptions().congestionControl +
-                       "), " + cluster->GetPlan().GetAlgorithm();
+                       "), " + cluster->GetPlan().GetAlgorithm() +
+                       DescribeDeviations(options.cluster);
     for (const auto& [collective, choice] : choices)
     {
         text += "\n# " + options.cluster.algorithm + ": " + choice;

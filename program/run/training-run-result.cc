@@ -27,6 +27,13 @@ JsonValue
 TrainingRunResult::ToJson() const
 {
     auto document = MeanToJson(mean);
+    for (const auto& field : GetIterationQuantities())
+    {
+        if (mean.iteration == 0)
+        {
+            document.Set(field.name, JsonValue()); // no iteration finished
+        }
+    }
     figures.AddTo(document);
     if (repetition)
     {

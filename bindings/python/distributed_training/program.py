@@ -75,6 +75,8 @@ class Result:
 
     version: str
     """version of the program"""
+    schema: int
+    """version of the JSON document"""
     configuration: dict[str, Any]
     """every option of the program with its value; "resolved" holds the choices made for `auto`"""
     warnings: list[str]

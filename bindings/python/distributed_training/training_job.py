@@ -37,6 +37,10 @@ class TrainingResult(Result):
     """with collective="auto", the algorithm and the reason, by the size of collectives in bytes"""
     critical_path: dict[str, Any]
     """the tasks, over all ranks, that the length of the last iteration follows from"""
+    binding: dict[str, Any]
+    """what limits the run: its kind, name, share of the communication, and a sentence"""
+    network: dict[str, Any]
+    """frames and packets: sent, lost, dropped, marked, paused and sent again"""
 
     @cached_property
     def iterations(self) -> pandas.DataFrame:

@@ -69,12 +69,23 @@ def program(build):
 
 @pytest.fixture(scope="session")
 def program_json(program):
-    """Run a program directly and return its JSON output."""
+    """Run a program directly and return its JSON output, which its schema describes."""
+    jsonschema = need("jsonschema")
+    schema = json.loads((REPOSITORY / "doc/results.schema.json").read_text("utf-8"))
 
     def run(name, *arguments):
         process = program(name, *arguments, "--json=-")
         assert process.returncode == 0, process.stderr
-        return json.loads(process.stdout)
+        document = json.loads(process.stdout)
+        # Options such as --check and --runs have documents of their own.
+        own = schema["$defs"].get(name, {"required": [None]})
+        root = f"#/$defs/{name}" if set(own["required"]) <= set(document) else "#/properties/schema"
+        jsonschema.validate(
+            document if "defs" in root else document["schema"],
+            {"$ref": root, **{key: schema[key] for key in ("$schema", "$defs", "properties")}},
+            jsonschema.Draft202012Validator,
+        )
+        return document
 
     return run
 

@@ -6,6 +6,8 @@ import importlib
 import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,11 @@ def job_json(program_json):
 @pytest.fixture(scope="module")
 def benchmark_json(program_json):
     return program_json("collective-benchmark", "--ranks=2", "--bytes=8")
+
+
+def test_the_schema_follows_from_the_tables():
+    script = DOC.parent / "build-support/json_schema.py"
+    subprocess.run([sys.executable, script, "--check"], check=True)
 
 
 @pytest.mark.extensive
@@ -184,6 +191,8 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     assert list(coded["codec"]) == read_names("results.rst", "json-codec")
     priced = program_json("training-job", f"--workload={WORKLOAD}", "--ranks=2", "--energy=h100")
     assert list(priced["energy"]) == read_names("results.rst", "json-energy")
+    for part in ("binding", "network"):
+        assert list(job_json[part]) == read_names("results.rst", f"json-{part}")
     lived = program_json("training-job", f"--workload={WORKLOAD}", "--ranks=2", "--fail=rank0:1us")
     assert list(lived["life"]) == read_names("results.rst", "json-life")
     systems_json = program_json("in-network-aggregation", "--part=sums", "--sum-bytes=4K")
@@ -252,7 +261,7 @@ def test_measured_quantities_are_documented(describe, job_json):
     rest = set(documented) - set(quantities) - {"iterations", "candidates"}
     assert rest == attributes | set(dt.TrainingResult.__annotations__)
     rows = set(read_names("results.rst", "json-collective-benchmark"))
-    assert rows == attributes | {"rows", "candidates"}
+    assert rows == attributes | {"rows", "candidates", "binding", "network"}
 
 
 def test_sqlite_columns(tmp_path):

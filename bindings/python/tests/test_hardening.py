@@ -337,7 +337,8 @@ def test_warnings_of_all_simulations(program, program_json, more):
     assert warnings and {line.split(": ")[-1] for line in warnings} == {text}
     assert len(warnings) == (1 if more != ["--sweep=algorithms"] else len(set(warnings)))
     table = program(*words, "--transport=tcp").stdout
-    assert all(f"warning: {line}\n" in table for line in warnings)
+    assert all(f"warning: {line} (--silence=path)\n" in table for line in warnings)
+    assert "warning: " not in program(*words, "--transport=tcp", "--silence=path").stdout
     assert program_json(*words)["warnings"] == []
 
 

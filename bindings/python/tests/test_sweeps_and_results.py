@@ -83,6 +83,7 @@ def test_results_file(results_file):
             "learning",
             "energy",
             "life",
+            "input",
             "flow",
             "job",
         )

@@ -69,7 +69,7 @@ SELECT * FROM slowest_message WHERE run_id = @run ORDER BY time_s DESC, start_s,
 
 -- query: link
 -- limit: 20000
-SELECT node, port, peer, bytes, marks, pauses, drops, trims, max_queue_bytes, rate_bps, utilization,
+SELECT node, port, peer, bytes, marks, pauses, drops, losses, trims, max_queue_bytes, rate_bps, utilization,
        paused_s
 FROM link_counter WHERE run_id = @links ORDER BY busy_s DESC, node, port
 
