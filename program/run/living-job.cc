@@ -10,6 +10,7 @@
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/task-meetings.h"
+#include "ns3/training-quantity.h"
 
 #include <algorithm>
 #include <utility>

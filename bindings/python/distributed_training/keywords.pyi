@@ -54,6 +54,7 @@ class _Shared8(TypedDict, total=False):
     port_pairs: Literal["turns", "stripe"]
     recovery: Union[Literal["auto", "go-back-n", "out-of-order", "selective-repeat"], _Path]
     reroute_delay: _Time
+    silence: _Text
     steady_state: Literal["skip", "simulate", "verify"]
     strict: bool
     topology: Union[Literal["astra-network", "bigraph", "dragonfly", "fat-tree", "file", "full-mesh", "hierarchical-torus", "infragraph", "leaf-spine", "local-switch-torus", "m-ary-n-tree", "mesh", "nccl", "pods", "rail-optimized", "ring", "single-switch", "torus", "two-switch"], _Path]
@@ -69,7 +70,7 @@ class _Shared11(TypedDict, total=False):
     background: Union[Literal["none", "alistorage", "fbhadoop", "file", "fixed", "websearch"], _Path]
     host_jitter: Union[Literal["exponential", "lognormal", "none", "normal"], _Path]
     host_latency: _Time
-    host_model: Union[Literal["nccl", "nccl-socket", "none"], _Path]
+    host_model: Union[Literal["mpi-tcp", "nccl", "nccl-socket", "none"], _Path]
     split: bool
 
 class _Shared12(TypedDict, total=False):
@@ -85,7 +86,7 @@ class _Shared13(TypedDict, total=False):
     verify: bool
 
 class _Shared14(TypedDict, total=False):
-    gpu: Union[Literal["a100", "b200", "gb200", "h100", "h200", "h800", "mi300x", "v100"], _Path]
+    gpu: Union[Literal["a100", "b200", "b300", "gb10", "gb200", "gb300", "h100", "h200", "h800", "mi300x", "mi355x", "tpu-v5p", "v100", "vr200"], _Path]
 
 class _Shared15(TypedDict, total=False):
     storage_rate: str
@@ -262,6 +263,7 @@ class TopologyCodesign(_Ns3, _Shared1, _Shared2, _Shared12, _Shared19, _Shared30
 
 class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Shared6, _Shared7, _Shared8, _Shared9, _Shared10, _Shared11, _Shared12, _Shared13, _Shared14, _Shared15, _Shared16, _Shared18, _Shared21, _Shared22, _Shared35, total=False):
     all_to_all: _Text
+    attention: Literal["flash", "unfused"]
     bucket: _Bytes
     check: bool
     checkpoint: Literal["none", "blocking", "asynchronous"]
@@ -302,7 +304,7 @@ class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Share
     payload: Literal["auto", "virtual", "real"]
     pipeline: int
     pipeline_schedule: Union[Literal["1f1b", "dualpipev", "file", "gpipe", "interleaved", "looped-bfs", "zb1p", "zbv"], _Path]
-    precision: Literal["bf16", "fp8"]
+    precision: Literal["bf16", "fp8", "fp4"]
     prefetch: int
     price_port_hour: float
     recompute: Literal["none", "selective", "full"]

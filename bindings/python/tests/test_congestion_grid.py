@@ -132,7 +132,10 @@ def test_credit_of_a_slow_receiver(line_gbps, mtu, program_json, tmp_path):
         ),
     ],
 )
-def test_flows_that_stand_still_are_reported(options, parts, program_json):
+def test_flows_that_stand_still_are_reported(options, parts, program_json, build):
+    version = [int(part) for part in build.ns3_version.split(".")[:2]]
+    if "ns3::TcpBbr:original" in " ".join(options) and version > [3, 40]:
+        pytest.skip("BBR of this ns-3 does not stand still")
     document = program_json(
         "collective-benchmark",
         *["--ranks=2", "--delay=50us", "--bytes=40M", "--warmup=0"],
