@@ -257,7 +257,8 @@ GuardedRun::RunOnce()
     {
         m_checkTime = Simulator::Now() + (m_isDown() ? m_period : m_deadlockPeriod);
     }
-    const Time until = m_isDown() ? m_checkTime : std::min(m_checkTime, m_slowFlows->GetNext());
+    const Time next = std::max(Simulator::Now(), m_slowFlows->GetNext()); // it waits while down
+    const Time until = m_isDown() ? m_checkTime : std::min(m_checkTime, next);
     const EventId check =
         Simulator::Schedule(until - Simulator::Now(), &GuardedRun::Halt, this, m_run);
     if (Processes::GetCount() > 1)

@@ -65,7 +65,8 @@ SlowFlows::SlowFlows(const Cluster& cluster)
 Time
 SlowFlows::GetNext() const
 {
-    return m_isDone ? Time::Max() : m_last + m_interval;
+    // Drops may have made the shortest time longer than the interval that was chosen before.
+    return m_isDone ? Time::Max() : m_last + std::max(m_interval, m_shortest);
 }
 
 void
