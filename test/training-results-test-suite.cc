@@ -389,7 +389,7 @@ struct ResultStoreTestCase
              "0.375|0.75|1|0|"},
             {"collective", "1|1|0|2|all-reduce|ring|5000000000|0.25|0.5|6|0.375|a to b|0|"},
             {"message", "1|0|1|77|125|0.125|0.25|3|4|5|6|0|"},
-            {"link_counter", "1|switch 0|3|host 1|1000|10|2|1|4|0.5|4096|3|5|100000|0.5|0.25|"},
+            {"link_counter", "1|switch 0|3|host 1|1000|10|2|1|4|0|0.5|4096|3|5|100000|0.5|0.25|"},
             {"link_iteration", "1|7|switch 0|3|host 1|2|1000|10|1|4|0.5|0.125|"}};
         for (const auto& [table, expected] : tables)
         {
