@@ -58,8 +58,8 @@ struct GpuEntry
     double memoryBandwidth{0}; ///< byte/s
     /// Part of the peak that matrix products of models without a measurement reach, 0 to 1.
     double efficiency{0};
-    std::vector<MeasuredThroughput> measured;   ///< published throughputs
-    std::map<std::string, ProductRate> formats; ///< other formats: fp8, fp4
+    std::vector<MeasuredThroughput> measured;     ///< published throughputs
+    std::map<std::string, ProductRate> formats{}; ///< other formats: fp8, fp4
     /// Part of the peak that large transformers reach, without bubbles and communication; 0:
     /// `efficiency`.
     double transformers{0};
