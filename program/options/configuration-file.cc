@@ -7,13 +7,13 @@
 #include "options/configuration-file.h"
 
 #include "core/input-file.h"
+#include "options/toml-options.h"
 
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-json-writer.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
-#include <toml++/toml.h>
 
 namespace ns3::training
 {
@@ -23,33 +23,6 @@ namespace
 
 /// Options that no file has: they print, or name another file of options.
 const std::vector<std::string> NOT_IN_FILES{"config", "describe", "help", "save-config", "version"};
-
-/** @return FILE:LINE */
-std::string
-GetPlace(const std::string& path, const toml::source_region& source)
-{
-    return path + ":" + std::to_string(source.begin.line);
-}
-
-/** @return the text that an option reads; empty: it is neither text nor a number */
-std::string
-GetOptionText(const toml::node& node)
-{
-    if (const auto* number = node.as_integer())
-    {
-        return std::to_string(number->get());
-    }
-    if (const auto* number = node.as_floating_point())
-    {
-        return FormatDouble(number->get());
-    }
-    if (const auto* truth = node.as_boolean())
-    {
-        return truth->get() ? "true" : "false";
-    }
-    const auto* text = node.as_string();
-    return text ? text->get() : "";
-}
 
 } // namespace
 
@@ -61,21 +34,12 @@ ReadConfiguration(const std::string& path)
     {
         throw ConfigurationError("--config=" + path + " cannot be read (allowed: a TOML file)");
     }
-    toml::table document;
-    try
-    {
-        document = toml::parse(*content);
-    }
-    catch (const toml::parse_error& error)
-    {
-        throw ConfigurationError(GetPlace(path, error.source()) + ": " +
-                                 std::string(error.description()));
-    }
+    const toml::table document = ParseToml(path, *content);
     std::vector<std::pair<uint32_t, ConfiguredArgument>> arguments;
     for (const auto& [key, node] : document)
     {
         const std::string name(key.str());
-        const std::string place = GetPlace(path, node.source());
+        const std::string place = GetTomlPlace(path, node.source());
         if (std::count(NOT_IN_FILES.begin(), NOT_IN_FILES.end(), name) > 0 ||
             name.rfind("Print", 0) == 0)
         {

@@ -11,6 +11,7 @@
 #include "ns3/log.h"
 #include "ns3/training-configuration-error.h"
 
+#include <boost/algorithm/string/join.hpp>
 #include <map>
 #include <vector>
 
@@ -73,13 +74,8 @@ EnableLog(const std::string& text)
             names.push_back(isOwn ? component.substr(OWN_PREFIX.size()) : component);
         }
     }
-    std::string all;
-    for (const std::string& each : names)
-    {
-        all += (all.empty() ? "" : ", ") + each;
-    }
-    throw ConfigurationError("--log=" + text + SuggestNearest(name, names) + " (allowed: " + all +
-                             ")");
+    throw ConfigurationError("--log=" + text + SuggestNearest(name, names) +
+                             " (allowed: " + boost::join(names, ", ") + ")");
 }
 
 } // namespace ns3::training

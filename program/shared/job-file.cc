@@ -7,6 +7,7 @@
 #include "job-file.h"
 
 #include "core/input-file.h"
+#include "options/toml-options.h"
 #include "options/value-suggestion.h"
 
 #include "ns3/host-allocator.h"
@@ -18,7 +19,6 @@
 #include <boost/algorithm/string/replace.hpp>
 #include <map>
 #include <set>
-#include <toml++/toml.h>
 
 namespace ns3::training
 {
@@ -186,15 +186,7 @@ class JobReader
         {
             throw ConfigurationError("jobs", m_path, " (allowed: a TOML file that can be read)");
         }
-        try
-        {
-            m_document = toml::parse(*text, m_path);
-        }
-        catch (const toml::parse_error& error)
-        {
-            throw ConfigurationError(m_path + ":" + std::to_string(error.source().begin.line) +
-                                     ": " + std::string(error.description()));
-        }
+        m_document = ParseToml(m_path, *text);
     }
 
     /** @return what is in the file */
@@ -206,8 +198,7 @@ class JobReader
     /** Refuses something in the file. */
     [[noreturn]] void Refuse(const toml::node& node, const std::string& reason) const
     {
-        throw ConfigurationError(m_path + ":" + std::to_string(node.source().begin.line) + ": " +
-                                 reason);
+        throw ConfigurationError(GetTomlPlace(m_path, node.source()) + ": " + reason);
     }
 
     /**
@@ -282,25 +273,6 @@ class JobReader
         return SuggestNearest(name, names) + " (allowed: see doc/shared-clusters.rst)";
     }
 
-    /** @return the text that an option reads; empty: it is neither text nor a number */
-    static std::string GetText(const toml::node& node)
-    {
-        if (const auto* number = node.as_integer())
-        {
-            return std::to_string(number->get());
-        }
-        if (const auto* number = node.as_floating_point())
-        {
-            return FormatDouble(number->get());
-        }
-        if (const auto* truth = node.as_boolean())
-        {
-            return truth->get() ? "true" : "false";
-        }
-        const auto* text = node.as_string();
-        return text ? text->get() : "";
-    }
-
     void ReadValue(const std::string& name,
                    const toml::node& node,
                    bool isList,
@@ -314,7 +286,7 @@ class JobReader
             }
             return;
         }
-        const std::string text = GetText(node);
+        const std::string text = GetOptionText(node);
         if (text.empty())
         {
             Refuse(node,
