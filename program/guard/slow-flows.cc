@@ -65,8 +65,7 @@ SlowFlows::SlowFlows(const Cluster& cluster)
 Time
 SlowFlows::GetNext() const
 {
-    // Drops may have made the shortest time longer than the interval that was chosen before.
-    return m_isDone ? Time::Max() : m_last + std::max(m_interval, m_shortest);
+    return m_isDone ? Time::Max() : m_last + m_interval;
 }
 
 void
@@ -111,7 +110,8 @@ SlowFlows::Look(bool computing)
     m_idleSince = isIdle ? m_idleSince : now;
     m_last = now;
     m_isDone = Report((now - m_idleSince).GetSeconds(), use);
-    m_interval = isSuspicious ? m_shortest : std::min(m_longest, 2 * m_interval);
+    // The shortest time may have grown since the last look.
+    m_interval = isSuspicious ? m_shortest : std::clamp(2 * m_interval, m_shortest, m_longest);
 }
 
 /** @return highest use of a link since the last look, part of its rate */
@@ -119,6 +119,7 @@ double
 SlowFlows::UpdateLinks(double seconds)
 {
     const auto& channels = m_cluster.GetFabric().channels;
+    const bool isFirst = m_ends.empty();
     m_bytes.resize(2 * channels.size());
     m_use.resize(m_bytes.size());
     for (uint32_t i = 0; i < m_bytes.size(); i++)
@@ -130,7 +131,10 @@ SlowFlows::UpdateLinks(double seconds)
         m_bytes[i] = bytes;
         // What is dropped is sent again after a timer, as what is lost.
         m_shortest = port.GetCounters().droppedFrames > 0 ? m_longest : m_shortest;
-        m_ends[&port] = i;
+        if (isFirst)
+        {
+            m_ends[&port] = i;
+        }
     }
     return *std::max_element(m_use.begin(), m_use.end());
 }
