@@ -60,6 +60,7 @@ BenchmarkOptions::Check(const ProgramOptions& options,
                         const ClusterOptions& cluster,
                         const std::vector<uint64_t>& sizes) const
 {
+    files.Check(cluster.ranks);
     const bool isReal = IsReal();
     for (uint64_t size : sizes)
     {

@@ -195,3 +195,17 @@ def test_refusals(tmp_path, monkeypatch, options, message):
     with pytest.raises(ValueError, match=message):
         dt.CollectiveBenchmark(ranks=2, bytes="8", **options).run()
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("option", ["--sample=10us", "--trace-ranks=.", "--trace=t --trace-ranks=2"])
+@pytest.mark.parametrize(
+    "name", ["collective-benchmark", "flow-benchmark", "training-job", "multitree-allreduce"]
+)
+def test_nothing_precedes_a_refusal(tmp_path, monkeypatch, program, name, option):
+    monkeypatch.chdir(tmp_path)
+    ranks = [] if name == "multitree-allreduce" else ["--ranks=2"]
+    if not ranks and "--trace=" in option:
+        pytest.skip("has simulations of unlike sizes")
+    process = program(name, *ranks, *option.split())
+    assert (process.returncode, process.stdout) == (2, "")
+    assert not list(tmp_path.iterdir())
