@@ -402,8 +402,11 @@ ReadTransformerFile(const std::string& path)
         model.valueSize = file.Find({"v_head_dim"}, 1, MAX_SIZE).value_or(0);
         model.indexSize = file.Find({"index_head_dim"}, 1, MAX_SIZE).value_or(0);
         model.indexHeads = file.Find({"index_n_heads"}, 1, MAX_SIZE).value_or(0);
-        // Balancing without a loss adds a bias for each expert (DeepSeek-V3, section 2.1.2).
-        model.traits |= family ? 0 : TransformerModel::ROUTER_BIASES;
+        if (!family)
+        {
+            // Balancing without a loss adds a bias for each expert (DeepSeek-V3, section 2.1.2).
+            model.traits |= TransformerModel::ROUTER_BIASES;
+        }
     }
     if (isListed)
     {
