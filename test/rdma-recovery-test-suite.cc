@@ -193,7 +193,7 @@ TestRdmaTimeout()
         NS_TEST_EXPECT_MSG_EQ(sender.GetCounters().sentPackets,
                               2 * (uint64_t{limit} + 1),
                               "no more is sent");
-        NS_TEST_EXPECT_MSG_EQ(sender.CanSend(), false, "ever");
+        NS_TEST_EXPECT_MSG_EQ(sender.GetSender().CanSend(), false, "ever");
         NS_TEST_EXPECT_MSG_EQ(network.deliveries.size(), 0, "nothing has arrived");
         NS_TEST_EXPECT_MSG_EQ(Frame::GetInUse(), 0, "all frames given back");
     }
@@ -307,9 +307,9 @@ TestRdmaPsnWrap(const std::string& recovery)
     const auto step = [&]() {
         // Small steps around the wrap, so that few packets are out of order.
         const uint64_t end = index + (index < WRAP - 200 ? WRAP - 100 - index : 50);
-        while (sender.CanSend() && index < end)
+        while (sender.GetSender().CanSend() && index < end)
         {
-            Frame* frame = sender.MakeFrame(PicosecondsNow());
+            Frame* frame = sender.GetSender().MakeFrame(PicosecondsNow());
             const uint64_t behind = (index - frame->psn) % WRAP;
             const uint64_t psn = index - behind;
             wrong += behind > 200;

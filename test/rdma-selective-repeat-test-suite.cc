@@ -335,9 +335,9 @@ TestRdmaOvertaking()
             Write(sender, bytes);
         }
         std::map<uint32_t, Frame*> frames;
-        while (sender.CanSend())
+        while (sender.GetSender().CanSend())
         {
-            Frame* frame = sender.MakeFrame(PicosecondsNow());
+            Frame* frame = sender.GetSender().MakeFrame(PicosecondsNow());
             frames[frame->psn] = frame;
         }
         NS_TEST_ASSERT_MSG_EQ(frames.size(), order.size(), "packets");

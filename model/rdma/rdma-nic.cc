@@ -313,14 +313,14 @@ bool
 RdmaNic::IsLong(uint32_t flow) const
 {
     CatchUp();
-    return m_queuePairs.GetAll().at(flow)->IsLong();
+    return m_queuePairs.GetAll().at(flow)->GetSender().IsLong();
 }
 
 void
 RdmaNic::ReportPeriods(uint32_t flow, bool reports)
 {
     CatchUp();
-    m_queuePairs.GetAll().at(flow)->ReportPeriods(reports);
+    m_queuePairs.GetAll().at(flow)->GetSender().ReportPeriods(reports);
 }
 
 /** Visits what may change: nothing, if all is acknowledged and no frame comes or goes. */
@@ -368,7 +368,7 @@ bool
 RdmaNic::IsQuiet(const Frame& frame) const
 {
     const RdmaQueuePair* queuePair = m_queuePairs.Find(frame.destinationQp);
-    return frame.syndrome == SYNDROME_ACK && queuePair && queuePair->IsQuiet(frame);
+    return frame.syndrome == SYNDROME_ACK && queuePair && queuePair->GetSender().IsQuiet(frame);
 }
 
 std::unique_ptr<RdmaLossRecovery>

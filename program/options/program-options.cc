@@ -360,7 +360,7 @@ ProgramOptions::TakeEnvironment()
                   OutputKind::CONFIGURATION);
         AddList("log",
                 "COMPONENT=LEVEL: print what a log component of ns-3 reports, such as "
-                "RdmaQueuePair=logic; may be given several times",
+                "RdmaPacketMaker=logic; may be given several times",
                 m_logs);
         Group("Extensions");
         AddList("extension",

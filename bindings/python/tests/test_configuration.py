@@ -135,7 +135,7 @@ def test_values_may_follow_names(program, program_json):
 def test_log_components_print_in_every_build(program):
     options = ["--ranks=2", "--bytes=1M", "--warmup=0", "--loss=0.01"]
     plain = program("collective-benchmark", *options)
-    for name in ("RdmaQueuePair", "TrainingRdmaQueuePair"):
+    for name in ("RdmaPacketMaker", "TrainingRdmaPacketMaker"):
         logged = program("collective-benchmark", *options, f"--log={name}=logic")
         assert logged.returncode == 0
         tables = [re.sub("(?m)^cost .*$", "", each.stdout) for each in (logged, plain)]
@@ -143,11 +143,11 @@ def test_log_components_print_in_every_build(program):
         lines = logged.stderr.splitlines()
         assert lines and all(re.match(r"\+[0-9.e-]+s \d+ (\[LOGIC\]|\w+:\w+\(.*\)$)", each) for each in lines)
         assert any("sends packet" in line and "again" in line for line in lines)
-    assert program("collective-benchmark", *options, "--log=RdmaQueuePair=error").stderr == plain.stderr
+    assert program("collective-benchmark", *options, "--log=RdmaPacketMaker=error").stderr == plain.stderr
     for text, refusal in {
-        "RdmaQueuePear=info": "; did you mean RdmaQueuePair? (allowed: ",
-        "RdmaQueuePair": " (allowed: COMPONENT=LEVEL; levels: error, warn, ",
-        "RdmaQueuePair=loud": " (allowed: COMPONENT=LEVEL; levels: error, warn, ",
+        "RdmaPacketMaiker=info": "; did you mean RdmaPacketMaker? (allowed: ",
+        "RdmaPacketMaker": " (allowed: COMPONENT=LEVEL; levels: error, warn, ",
+        "RdmaPacketMaker=loud": " (allowed: COMPONENT=LEVEL; levels: error, warn, ",
     }.items():
         process = program("collective-benchmark", f"--log={text}")
         assert process.returncode == 2

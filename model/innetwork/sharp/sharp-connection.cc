@@ -88,7 +88,7 @@ SharpConnection::Send(const SharpMessage& message)
     if (m_open)
     {
         m_messages.push_back(message);
-        m_queuePair->SendPacket();
+        m_queuePair->GetSender().SendPacket();
     }
 }
 
@@ -207,7 +207,7 @@ SharpConnection::OnAckTimer()
 {
     if (m_unanswered > 0)
     {
-        m_queuePair->SendAck();
+        m_queuePair->GetReceiver().SendAck();
     }
 }
 
