@@ -4,9 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-// The part of UecConnection that acts on losses: NACKs and timeouts.
+// The part of UecSender that acts on losses: NACKs and timeouts.
 
-#include "uec-connection.h"
+#include "uec-sender.h"
 
 #include "ns3/log.h"
 #include "ns3/simulator.h"
@@ -18,7 +18,7 @@
 namespace ns3::training
 {
 
-NS_LOG_COMPONENT_DEFINE("TrainingUecConnectionRecovery");
+NS_LOG_COMPONENT_DEFINE("TrainingUecSenderRecovery");
 
 namespace
 {
@@ -29,7 +29,7 @@ constexpr uint32_t MAX_BACKOFF = 2;
 } // namespace
 
 void
-UecConnection::ReceiveNack(const Frame& frame)
+UecSender::ReceiveNack(const Frame& frame)
 {
     const auto& header = frame.As<UecHeader>();
     const uint64_t psn = ExtendCounter(header.psn, UEC_PSN_BITS, m_sent.GetUnacked());
@@ -39,7 +39,7 @@ UecConnection::ReceiveNack(const Frame& frame)
     }
     m_counters.receivedNaks++;
     const int64_t now = EventLoop::Now();
-    StopSpeculating();
+    m_credit.StopSpeculating();
     // A NACK that comes late is of an earlier transmission.
     const UecSentPackets::Packet& packet = m_sent.At(psn);
     if (m_sent.Has(psn) && packet.state == UecSentPackets::Packet::State::IN_FLIGHT &&
@@ -54,12 +54,9 @@ UecConnection::ReceiveNack(const Frame& frame)
         feedback.inFlight = GetInFlight();
         feedback.isMarked = header.flags & UEC_MARKED;
         feedback.isLastHop = header.flags & UEC_LAST_HOP;
-        m_congestionControl->OnNack(feedback);
-        m_window = m_congestionControl->GetWindow();
-        if (m_needsCredit)
-        {
-            m_credit -= packet.saved; // the receiver grants credit for a packet without code
-        }
+        m_congestionControl.OnNack(feedback);
+        m_window = m_congestionControl.GetWindow();
+        m_credit.Spend(packet.saved); // the receiver grants credit for a packet without code
         m_sent.MarkLost(psn);
         m_paths.Report(header.entropy,
                        !feedback.isLastHop ? UecPaths::Outcome::TRIMMED
@@ -71,7 +68,7 @@ UecConnection::ReceiveNack(const Frame& frame)
 }
 
 void
-UecConnection::OnProgress(int64_t now)
+UecSender::OnProgress(int64_t now)
 {
     if (m_backoff > 0)
     {
@@ -82,14 +79,14 @@ UecConnection::OnProgress(int64_t now)
 }
 
 int64_t
-UecConnection::GetTimeout() const
+UecSender::GetTimeout() const
 {
     return std::max(m_port.GetSettings().timeout.GetTimeStep(), m_roundTrip.GetTimeout())
            << std::min(m_backoff, MAX_BACKOFF);
 }
 
 void
-UecConnection::FindLosses(int64_t sentAt, int64_t now)
+UecSender::FindLosses(int64_t sentAt, int64_t now)
 {
     // SLEEK, the loss recovery of the reference: 1.5 windows arrive behind a lost packet. A window
     // takes a round trip. Paths differ in their queues, as the deviation of round trips shows.
@@ -105,7 +102,7 @@ UecConnection::FindLosses(int64_t sentAt, int64_t now)
         OnLoss(oldest->psn);                     // so it is in flight no longer
         if (!m_port.GetUecSettings().isTrimming) // otherwise a full queue would have trimmed it
         {
-            m_congestionControl->OnTimeout(bytes);
+            m_congestionControl.OnTimeout(bytes);
         }
     }
     if (isFound && NeedsCreditNow())
@@ -115,14 +112,14 @@ UecConnection::FindLosses(int64_t sentAt, int64_t now)
 }
 
 void
-UecConnection::OnLoss(uint64_t psn)
+UecSender::OnLoss(uint64_t psn)
 {
     m_paths.Report(m_sent.At(psn).entropy, UecPaths::Outcome::LOST);
     m_sent.MarkLost(psn);
 }
 
 int64_t
-UecConnection::GetDeadline()
+UecSender::GetDeadline()
 {
     const auto* oldest = m_sent.FindOldest();
     const bool waits = NeedsCreditNow();
@@ -130,7 +127,7 @@ UecConnection::GetDeadline()
     {
         return std::numeric_limits<int64_t>::max();
     }
-    int64_t start = waits ? m_creditEvent : std::numeric_limits<int64_t>::max();
+    int64_t start = waits ? m_credit.GetEvent() : std::numeric_limits<int64_t>::max();
     if (oldest)
     {
         start = std::min(start, oldest->time);
@@ -139,7 +136,7 @@ UecConnection::GetDeadline()
 }
 
 bool
-UecConnection::CheckTimer(int64_t now, int64_t next)
+UecSender::CheckTimer(int64_t now, int64_t next)
 {
     m_isWatched = !m_failed && GetDeadline() < std::numeric_limits<int64_t>::max();
     if (m_isWatched)
@@ -150,19 +147,19 @@ UecConnection::CheckTimer(int64_t now, int64_t next)
 }
 
 void
-UecConnection::SetTimer(int64_t now, int64_t next)
+UecSender::SetTimer(int64_t now, int64_t next)
 {
     const int64_t deadline = GetDeadline();
     if (deadline <= next && m_timer.IsExpired())
     {
         m_timer = Simulator::Schedule(TimeStep(std::max<int64_t>(deadline - now, 0)),
-                                      &UecConnection::OnTimer,
+                                      &UecSender::OnTimer,
                                       this);
     }
 }
 
 void
-UecConnection::OnTimer()
+UecSender::OnTimer()
 {
     if (m_failed)
     {
@@ -177,9 +174,9 @@ UecConnection::OnTimer()
         raises = raises || m_backoff == 0 || oldest->time >= m_backoffTime;
         OnExpiry(oldest->psn); // so it is in flight no longer
     }
-    if (NeedsCreditNow() && m_creditEvent <= sentBefore)
+    if (NeedsCreditNow() && m_credit.GetEvent() <= sentBefore)
     {
-        raises = raises || m_backoff == 0 || m_creditEvent >= m_backoffTime;
+        raises = raises || m_backoff == 0 || m_credit.GetEvent() >= m_backoffTime;
         RequestCredit(now);
     }
     if (raises)
@@ -203,30 +200,27 @@ UecConnection::OnTimer()
 }
 
 void
-UecConnection::OnExpiry(uint64_t psn)
+UecSender::OnExpiry(uint64_t psn)
 {
     NS_LOG_LOGIC("connection " << GetNumber() << " times out, packet " << psn
                                << " is not acknowledged");
     m_counters.timeouts++;
-    StopSpeculating();
+    m_credit.StopSpeculating();
     OnLoss(psn);
-    m_congestionControl->OnTimeout(m_sent.At(psn).bytes);
-    m_window = m_congestionControl->GetWindow();
+    m_congestionControl.OnTimeout(m_sent.At(psn).bytes);
+    m_window = m_congestionControl.GetWindow();
 }
 
 void
-UecConnection::Close()
+UecSender::Close()
 {
-    NS_LOG_LOGIC("connection " << GetNumber() << " is closed");
-    m_closed = true;
     m_failed = true;
     Simulator::Cancel(m_timer);
     m_onError = nullptr;
-    m_receiver.Close();
 }
 
 void
-UecConnection::Fail(const std::string& reason)
+UecSender::Fail(const std::string& reason)
 {
     NS_LOG_WARN("connection " << GetNumber() << " fails: " << reason);
     m_failed = true;
