@@ -7,6 +7,8 @@
 #ifndef DISTRIBUTED_TRAINING_PROGRAM_DESCRIPTION_H
 #define DISTRIBUTED_TRAINING_PROGRAM_DESCRIPTION_H
 
+#include "renamed-option.h"
+
 #include "ns3/training-json-writer.h"
 #include "ns3/training-key-values.h"
 
@@ -45,17 +47,6 @@ struct OptionDescription
 
     /** @return the allowed values, with their units */
     std::string GetAllowed() const;
-};
-
-/**
- * @ingroup distributed-training-helper
- * A former spelling of an option, or of an alternative of an option.
- */
-struct RenamedOption
-{
-    std::string name;     ///< option, such as slots, or option and alternative: collective=tree
-    std::string spelling; ///< new spelling; VALUE stands for the value
-    std::string help;     ///< word of `--help=` that explains it
 };
 
 /**

@@ -6,8 +6,10 @@
 
 #include "program-options.h"
 
+#include "options/command-line-words.h"
 #include "options/configuration-file.h"
 #include "options/log-levels.h"
+#include "options/named-files.h"
 #include "options/value-suggestion.h"
 #include "session.h"
 
@@ -21,8 +23,6 @@
 #include <cstdlib>
 #include <iostream>
 #include <set>
-#include <sstream>
-#include <unistd.h>
 
 namespace ns3::training
 {
@@ -31,44 +31,6 @@ NS_LOG_COMPONENT_DEFINE("TrainingProgramOptions");
 
 namespace
 {
-
-/** @return existing files that the value of an option may name: items, and those after file: or @
- */
-std::vector<std::string>
-GetFiles(const OptionDescription& option, const std::vector<std::string>& items)
-{
-    std::vector<std::string> files;
-    if (option.key.type != Key::Type::TEXT)
-    {
-        return files;
-    }
-    const auto add = [&files](const std::string& path) {
-        if (access(path.c_str(), F_OK) == 0)
-        {
-            files.push_back(path);
-        }
-    };
-    std::vector<AlternativeDescription> alternatives;
-    if (option.list)
-    {
-        alternatives = option.list();
-    }
-    for (const std::string& item : items)
-    {
-        const auto prefix = item.find_first_of(":@");
-        if (prefix != std::string::npos)
-        {
-            add(item.substr(prefix + 1));
-        }
-        if (std::none_of(alternatives.begin(), alternatives.end(), [&](const auto& alternative) {
-                return alternative.name == item.substr(0, prefix);
-            }))
-        {
-            add(item);
-        }
-    }
-    return files;
-}
 
 /// File of --save-config, and its content.
 struct
@@ -127,7 +89,10 @@ ProgramOptions::Parse(const std::vector<std::string>& words)
 {
     NS_LOG_FUNCTION(this << words.size());
     TakeEnvironment();
-    const std::vector<std::string> arguments = JoinValues(words);
+    const std::vector<std::string> arguments = JoinValues(words, [this](const std::string& name) {
+        const Option* option = Find(name);
+        return option ? &option->description.key : nullptr;
+    });
     std::vector<ConfiguredArgument> configured;
     for (const std::string& file : GetValues("--config=", arguments))
     {
@@ -209,7 +174,10 @@ ProgramOptions::Take(const std::string& argument, std::set<std::string>& begun)
         std::cout << Describe().ToJson().Write(2) << "\n";
         EndProgram();
     }
-    CheckRenamed(name, value);
+    for (const RenamedOption& former : m_renamed)
+    {
+        former.Check(name, value);
+    }
     Option* option = Find(name);
     if (!option)
     {
@@ -320,8 +288,9 @@ ProgramOptions::CheckOutputs() const
         }
         for (const Option& other : GetOptions())
         {
-            const auto names = other.output ? std::vector<std::string>{other.get()}
-                                            : GetFiles(other.description, SplitList(other.get()));
+            const auto names = other.output
+                                   ? std::vector<std::string>{other.get()}
+                                   : GetNamedFiles(other.description, SplitList(other.get()));
             if (&other != &option && std::any_of(names.begin(), names.end(), [&](const auto& file) {
                     return IsSameFile(path, file);
                 }))
@@ -372,50 +341,6 @@ ProgramOptions::TakeEnvironment()
         [this](const std::string& name) { return Find(name) != nullptr; });
 }
 
-std::vector<std::string>
-ProgramOptions::JoinValues(const std::vector<std::string>& words) const
-{
-    std::vector<std::string> arguments;
-    for (const std::string& word : words)
-    {
-        const std::string last = arguments.empty() ? "" : arguments.back();
-        const bool isOpen = last.compare(0, 2, "--") == 0 && last.find('=') == std::string::npos;
-        const Option* option = isOpen ? Find(last.substr(2)) : nullptr;
-        const bool isFlag = option && option->description.key.type == Key::Type::BOOLEAN;
-        if (word == "-h")
-        {
-            arguments.emplace_back("--help");
-        }
-        else if (isOpen && word.compare(0, 2, "--") != 0 &&
-                 (!isFlag || option->description.key.Allows(word)))
-        {
-            arguments.back() += "=" + word;
-        }
-        else
-        {
-            arguments.push_back(word);
-        }
-    }
-    return arguments;
-}
-
-std::vector<std::string>
-ProgramOptions::GetValues(const std::string& prefix, const std::vector<std::string>& arguments)
-{
-    std::vector<std::string> values;
-    for (const std::string& argument : arguments)
-    {
-        if (argument.compare(0, prefix.size(), prefix) == 0)
-        {
-            for (const std::string& value : SplitList(argument.substr(prefix.size())))
-            {
-                values.push_back(value);
-            }
-        }
-    }
-    return values;
-}
-
 void
 ProgramOptions::LoadExtensions(const std::vector<std::string>& arguments)
 {
@@ -423,29 +348,6 @@ ProgramOptions::LoadExtensions(const std::vector<std::string>& arguments)
     {
         Session::LoadExtension(file);
     }
-}
-
-void
-ProgramOptions::CheckRenamed(const std::string& name, const std::string& value) const
-{
-    const std::string alternative = name + "=" + KeyValues::Split(value).GetName();
-    const auto renamed =
-        std::find_if(m_renamed.begin(), m_renamed.end(), [&](const RenamedOption& former) {
-            return former.name == name || former.name == alternative;
-        });
-    if (renamed == m_renamed.end())
-    {
-        return;
-    }
-    std::string spelling = renamed->spelling;
-    const std::string placeholder = "VALUE";
-    const auto position = spelling.find(placeholder);
-    if (position != std::string::npos)
-    {
-        spelling.replace(position, placeholder.size(), value.empty() ? "..." : value);
-    }
-    throw ConfigurationError("--" + name + (value.empty() ? "" : "=" + value) + ": written as " +
-                             spelling + " (allowed: see --help=" + renamed->help + ")");
 }
 
 std::string

@@ -38,9 +38,8 @@ namespace ns3::training
  * allowed values.
  *
  * Options, limits and alternatives are data (ProgramDescription): `--help` or `-h` prints an
- * overview,
- * `--help=WORD` the details of an option, a kind or an alternative, and `--describe=json`
- * everything as JSON.
+ * overview, `--help=WORD` the details of an option, a kind or an alternative, and
+ * `--describe=json` everything as JSON.
  *
  * `--extension=FILE` loads a shared library with additional alternatives
  * (Session::LoadExtension()).
@@ -177,12 +176,6 @@ class ProgramOptions : public TypedOptions
 
   private:
     /**
-     * @param words the command line
-     * @return the same with `--name value` as `--name=value`, and -h as --help
-     */
-    std::vector<std::string> JoinValues(const std::vector<std::string>& words) const;
-
-    /**
      * Takes an argument of the command line, or of a file.
      * @param argument the argument
      * @param begun names of the lists that have begun, which the first value clears
@@ -194,26 +187,11 @@ class ProgramOptions : public TypedOptions
     std::string FormatGiven() const;
 
     /**
-     * @param prefix an option: --name=
-     * @param arguments the command line
-     * @return the values of the option
-     */
-    static std::vector<std::string> GetValues(const std::string& prefix,
-                                              const std::vector<std::string>& arguments);
-
-    /**
      * Loads the extensions of the command line, before other arguments use their alternatives.
      * @param arguments the command line
      * @throw ConfigurationError as LoadExtension()
      */
     void LoadExtensions(const std::vector<std::string>& arguments);
-
-    /**
-     * @param name an argument's name
-     * @param value its value
-     * @throw ConfigurationError if the argument was renamed
-     */
-    void CheckRenamed(const std::string& name, const std::string& value) const;
 
     /** @param name an unknown name @return suggestion for the error message: a similar option */
     std::string SuggestName(const std::string& name) const;

@@ -6,6 +6,7 @@
 
 #include "typed-options.h"
 
+#include "options/command-line-words.h"
 #include "options/value-suggestion.h"
 
 #include "ns3/abort.h"
@@ -21,18 +22,6 @@ namespace ns3::training
 {
 
 NS_LOG_COMPONENT_DEFINE("TrainingTypedOptions");
-
-std::vector<std::string>
-TypedOptions::SplitList(const std::string& text)
-{
-    std::vector<std::string> items;
-    std::istringstream stream(text);
-    for (std::string item; std::getline(stream, item, ';');)
-    {
-        items.push_back(item);
-    }
-    return items;
-}
 
 void
 TypedOptions::Group(const std::string& title)

@@ -214,9 +214,6 @@ class TypedOptions
         return m_options;
     }
 
-    /** @param text of a list @return the texts between semicolons */
-    static std::vector<std::string> SplitList(const std::string& text);
-
   private:
     /**
      * @param key its name, type, help and limits; the default is added
