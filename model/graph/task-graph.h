@@ -130,6 +130,8 @@ struct GraphTask
     bool untilSent{false};
     /// COLLECTIVE: an exchange of unequal parts that is taken as equal, so sizes of ranks differ.
     bool isUneven{false};
+    /// COMPUTE: the next computation belongs to the same phase of the training step.
+    bool isPart{false};
     uint32_t groups{0};     ///< COLLECTIVE: index in TaskGraph::GetGroups()
     uint32_t peer{0};       ///< SEND, RECEIVE: other rank; COLLECTIVE: root, by rank in the group
     int32_t priority{0};    ///< COLLECTIVE: see Tensor::priority

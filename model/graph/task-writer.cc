@@ -42,10 +42,11 @@ TaskWriter::GetAwaited() const
 }
 
 uint64_t
-TaskWriter::Compute(uint32_t name, Time length)
+TaskWriter::Compute(uint32_t name, Time length, bool isPart)
 {
     GraphTask task;
     task.name = name;
+    task.isPart = isPart;
     task.length = length;
     task.after.swap(m_awaited); // its stream orders it behind the one before
     m_last = Add(std::move(task));

@@ -53,9 +53,10 @@ class TaskWriter
     /**
      * @param name index of its name
      * @param length of the computation
+     * @param isPart whether the next computation belongs to the same phase
      * @return the task
      */
-    uint64_t Compute(uint32_t name, Time length);
+    uint64_t Compute(uint32_t name, Time length, bool isPart = false);
 
     /**
      * Writes a task that starts when all computations so far have ended: a collective, a message,

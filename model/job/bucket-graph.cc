@@ -19,7 +19,7 @@ namespace
 /// Names of tasks; those of the all-reduces follow.
 enum BucketGraphName : uint32_t
 {
-    NO_PHASE, // a computation inside a phase, or the end of an iteration
+    NO_PHASE, // the end of an iteration
     FORWARD_PHASE,
     BACKWARD_PHASE,
     UPDATE_PHASE,
@@ -89,12 +89,12 @@ class BucketGraph::Source : public QueuedSource
         {
             if (length > Time())
             {
-                m_writer.Compute(NO_PHASE, length);
+                m_writer.Compute(FORWARD_PHASE, length, true);
             }
             if (m_sums[bucket] > 0) // there was an iteration before
             {
                 m_writer.Await(m_sums[bucket]);
-                m_writer.Compute(NO_PHASE, *m_graph.m_buckets[bucket].update);
+                m_writer.Compute(UPDATE_PHASE, *m_graph.m_buckets[bucket].update, true);
             }
             length = m_graph.m_buckets[bucket].forward;
         }
@@ -108,7 +108,7 @@ class BucketGraph::Source : public QueuedSource
         const auto advance = [&](Time to) {
             if (to > passed)
             {
-                m_writer.Compute(to == whole ? BACKWARD_PHASE : NO_PHASE, to - passed);
+                m_writer.Compute(BACKWARD_PHASE, to - passed, to < whole);
                 passed = to;
             }
         };

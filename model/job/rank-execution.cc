@@ -267,8 +267,9 @@ RankExecution::Occupy(Time time)
 void
 RankExecution::EndCompute(uint64_t id)
 {
-    const std::string& phase = m_graph->GetNames()[m_tasks.at(id).task->name];
-    if (!phase.empty())
+    const auto& task = m_tasks.at(id).task;
+    const std::string& phase = m_graph->GetNames()[task->name];
+    if (!phase.empty() && !task->isPart)
     {
         NS_LOG_LOGIC("rank " << m_rank << " ends " << phase);
         m_phaseIsOpen = false;

@@ -86,3 +86,17 @@ def test_a_length_comes_from_the_option(program, tmp_path):
     assert "2 ranks, " in program("training-job", *options, "--sequence=64").stdout
     refused = program("training-job", *options).stderr
     assert "no max_position_embeddings (allowed: with --sequence=N, " in refused
+
+
+@pytest.mark.parametrize("priority", ["none", "layer"])
+def test_each_part_of_the_critical_path_has_a_name(priority):
+    job = dt.TrainingJob(
+        workload="resnet50", ranks=4, iterations=1, gradient_priority=priority, rate="25Gbps"
+    ).run()
+    parts = {part["task"]: part["time_s"] for part in job.critical_path["parts"]}
+    assert all(parts)
+    model = dt.TrainingJob(workload="resnet50", ranks=1, iterations=1).run().critical_path["parts"]
+    alone = {part["task"]: part["time_s"] for part in model}
+    assert parts["backward"] <= alone["backward"] * (1 + 1e-9)
+    assert sum(parts.values()) == pytest.approx(job.critical_path["time_s"], rel=1e-9)
+    assert priority == "none" or parts["update"] < alone["update"]
