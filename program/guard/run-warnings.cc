@@ -328,9 +328,10 @@ GetWarnings(const Cluster& cluster)
     warnings.insert(warnings.end(), ofTransport.begin(), ofTransport.end());
     AddRepeats(warnings, cluster);
     AddIdleAttributes(warnings);
-    if (RepeatedRuns::IsOne() && HasRandomLosses(cluster.GetOptions()))
+    const std::string option = RepeatedRuns::GetOptionOfOne();
+    if (!option.empty() && HasRandomLosses(cluster.GetOptions()))
     {
-        warnings.push_back("losses are random, and this is one seed of them (see --runs)");
+        warnings.push_back("losses are random, and this is one seed of them (see " + option + ")");
     }
     MergeWarnings(warnings, cluster.GetWarnings());
     return warnings;

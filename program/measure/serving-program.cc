@@ -10,6 +10,7 @@
 #include "engine/fabric-border.h"
 #include "guard/progress-line.h"
 #include "guard/run-warnings.h"
+#include "options/run-title.h"
 #include "serving/serving-summary.h"
 
 #include "ns3/cluster-command-line.h"
@@ -405,7 +406,7 @@ RunDisaggregatedServing(const std::vector<std::string>& arguments)
     if (prints)
     {
         std::printf("%s, %zu requests; %llu x %llu GPUs for prompts, %llu x %llu for answers; %s, "
-                    "%s\n%s",
+                    "%s%s\n%s",
                     setting.model.c_str(),
                     requests.size(),
                     static_cast<unsigned long long>(setting.prefill),
@@ -414,6 +415,7 @@ RunDisaggregatedServing(const std::vector<std::string>& arguments)
                     static_cast<unsigned long long>(setting.decodeTensor),
                     clusterOptions.topology.c_str(),
                     FormatRate(clusterOptions.rate).c_str(),
+                    DescribeDeviations(clusterOptions).c_str(),
                     FormatNotes(cluster.GetNotes()).c_str());
     }
     GuardedRun run(cluster);

@@ -53,10 +53,10 @@ RepeatedRuns::~RepeatedRuns()
     g_latest = nullptr;
 }
 
-bool
-RepeatedRuns::IsOne()
+std::string
+RepeatedRuns::GetOptionOfOne()
 {
-    return g_latest && g_latest->m_count == 1;
+    return !g_latest ? "--RngRun" : g_latest->m_count == 1 ? "--runs" : "";
 }
 
 uint64_t

@@ -48,8 +48,8 @@ class RepeatedRuns
     /** @return number of runs */
     uint64_t GetCount() const;
 
-    /** @return whether the program has this option, and makes one run */
-    static bool IsOne();
+    /** @return the option that asks for more runs, if the program makes one; otherwise empty */
+    static std::string GetOptionOfOne();
 
     /**
      * Calls work once for each run, with ns-3's run number set. The number is that of the first run

@@ -7,6 +7,7 @@
 #include "shared-program.h"
 
 #include "guard/run-warnings.h"
+#include "options/run-title.h"
 #include "run/algorithm-advice.h"
 #include "shared-run.h"
 #include "shared/shared-results.h"
@@ -234,7 +235,8 @@ RunSharedCluster(const std::vector<std::string>& arguments)
     {
         std::cout << run.jobs.size() << " jobs on " << run.cluster.ranks << " hosts, "
                   << run.cluster.topology << ", " << FormatRate(run.cluster.rate) << ", "
-                  << run.cluster.transport << ", " << run.cluster.algorithm << "\n"
+                  << run.cluster.transport << ", " << run.cluster.algorithm
+                  << DescribeDeviations(run.cluster) << "\n"
                   << FormatNotes(shared.notes) << std::flush;
     }
     std::vector<double> times;

@@ -100,3 +100,15 @@ def test_each_part_of_the_critical_path_has_a_name(priority):
     assert parts["backward"] <= alone["backward"] * (1 + 1e-9)
     assert sum(parts.values()) == pytest.approx(job.critical_path["time_s"], rel=1e-9)
     assert priority == "none" or parts["update"] < alone["update"]
+
+
+def test_titles_of_serving_and_of_shared_clusters_name_deviations(program, tmp_path):
+    jobs = tmp_path / "jobs.toml"
+    jobs.write_text('[[job]]\nname = "a"\nworkload = "resnet50"\nranks = 2\n', encoding="ascii")
+    for name, options in {
+        "shared-cluster": [f"--jobs={jobs}", "--ranks=4"],
+        "disaggregated-serving": ["--count=2"],
+    }.items():
+        text = program(name, *options, "--loss=0.0001", "--path=adaptive", "--RngRun=3").stdout
+        assert text.splitlines()[0].endswith(", loss 0.0001, path adaptive, run 3")
+        assert "warning: losses are random, and this is one seed of them (see --RngRun)" in text
