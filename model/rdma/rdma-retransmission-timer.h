@@ -97,7 +97,10 @@ class RdmaRetransmissionTimer
      */
     void Measure(int64_t sentAt, int64_t now);
 
-    /** @return whether a packet sent at this time is later than the expiry that resent it */
+    /**
+     * @param sentAt when a packet was sent that is acknowledged now, ps
+     * @return whether that was after the expiry that resent it
+     */
     bool IsAnswer(int64_t sentAt) const
     {
         return m_expiries > 0 && sentAt >= m_progress;
