@@ -7,8 +7,6 @@
 #include "fabric/port-growth.h"
 
 #include <cstddef>
-#include <type_traits>
-#include <vector>
 
 namespace ns3::training
 {
@@ -16,14 +14,39 @@ namespace ns3::training
 namespace
 {
 
-/** @return all counts of a port */
-std::vector<uint64_t>
-GetCounts(const PortCounters& counters)
+/**
+ * Calls a function for every count of ports; peaks are no counts.
+ * @param visit gets a reference to the count of each
+ * @param counters of the ports
+ */
+template <class Visit, class... Counters>
+void
+ForEachCount(const Visit& visit, Counters&... counters)
 {
-    std::vector<uint64_t> counts;
-    ForEachCount(counters,
-                 [&](const auto& count) { counts.push_back(static_cast<uint64_t>(count)); });
-    return counts;
+    visit(counters.transmittedFrames...);
+    visit(counters.transmittedBytes...);
+    visit(counters.receivedFrames...);
+    visit(counters.receivedBytes...);
+    visit(counters.lostFrames...);
+    visit(counters.lostBytes...);
+    visit(counters.droppedFrames...);
+    visit(counters.droppedBytes...);
+    visit(counters.markedFrames...);
+    visit(counters.pausesSent...);
+    visit(counters.pausesReceived...);
+    visit(counters.duplicatedFrames...);
+    visit(counters.trimmedFrames...);
+    for (std::size_t i = 0; i < PRIORITIES; i++)
+    {
+        visit(counters.byPriority[i].transmittedFrames...);
+        visit(counters.byPriority[i].transmittedBytes...);
+        visit(counters.byPriority[i].droppedFrames...);
+        visit(counters.byPriority[i].markedFrames...);
+        visit(counters.byPriority[i].pausedTime...);
+        visit(counters.byPriority[i].answerFrames...);
+        visit(counters.byPriority[i].losslessDrops...);
+        visit(counters.byPriority[i].pauseStorms...);
+    }
 }
 
 } // namespace
@@ -31,12 +54,8 @@ GetCounts(const PortCounters& counters)
 PortCounters
 GetGrowth(const PortCounters& before, const PortCounters& after)
 {
-    const std::vector<uint64_t> old = GetCounts(before);
     PortCounters growth = after;
-    std::size_t next = 0;
-    ForEachCount(growth, [&](auto& count) {
-        count -= static_cast<std::remove_reference_t<decltype(count)>>(old[next++]);
-    });
+    ForEachCount([](auto& count, const auto& old) { count -= old; }, growth, before);
     growth.peakQueueBytes = 0;
     for (PriorityCounters& ofClass : growth.byPriority)
     {
@@ -48,17 +67,15 @@ GetGrowth(const PortCounters& before, const PortCounters& after)
 void
 Grow(PortCounters& counters, const PortCounters& growth)
 {
-    const std::vector<uint64_t> added = GetCounts(growth);
-    std::size_t next = 0;
-    ForEachCount(counters, [&](auto& count) {
-        count += static_cast<std::remove_reference_t<decltype(count)>>(added[next++]);
-    });
+    ForEachCount([](auto& count, const auto& added) { count += added; }, counters, growth);
 }
 
 bool
 HasEqualCounts(const PortCounters& one, const PortCounters& other)
 {
-    return GetCounts(one) == GetCounts(other);
+    bool areEqual = true;
+    ForEachCount([&](const auto& a, const auto& b) { areEqual &= a == b; }, one, other);
+    return areEqual;
 }
 
 bool

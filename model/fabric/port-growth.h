@@ -16,42 +16,6 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-fabric
- * Calls a function for every count of a port; peaks are no counts.
- * @param counters of the port
- * @param visit gets a reference to the count
- */
-template <class Counters, class Visit>
-void
-ForEachCount(Counters& counters, const Visit& visit)
-{
-    visit(counters.transmittedFrames);
-    visit(counters.transmittedBytes);
-    visit(counters.receivedFrames);
-    visit(counters.receivedBytes);
-    visit(counters.lostFrames);
-    visit(counters.lostBytes);
-    visit(counters.droppedFrames);
-    visit(counters.droppedBytes);
-    visit(counters.markedFrames);
-    visit(counters.pausesSent);
-    visit(counters.pausesReceived);
-    visit(counters.duplicatedFrames);
-    visit(counters.trimmedFrames);
-    for (auto& ofClass : counters.byPriority)
-    {
-        visit(ofClass.transmittedFrames);
-        visit(ofClass.transmittedBytes);
-        visit(ofClass.droppedFrames);
-        visit(ofClass.markedFrames);
-        visit(ofClass.pausedTime);
-        visit(ofClass.answerFrames);
-        visit(ofClass.losslessDrops);
-        visit(ofClass.pauseStorms);
-    }
-}
-
-/**
- * @ingroup distributed-training-fabric
  * @param before counters of a port
  * @param after counters of the same port later
  * @return what has been added to the counts; peaks are 0
