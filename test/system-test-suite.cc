@@ -121,6 +121,39 @@ TestRingTime()
     }
 }
 
+/**
+ * The two trees send 2S bytes from each inner rank, also if leaves could run ahead, and the last
+ * segment passes up and down all links on its way.
+ */
+void
+TestTreeTime()
+{
+    constexpr uint64_t BYTES = 64 << 20;
+    const double goodput = 12.5e9 * 4096 / (4096 + 82);
+    for (const auto& [ranks, levels] :
+         {std::pair(4, 2), {5, 3}, {6, 3}, {8, 3}, {16, 4}, {32, 5}, {64, 6}})
+    {
+        for (const Time delay : {NanoSeconds(500), MicroSeconds(100)})
+        {
+            for (const std::string control : {"none", "dcqcn"})
+            {
+                ClusterOptions options = MakeOptions(ranks, "rdma", "single-switch");
+                options.algorithm = "double-binary-tree";
+                options.congestionControl = control;
+                options.delay = delay;
+                const double time =
+                    Measure(options, CollectiveOperation::ALL_REDUCE, BYTES).seconds;
+                const double expected = 2 * BYTES / goodput + 4 * levels * delay.GetSeconds();
+                NS_TEST_EXPECT_MSG_EQ_TOL(time / expected,
+                                          1,
+                                          0.05,
+                                          ranks << " ranks, " << control << ", "
+                                                << delay.As(Time::US));
+            }
+        }
+    }
+}
+
 /** One rank, empty vectors, more than 4 GiB: no special cases. */
 void
 TestExtremeSize()
@@ -762,6 +795,7 @@ const Suite g_suite(
     "system",
     Duration::EXTENSIVE,
     {{"ring all-reduce takes its closed form, within 1 %", TestRingTime},
+     {"double binary tree takes 2S, within 5 %", TestTreeTime},
      {"one rank, 0 bytes, more than 4 GiB", TestExtremeSize},
      {"real payload is exact, with and without loss", TestRealPayload},
      {"real payload is exact with every algorithm", TestEveryAlgorithm},

@@ -64,6 +64,59 @@ TestTopologyFileRun()
     }
 }
 
+/** @return time of an all-reduce of 1 MiB, s */
+double
+MeasureMebibyte(const ClusterOptions& options)
+{
+    double seconds = 0;
+    {
+        const Cluster cluster(options);
+        GuardedRun run(cluster);
+        seconds =
+            MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 1 << 20, false, 1)
+                .seconds;
+    }
+    Simulator::Destroy();
+    return seconds;
+}
+
+/**
+ * A host is its router if the link between them is fast: ASTRA-sim's own number (astra-sim,
+ * tests/rt_template/refs, 8 NPUs in a ring), and steps of a ring over one link each.
+ */
+void
+TestHostLinks()
+{
+    ClusterOptions options;
+    options.ranks = 8;
+    options.topology = "astra-network:" + WriteFile("ring.yml",
+                                                    "topology: [Ring]\nnpus_count: [8]\n"
+                                                    "bandwidth: [50]\nlatency: [500]\n");
+    options.algorithm = "per-dimension:all-reduce=ring,sizes=8,splits=4,active=1";
+    options.hostLatency = NanoSeconds(10);
+    options.attributes["ns3::training::ScheduledCommunicator::ReduceRate"] = "133333333333bps";
+    NS_TEST_EXPECT_MSG_EQ_TOL(MeasureMebibyte(options), 117.78e-6, 0.015 * 117.78e-6, "ASTRA-sim");
+
+    ClusterOptions ring;
+    ring.ranks = 8;
+    ring.algorithm = "ring";
+    ring.congestionControl = "none";
+    ring.rate = DataRate("100Gbps");
+    // Two ways around give the host 200 Gbit/s. Each of 14 steps passes a router and two such
+    // links.
+    ring.topology = "ring:8";
+    const double slow = MeasureMebibyte(ring);
+    ring.topology = "ring:8,host-rate=100Tbps";
+    const double fast = MeasureMebibyte(ring);
+    const double line = 131072 / (12.5e9 * 4096 / (4096 + 82));
+    NS_TEST_EXPECT_MSG_EQ_TOL(fast / (14 * (line + 502e-9)), 1, 0.01, "host-rate");
+    NS_TEST_EXPECT_MSG_EQ_TOL((slow - fast) / (14 * 2 * (4096 + 82) * 40e-12), 1, 0.03, "sum");
+    options.topology = "astra-network:" + WriteFile("fast.yml",
+                                                    "topology: [FullyConnected]\nnpus_count: [8]\n"
+                                                    "bandwidth: [900]\nlatency: [100]\n");
+    NS_TEST_EXPECT_MSG_GT(MeasureMebibyte(options), 0, "at most 100 Tbit/s");
+}
+
 std::vector<Case>
 MakeCases()
 {
@@ -78,6 +131,7 @@ MakeCases()
         cases.push_back({"all-reduce on " + spec, [spec] { TestEveryTopology(spec, 16); }});
     }
     cases.push_back({"all-reduce on topologies from files", TestTopologyFileRun});
+    cases.push_back({"hosts with fast links to their routers", TestHostLinks});
     return cases;
 }
 

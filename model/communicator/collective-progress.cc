@@ -8,6 +8,8 @@
 
 #include "ns3/abort.h"
 
+#include <algorithm>
+
 namespace ns3::training
 {
 
@@ -27,14 +29,27 @@ CollectiveProgress::CollectiveProgress(std::shared_ptr<const CollectiveSchedule>
         m_store.emplace(m_layout, rank, tensor->values);
     }
     m_complete.resize(m_left);
-    const uint32_t count = m_schedule->GetStoredActions(rank);
-    for (uint32_t segment = 0; segment < m_schedule->segments; segment++)
+    const uint32_t segments = m_schedule->segments;
+    const uint32_t window = m_schedule->window > 0 ? m_schedule->window : segments;
+    if (window < segments)
     {
-        for (uint32_t root : m_schedule->GetRoots(rank))
-        {
-            m_ready.push_back(segment * count + root);
-        }
+        m_leftOfSegment.assign(segments, m_schedule->GetStoredActions(rank));
     }
+    for (uint32_t i = 0; i < std::min(window, segments); i++)
+    {
+        BeginSegment();
+    }
+}
+
+void
+CollectiveProgress::BeginSegment()
+{
+    const uint32_t begin = m_begunSegments * m_schedule->GetStoredActions(m_rank);
+    for (uint32_t root : m_schedule->GetRoots(m_rank))
+    {
+        m_ready.push_back(begin + root);
+    }
+    m_begunSegments++;
 }
 
 std::optional<uint32_t>
@@ -90,6 +105,11 @@ CollectiveProgress::Complete(uint32_t index)
         {
             m_ready.push_back(begin + next);
         }
+    }
+    if (!m_leftOfSegment.empty() && --m_leftOfSegment[index / count] == 0 &&
+        m_begunSegments < m_schedule->segments)
+    {
+        BeginSegment();
     }
 }
 

@@ -36,7 +36,7 @@ class CollectiveProgress
 {
   public:
     /**
-     * Makes the first actions of all segments ready.
+     * Makes the first actions of all segments ready, or of those in the schedule's window.
      * @param schedule of the collective
      * @param rank this rank
      * @param tensor this rank's vector
@@ -148,16 +148,20 @@ class CollectiveProgress
     std::optional<std::string> DescribeMissing() const;
 
   private:
+    void BeginSegment();
+
     std::shared_ptr<const CollectiveSchedule> m_schedule;
     uint32_t m_rank;
     Ptr<Tensor> m_tensor;
     ByteMatrix m_matrix;
     ChunkLayout m_layout;
-    std::optional<ChunkStore> m_store; // real payload
-    std::vector<bool> m_complete;      // per action
-    std::set<uint32_t> m_busy;         // actions in progress: sends, hops, additions
-    std::deque<uint32_t> m_ready;      // actions to start now
-    uint64_t m_left;                   // incomplete actions
+    std::optional<ChunkStore> m_store;     // real payload
+    std::vector<bool> m_complete;          // per action
+    std::set<uint32_t> m_busy;             // actions in progress: sends, hops, additions
+    std::deque<uint32_t> m_ready;          // actions to start now
+    uint64_t m_left;                       // incomplete actions
+    uint32_t m_begunSegments{0};           // those whose first actions are, or were, ready
+    std::vector<uint32_t> m_leftOfSegment; // incomplete actions of each; none: no window
 };
 
 } // namespace ns3::training

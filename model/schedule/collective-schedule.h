@@ -53,7 +53,9 @@ namespace ns3::training
  *
  * *Segments.* With `segments` m, each chunk is cut into m segments, and the whole graph is executed
  * once per segment; the steps of segment i are i later. So any algorithm can be pipelined without
- * additional code.
+ * additional code. With a `window` w, a rank starts w segments, and another one with each that is
+ * complete at this rank: so leaves of a tree do not run ahead, like NCCL's connections, whose slots
+ * are few.
  */
 class CollectiveSchedule : public CollectiveChunks
 {
@@ -64,6 +66,7 @@ class CollectiveSchedule : public CollectiveChunks
 
     std::string algorithm; ///< name of its algorithm
     uint32_t segments{1};  ///< segments per chunk, for pipelining
+    uint32_t window{0};    ///< segments that a rank has begun and not completed; 0: any number
     bool stepwise{false};  ///< whether each rank takes one step after the other, see above
     uint32_t protocol{0};  ///< of NCCL, an index of GetProtocols()
 

@@ -247,6 +247,7 @@ ReadScheduleJson(const std::string& text, const std::string& name)
                          "root",
                          "chunks",
                          "segments",
+                         "window",
                          "proto",
                          "rotation",
                          "order",
@@ -266,6 +267,7 @@ ReadScheduleJson(const std::string& text, const std::string& name)
     schedule.root = reader.GetNumber("root", "0", 0, ranks - 1);
     schedule.chunks = reader.GetNumber("chunks", "", 1, MAX_CHUNKS);
     schedule.segments = reader.GetNumber("segments", "1", 1, CollectiveSchedule::MAX_MESSAGES);
+    schedule.window = reader.GetNumber("window", "0", 0, CollectiveSchedule::MAX_MESSAGES);
     schedule.protocol = reader.GetChoice("proto", "Simple", CollectiveSchedule::GetProtocols());
     schedule.Resize(ranks);
     if (const uint32_t rotation = reader.GetChoice("rotation", "none", ROTATIONS))
@@ -323,6 +325,7 @@ WriteScheduleJson(const CollectiveSchedule& schedule)
         << ",\n  \"algorithm\": " << QuoteJson(schedule.algorithm)
         << ",\n  \"ranks\": " << schedule.GetSize() << ",\n  \"root\": " << schedule.root
         << ",\n  \"chunks\": " << schedule.chunks << ",\n  \"segments\": " << schedule.segments
+        << (schedule.window == 0 ? "" : ",\n  \"window\": " + std::to_string(schedule.window))
         << (schedule.protocol == 0
                 ? ""
                 : ",\n  \"proto\": " +

@@ -26,6 +26,9 @@ namespace ns3::training
 namespace
 {
 
+/// An NPU of ASTRA-sim has its links itself, so the way to its router takes next to no time.
+constexpr uint64_t HOST_FACTOR = 64;
+
 /**
  * Adds the links between the NPUs of a row.
  * @param first NPU of the row
@@ -91,6 +94,7 @@ BuildAstraNetwork(const TopologyRequest& request, TopologyGraph& graph)
         stride *= dimension.size;
     }
     contents.hostsForward = true; // those of several switches as those of rings
+    contents.hostFactor = HOST_FACTOR;
     contents.shape.groupSize = dimensions.size() > 1 ? dimensions[0].size : 1;
     BuildFromContents(contents, graph);
 }

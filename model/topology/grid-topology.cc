@@ -15,7 +15,9 @@
 #include "topology-builder.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -87,7 +89,10 @@ AddGrid(TopologyGraph& graph, const std::vector<GridDimension>& dimensions)
 }
 
 void
-AddHostsOfGrid(TopologyGraph& graph, const DataRate& initial, uint32_t rails)
+AddHostsOfGrid(TopologyGraph& graph,
+               const DataRate& initial,
+               uint32_t rails,
+               const std::optional<DataRate>& hostRate)
 {
     std::vector<uint64_t> rates(graph.GetNodes(), 0);
     for (const auto& link : graph.links)
@@ -97,11 +102,11 @@ AddHostsOfGrid(TopologyGraph& graph, const DataRate& initial, uint32_t rails)
     }
     for (uint32_t host = 0; host < graph.hosts; host++)
     {
-        const uint64_t rate = rates[graph.hosts + host];
+        const uint64_t sum = rates[graph.hosts + host];
+        const DataRate rate = hostRate.value_or(sum > 0 ? DataRate(sum) : initial);
         for (uint32_t rail = 0; rail < rails; rail++)
         {
-            graph.links.push_back(
-                {host, graph.hosts + host, rate > 0 ? DataRate(rate) : initial, NanoSeconds(1)});
+            graph.links.push_back({host, graph.hosts + host, rate, NanoSeconds(1)});
             graph.links.back().internal = true;
         }
     }
@@ -133,7 +138,12 @@ Build(const TopologyRequest& request,
         dimensions.push_back({side, kind, request.rate, request.delay});
     }
     AddGrid(graph, dimensions);
-    AddHostsOfGrid(graph, request.rate);
+    std::optional<DataRate> hostRate;
+    if (request.keys.Has("host-rate"))
+    {
+        hostRate = request.keys.GetRate("host-rate");
+    }
+    AddHostsOfGrid(graph, request.rate, 1, hostRate);
 }
 
 /** @return the given sides, or the sides of a near square */
@@ -172,25 +182,35 @@ BuildRing(const TopologyRequest& request, TopologyGraph& graph)
     Build(request, sides, GridDimension::Kind::RING, graph);
 }
 
+/** @return the keys of all grids */
+std::vector<Key>
+MakeGridKeys()
+{
+    return {MakeRateKey("host-rate",
+                        "",
+                        "rate of the link between a host and its router; by default the sum of the "
+                        "router's other links")};
+}
+
 const Registry<TopologyBuilder>::Entry g_torus(
     "torus",
     {"grid of forwarding nodes in row-major order, with a ring per dimension; a side of 2 has one "
      "link",
-     {},
+     MakeGridKeys(),
      &BuildTorus,
      MakeSidesValue("sides of any number of dimensions; by default a near square")});
 
 const Registry<TopologyBuilder>::Entry g_mesh(
     "mesh",
     {"a torus without the links from last to first",
-     {},
+     MakeGridKeys(),
      &BuildMesh,
      MakeSidesValue("sides of any number of dimensions; by default a near square")});
 
 const Registry<TopologyBuilder>::Entry g_ring(
     "ring",
     {"a torus of one dimension",
-     {},
+     MakeGridKeys(),
      &BuildRing,
      MakeSidesValue("one side, such as 8; by default as many nodes as ranks")});
 

@@ -10,6 +10,7 @@
 #include "topology-graph.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace ns3::training
@@ -47,14 +48,18 @@ void AddGrid(TopologyGraph& graph, const std::vector<GridDimension>& dimensions)
 /**
  * @ingroup distributed-training-helper
  *
- * Links each host to its router. The link has a delay of 1 ns and the sum of the rates of all other
- * links of the router.
+ * Links each host to its router. The link has a delay of 1 ns and, unless it is given, the sum of
+ * the rates of all other links of the router.
  *
  * @param graph a graph complete except for these links; switch h is the router of host h
  * @param initial link rate if a router has no other link
  * @param rails number of links from each host to its router
+ * @param hostRate rate of these links; none: the sum
  */
-void AddHostsOfGrid(TopologyGraph& graph, const DataRate& initial, uint32_t rails = 1);
+void AddHostsOfGrid(TopologyGraph& graph,
+                    const DataRate& initial,
+                    uint32_t rails = 1,
+                    const std::optional<DataRate>& hostRate = {});
 
 /**
  * @ingroup distributed-training-helper

@@ -12,6 +12,14 @@
 namespace ns3::training
 {
 
+namespace
+{
+
+/// The highest rate that FileContents::hostFactor makes, bit/s: that of LINK_RATES.
+constexpr uint64_t HOST_RATE_LIMIT = 100'000'000'000'000;
+
+} // namespace
+
 void
 BuildFromContents(const FileContents& contents, TopologyGraph& graph)
 {
@@ -81,7 +89,9 @@ BuildFromContents(const FileContents& contents, TopologyGraph& graph)
     }
     for (const auto& [owner, router] : routers)
     {
-        graph.links.push_back({owner, router, DataRate(rates[router]), NanoSeconds(1)});
+        const uint64_t sum = rates[router];
+        const uint64_t rate = std::max(sum, std::min(contents.hostFactor * sum, HOST_RATE_LIMIT));
+        graph.links.push_back({owner, router, DataRate(rate), NanoSeconds(1)});
         graph.links.back().internal = true;
     }
 }

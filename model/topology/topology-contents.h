@@ -37,7 +37,9 @@ struct FileContents
     std::vector<uint32_t> scaleUpSwitches; ///< switches that join the GPUs of a server
     TopologyShape shape;                   ///< properties
     bool hostsForward{false};              ///< whether hosts with several links forward
-    std::vector<FileLink> links;           ///< in the order of the file
+    uint64_t hostFactor{
+        1}; ///< rate between a forwarding host and its router over that of its links
+    std::vector<FileLink> links; ///< in the order of the file
 };
 
 /**

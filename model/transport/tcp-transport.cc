@@ -7,13 +7,13 @@
 #include "tcp-transport.h"
 
 #include "fabric/endpoint-address.h"
+#include "transport/tcp-sender-socket.h"
 
 #include "ns3/host-device.h"
 #include "ns3/inet-socket-address.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
-#include "ns3/tcp-socket-base.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/uinteger.h"
 
@@ -170,8 +170,12 @@ void
 TcpTransport::Open(const Key& key, Sender& sender)
 {
     const PortPair& portPair = GetConnections(key.first)[key.second];
-    sender.socket = CreateSocket();
-    sender.buffer = DynamicCast<TcpSocketBase>(sender.socket)->GetTxBuffer();
+    {
+        const AttributeDefaults defaults(m_socketAttributes); // as CreateSocket()
+        const auto socket = TcpSenderSocket::Create(m_node);
+        sender.socket = socket;
+        sender.buffer = socket->GetTxBuffer();
+    }
     UintegerValue segment;
     sender.socket->GetAttribute("SegmentSize", segment);
     sender.unit = std::min<uint64_t>(segment.Get(), sender.buffer->MaxBufferSize());

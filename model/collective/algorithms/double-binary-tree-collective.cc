@@ -17,7 +17,12 @@
 
 #include "collective/tree-phases.h"
 
+#include "ns3/shortest-paths.h"
+#include "ns3/topology-graph.h"
+
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 namespace ns3::training
@@ -56,6 +61,30 @@ AddRoot(uint32_t root, uint32_t top, const PhaseTree& below)
     return tree;
 }
 
+/**
+ * If leaves ran ahead, messages of both trees would collide at inner ranks.
+ * @param steps of a segment
+ * @return segments on their way that keep all links busy: in each step a segment waits as long as
+ *         it is sent, among the four that share a link, and passes the network
+ */
+uint32_t
+GetWindow(const CollectiveRequest& request, uint32_t steps)
+{
+    constexpr double SHARED_BITS = 4 * 8 * (128 << 10); // as GetPipelineSegments()
+    double segments = 2;
+    if (request.topology)
+    {
+        uint64_t rate = 0;
+        for (const auto& link : request.topology->links)
+        {
+            rate = std::max(rate, link.rate.GetBitRate());
+        }
+        const Time delay = ShortestPaths(*request.topology).GetDiameter(request.topology->hosts);
+        segments += 2 * delay.GetSeconds() * static_cast<double>(rate) / SHARED_BITS;
+    }
+    return static_cast<uint32_t>(std::ceil(steps * segments));
+}
+
 void
 BuildDoubleBinaryTree(const CollectiveRequest& request, CollectiveSchedule& schedule)
 {
@@ -82,8 +111,9 @@ BuildDoubleBinaryTree(const CollectiveRequest& request, CollectiveSchedule& sche
         }
         if (request.operation != Operation::REDUCE)
         {
-            AddTreeBroadcast(schedule, trees[half], half, step, half);
+            step = AddTreeBroadcast(schedule, trees[half], half, step, half);
         }
+        schedule.window = GetWindow(request, step);
     }
 }
 

@@ -35,6 +35,9 @@ namespace
 
 using Operation = CollectiveOperation;
 
+/// Segments on their way over a connection: NCCL_STEPS.
+constexpr uint32_t CONNECTION_SLOTS = 8;
+
 /** @return whether the request runs trees */
 bool
 UsesTrees(const CollectiveRequest& request)
@@ -195,8 +198,9 @@ BuildTrees(const CollectiveRequest& request, const NcclGraph& graph, CollectiveS
     {
         const auto parents = JoinServers(graph, request.ranks, i % count, i >= count);
         const PhaseTree tree = MakeTree(ranks, parents);
-        const uint32_t step = AddTreeReduce(schedule, tree, i, 0, i);
-        AddTreeBroadcast(schedule, tree, i, step, i);
+        const uint32_t up = AddTreeReduce(schedule, tree, i, 0, i);
+        const uint32_t steps = AddTreeBroadcast(schedule, tree, i, up, i);
+        schedule.window = std::max(schedule.window, CONNECTION_SLOTS * steps);
     }
 }
 
