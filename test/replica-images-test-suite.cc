@@ -249,6 +249,7 @@ TestRefusals()
         {[](O o) { o.cluster.background = "random"; }, "other traffic uses the network"},
         {[](O o) { o.payload = "real"; }, "a real payload has numbers of all ranks"},
         {[](O o) { o.results = MakePath("images.sqlite"); }, "files have records of all ranks"},
+        {[](O o) { o.cluster.buffer = 560000; }, "its memory may not do for all replicas"},
         {[](O o) { o.cluster.algorithm = "recursive-doubling"; },
          "in the all-reduce of 8 ranks by "},
         {[](O o) { o.cluster.algorithm = "double-binary-tree"; },
