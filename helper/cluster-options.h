@@ -9,6 +9,7 @@
 
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
+#include "ns3/rank-images.h"
 #include "ns3/topology-builder.h"
 
 #include <cstdint>
@@ -52,6 +53,7 @@ struct ClusterOptions
     std::vector<std::string> faults;       ///< see FaultPlan
     Time rerouteDelay{MilliSeconds(1)};    ///< from a link failure to new routes
     std::string path{"ecmp"};              ///< path choice of switches; see SwitchDevice
+    RankImages images;                     ///< ranks that are not simulated; no option
     std::string steadyState{"skip"};       ///< skip, verify or simulate; see SteadyState
     std::string pcap;                      ///< prefix of capture files; empty: no capture
     std::string portPairs{"turns"};        ///< use of port pairs: turns or stripe

@@ -151,6 +151,15 @@ Cluster::InstallFabric()
         helper.SetPartition(PartitionBySwitch(*m_topology, GetRanks(), processes));
         Processes::Start();
     }
+    else if (m_options.images.GetCount() > 1)
+    {
+        std::vector<uint32_t> imageOf(m_topology->GetNodes(), 0);
+        for (uint32_t rank = 0; rank < GetRanks(); rank++)
+        {
+            imageOf[rank] = m_options.images.GetImage(rank);
+        }
+        helper.SetPartition(std::move(imageOf)); // only image 0 is in this process
+    }
     helper.SetRoutedHosts(GetHosts());
     m_fabric = helper.Install(*m_topology);
     EcnMarking::Limit(m_attributes, m_fabric);

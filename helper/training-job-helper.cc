@@ -200,6 +200,12 @@ TrainingJobHelper::SetReplays(const Cluster& cluster,
                 continue;
             }
             const auto group = graph.GetGroup(index, rank);
+            if (!std::all_of(group.begin(), group.end(), [&](uint32_t member) {
+                    return cluster.IsLocal(places.empty() ? member : places[member]);
+                }))
+            {
+                continue; // some ranks are images, which do not start
+            }
             auto& replay = replays[group.front()];
             if (!replay)
             {
@@ -292,7 +298,8 @@ TrainingJobHelper::Install(const Cluster& cluster,
     {
         isLocal.push_back(rank < ranks && cluster.IsLocal(places.empty() ? rank : places[rank]));
     }
-    const auto meetings = std::make_shared<TaskMeetings>(*graph, std::move(isLocal));
+    const auto meetings =
+        std::make_shared<TaskMeetings>(*graph, std::move(isLocal), cluster.GetOptions().images);
     ApplicationContainer applications;
     for (uint32_t rank = 0; rank < ranks; rank++)
     {

@@ -70,7 +70,7 @@ struct MutationTestCase
                 scenarios.push_back({steady, seed, std::move(expected), test.skippedHops});
             }
         }
-        for (std::size_t i = 0; i < 3; i++) // these have parts of all kinds
+        for (std::size_t i = 0; i < 4; i++) // these have parts of all kinds
         {
             const Scenario& scenario = scenarios[i];
             SteadyStateTestCase test{scenario.steady};

@@ -184,7 +184,7 @@ struct SteadyStateTestCase
     uint64_t skippedHops{0};
 };
 
-/** @return clusters with and without steady states; the first three have parts of all kinds */
+/** @return clusters with and without steady states; the first four have parts of all kinds */
 inline std::vector<SteadyCase>
 MakeSteadyCases()
 {
@@ -197,6 +197,9 @@ MakeSteadyCases()
     using O = ClusterOptions&;
     add("two ranks", true, [](O o) { o.ranks = 2; });
     add("queue pairs in turns", true, [](O o) { o.queuePairs = 3; });
+    add("credits", true, [](O o) {
+        o.attributes["ns3::training::SwitchDevice::FlowControl"] = "credit";
+    });
     add("a fat tree", true, [](O o) { o.topology = "fat-tree:k=4"; });
     add("a switch", true, [](O) {});
     add("a torus whose hosts are faster than its links", false, [](O o) {
@@ -213,6 +216,7 @@ MakeSteadyCases()
     add("selective repeat", false, [](O o) { o.recovery = "selective-repeat"; });
     add("faults on one link", true, [](O o) { o.faults = {"host5-switch0:loss=0.001"}; });
     add("loss", false, [](O o) { o.loss = 0.0001; });
+    add("flowlets, where there is one path", true, [](O o) { o.path = "flowlet"; });
     add("sprayed packets", false, [](O o) { o.topology = "fat-tree:k=4", o.path = "spray"; });
     add("rates that change with every acknowledgement", false, [](O o) {
         o.congestionControl = "swift";

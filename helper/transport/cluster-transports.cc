@@ -37,7 +37,9 @@ ClusterTransports::PairPorts(const Fabric& fabric, bool hasBackground, uint32_t 
     }
     const auto pair = [&](MessageUse use, uint64_t count) {
         m_portPairs[static_cast<std::size_t>(use)] =
-            std::make_shared<FabricPortPairs>(fabric, static_cast<uint32_t>(count));
+            std::make_shared<FabricPortPairs>(fabric,
+                                              static_cast<uint32_t>(count),
+                                              m_options.images);
     };
     pair(MessageUse::RANKS, m_options.ranks);
     if (hasBackground)

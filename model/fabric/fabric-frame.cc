@@ -115,7 +115,8 @@ Frame::Visit(StateVisitor& visitor)
 {
     static_assert(StateVisitor::IsSize(sizeof(Frame), 192),
                   "a new member: visit it unless it stays, then correct the size");
-    const bool repeats = (kind == FrameKind::ROCE_DATA || kind == FrameKind::ROCE_ACK) &&
+    const bool repeats = (kind == FrameKind::ROCE_DATA || kind == FrameKind::ROCE_ACK ||
+                          kind == FrameKind::CREDIT) &&
                          !payload && !hasTelemetry && !isCopy;
     if (!repeats)
     {

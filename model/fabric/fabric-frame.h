@@ -218,7 +218,8 @@ class alignas(64) Frame : public FrameInTransit, public FrameHeaders
     }
 
     /**
-     * Visits what decides its way. Only data and acknowledgements of RoCE without contents repeat.
+     * Visits what decides its way. Only credits, and data and acknowledgements of RoCE without
+     * contents repeat.
      * @param visitor visits it
      */
     void Visit(StateVisitor& visitor);

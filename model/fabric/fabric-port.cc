@@ -356,6 +356,13 @@ FabricPort::IsIdle(int64_t now) const
     return std::max(m_lineFree, m_peer ? m_peer->m_lineFree : 0) < now - LONG && m_queuedBytes == 0;
 }
 
+/** @return whether nothing but credits makes it differ from a plain port */
+bool
+FabricPort::IsCredited() const
+{
+    return m_credits && !m_tap && m_occupiedUntil == 0 && !m_down && !m_isImpaired;
+}
+
 void
 FabricPort::Visit(StateVisitor& visitor, bool repeats)
 {
@@ -366,11 +373,15 @@ FabricPort::Visit(StateVisitor& visitor, bool repeats)
         visitor.Same({m_counters.transmittedFrames, m_counters.receivedFrames, m_paused});
         return;
     }
-    repeats = repeats && !m_hasPauses && !m_paused && !m_isAtBorder && IsPlain();
+    repeats = repeats && !m_hasPauses && !m_paused && !m_isAtBorder && (IsPlain() || IsCredited());
     visitor.Same({repeats, m_waiting, m_current, m_paused, m_lineFreePending, m_queuedBytes});
     visitor.Time(m_lineFree);
     m_counters.Visit(visitor, repeats);
     VisitClasses(visitor, repeats);
+    if (m_credits)
+    {
+        m_credits->Visit(visitor);
+    }
 }
 
 } // namespace ns3::training

@@ -200,6 +200,7 @@ class alignas(64) FabricPort final : public PortLine
     void Take(Frame* frame);
     void OnPause(const Frame& frame);
     LinkCredits& MakeCredits();
+    bool IsCredited() const;
     void AddCredits(uint8_t priority, int64_t bytes);
 
     std::unique_ptr<LinkCredits> m_credits;  // null: no class has any

@@ -6,6 +6,8 @@
 
 #include "link-credits.h"
 
+#include "state-visitor.h"
+
 namespace ns3::training
 {
 
@@ -36,6 +38,20 @@ LinkCredits::Grant(uint8_t priority, uint64_t held)
     const uint64_t bytes = limit - held - m_granted[priority];
     m_granted[priority] += bytes;
     return bytes;
+}
+
+void
+LinkCredits::Visit(StateVisitor& visitor)
+{
+    static_assert(StateVisitor::IsSize(sizeof(LinkCredits), 208),
+                  "a new member: visit it unless it stays, then correct the size");
+    for (uint8_t priority = 0; priority < PRIORITIES; priority++)
+    {
+        visitor.Same(static_cast<uint64_t>(m_balance[priority]));
+        visitor.Same(m_granted[priority] - m_received[priority]);
+        visitor.Count(m_received[priority]);
+        visitor.Count(m_granted[priority]);
+    }
 }
 
 } // namespace ns3::training

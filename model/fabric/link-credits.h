@@ -15,6 +15,8 @@
 namespace ns3::training
 {
 
+class StateVisitor;
+
 /**
  * @ingroup distributed-training-fabric
  *
@@ -91,6 +93,9 @@ class LinkCredits
      * @return bytes to grant to the peer now
      */
     uint64_t Grant(uint8_t priority, uint64_t held);
+
+    /** @param visitor visits the balances, and what has come and was granted since the start */
+    void Visit(StateVisitor& visitor);
 
   private:
     uint8_t m_sendingClasses{0};

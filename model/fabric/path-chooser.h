@@ -45,10 +45,13 @@ class PathChooser
     /** Clears the state of the path choice. */
     void Clear();
 
-    /** @return whether the frames of a flow always take the same path, while all links are up */
-    bool IsByHash() const
+    /**
+     * @param table of the switch
+     * @return whether the frames of a flow always take the same path, while all links are up
+     */
+    bool IsFixed(const ForwardingTable& table) const
     {
-        return m_isByHash;
+        return m_isByHash || (m_minPorts > 1 && !table.HasChoice());
     }
 
     /**

@@ -114,6 +114,19 @@ SharedBuffer::GetQueueLimit() const
                                                       part(m_configuration.lossyAlpha, 1) / 2);
 }
 
+bool
+SharedBuffer::HasSpaceFor(uint64_t users, bool hasLossy) const
+{
+    if (m_configuration.pausedClasses == 0 && !hasLossy)
+    {
+        return true;
+    }
+    const uint64_t used = m_peak * users;
+    const double alpha = std::min(m_configuration.losslessAlpha, m_configuration.lossyAlpha);
+    return used < m_poolSize &&
+           static_cast<double>(m_peak) < alpha * static_cast<double>(m_poolSize - used);
+}
+
 uint64_t
 SharedBuffer::GetThreshold(double alpha) const
 {

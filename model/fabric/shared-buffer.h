@@ -200,6 +200,14 @@ class SharedBuffer
     /** @param visitor visits what is in use */
     void Visit(StateVisitor& visitor) const;
 
+    /**
+     * @param users number of parts of the network that use the memory at a time, each as much
+     * @param hasLossy whether frames of lossy classes came
+     * @return whether it has had space for them, so that none would be paused or dropped. What
+     *         comes for credits has its own
+     */
+    bool HasSpaceFor(uint64_t users, bool hasLossy) const;
+
     /** @return bytes in use */
     uint64_t GetUsed() const
     {

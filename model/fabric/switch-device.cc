@@ -201,7 +201,7 @@ SwitchDevice::Visit(StateVisitor& visitor)
 {
     static_assert(StateVisitor::IsSize(sizeof(SwitchDevice) - sizeof(Object), 1320),
                   "a new member: visit it unless it stays, then correct the size");
-    VisitQueues(visitor, m_pipeline.IsEmpty() && m_paths.IsByHash() && !HasSinks());
+    VisitQueues(visitor, m_pipeline.IsEmpty() && m_paths.IsFixed(m_table) && !HasSinks());
 }
 
 void

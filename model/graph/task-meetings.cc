@@ -31,8 +31,9 @@ MakeKey(uint32_t sender, uint32_t receiver, uint64_t tag, uint64_t number)
 
 } // namespace
 
-TaskMeetings::TaskMeetings(const TaskGraph& graph, std::vector<bool> isLocal)
-    : m_isLocal(std::move(isLocal))
+TaskMeetings::TaskMeetings(const TaskGraph& graph, std::vector<bool> isLocal, RankImages images)
+    : m_isLocal(std::move(isLocal)),
+      m_images(images)
 {
     for (const TaskGroups& groups : graph.GetGroups())
     {
@@ -43,7 +44,7 @@ TaskMeetings::TaskMeetings(const TaskGraph& graph, std::vector<bool> isLocal)
         for (uint32_t rank = 0; rank < graph.GetRanks(); rank++)
         {
             const uint32_t group = m_groupOfRank.back()[rank];
-            if (group != TaskGroups::NO_GROUP)
+            if (group != TaskGroups::NO_GROUP && m_images.GetImage(rank) == 0)
             {
                 m_sizes.back()[group]++;
                 m_localSizes.back()[group] += IsLocal(rank) ? 1 : 0;
@@ -107,7 +108,9 @@ TaskMeetings::Start(uint32_t rank,
     }
     else if (task.kind == TaskKind::SEND)
     {
-        m_sent[{rank, task.peer, task.tag}].push_back(beginning);
+        // What goes to another image arrives here as from the image on the other side.
+        m_sent[{m_images.TurnBack(rank, task.peer), m_images.GetSimulated(task.peer), task.tag}]
+            .push_back(beginning);
     }
 }
 

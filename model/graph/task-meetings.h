@@ -11,6 +11,7 @@
 #include "task-trace.h"
 
 #include "ns3/nstime.h"
+#include "ns3/rank-images.h"
 #include "ns3/training-byte-archive.h"
 
 #include <cstddef>
@@ -41,8 +42,11 @@ class TaskMeetings
     /**
      * @param graph of the tasks
      * @param isLocal by rank, whether it is in this process; empty: all are
+     * @param images ranks that are not simulated; only if all are in this process
      */
-    explicit TaskMeetings(const TaskGraph& graph, std::vector<bool> isLocal = {});
+    explicit TaskMeetings(const TaskGraph& graph,
+                          std::vector<bool> isLocal = {},
+                          RankImages images = {});
 
     /** @return whether some ranks are in other processes */
     bool IsDivided() const;
@@ -125,7 +129,8 @@ class TaskMeetings
     void StartShared(const StartKey& key, const Beginning& beginning);
     void Resolve(const Open& open);
 
-    std::vector<bool> m_isLocal;                      // by rank; empty: all
+    std::vector<bool> m_isLocal; // by rank; empty: all
+    const RankImages m_images;
     std::vector<std::vector<uint32_t>> m_groupOfRank; // by groups and rank: index of its group
     std::vector<std::vector<uint32_t>> m_sizes;       // by groups and group
     std::vector<std::vector<uint32_t>> m_localSizes;  // likewise, ranks of this process

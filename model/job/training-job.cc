@@ -335,7 +335,10 @@ TrainingJob::IterationEnded(uint32_t rank, uint32_t iteration, const RankIterati
             {iteration, measured, application->GetExecution().TakeUnexplained()});
         return;
     }
-    m_statistics.AddRank(iteration, measured);
+    for (uint32_t image = 0; image < m_images; image++)
+    {
+        m_statistics.AddRank(iteration, measured);
+    }
 }
 
 void

@@ -56,6 +56,12 @@ class TrainingJob
     /** @param seconds lower bound of the communication time of an iteration, s */
     void SetLowerBound(double seconds);
 
+    /** @param images number of ranks for which the report of an observed rank stands */
+    void SetImages(uint32_t images)
+    {
+        m_images = images;
+    }
+
     /**
      * Checks the results of all collectives and messages bit by bit. Requires applications with
      * RealPayload.
@@ -176,6 +182,7 @@ class TrainingJob
     std::shared_ptr<TaskMeetings> m_meetings;       // of the applications, or null
     std::vector<Unexplained> m_unexplained;         // in the order of their ends
     std::function<void()> m_ranksFinished;          // or empty
+    uint32_t m_images{1};                           // see SetImages()
     uint32_t m_finished{0};                         // observed ranks that have finished
     bool m_isSuspended{false};                      // between Suspend() and Rewind()
     Time m_end; // when the last rank, of any process, has finished

@@ -110,8 +110,10 @@ class ConnectionTransport : public MultiPortTransport
         {
             const uint32_t number = m_first + index * m_portPairs->GetRanks();
             const PortPair& way = GetConnections(peer)[index];
-            entry.connection =
-                CreateConnection(*m_nics.at(way.rail), number + peer, way, number + m_rank);
+            entry.connection = CreateConnection(*m_nics.at(way.rail),
+                                                number + peer,
+                                                way,
+                                                number + m_portPairs->GetRankAt(m_rank, peer));
             entry.connection->SetMessageHandler(
                 [this, peer, index](const Message& request) { Receive(peer, index, request); });
             entry.connection->SetErrorHandler(

@@ -23,9 +23,10 @@ constexpr uint32_t MAX_NUMBERS = (1 << 24) - 1;
 
 } // namespace
 
-FabricPortPairs::FabricPortPairs(const Fabric& fabric, uint32_t ranks)
+FabricPortPairs::FabricPortPairs(const Fabric& fabric, uint32_t ranks, RankImages images)
     : m_fabric(fabric),
-      m_ranks(ranks)
+      m_ranks(ranks),
+      m_images(images)
 {
     bool differ = false;
     for (const auto& link : fabric.topology.links)
@@ -60,15 +61,10 @@ FabricPortPairs::GetPortPairs(uint32_t rank, uint32_t peer)
     std::vector<PortPair> portPairs = Find(std::min(rank, peer), std::max(rank, peer));
     if (rank > peer)
     {
-        const auto& rails = m_fabric.rails[rank];
         for (PortPair& portPair : portPairs)
         {
             std::swap(portPair.localEndpoint, portPair.remoteEndpoint);
-            const auto own =
-                std::find_if(rails.begin(), rails.end(), [&portPair](const auto& device) {
-                    return device->GetEndpoint() == portPair.localEndpoint;
-                });
-            portPair.rail = static_cast<uint32_t>(own - rails.begin());
+            portPair.rail = FindRail(rank, portPair.localEndpoint);
         }
     }
     for (PortPair& portPair : portPairs)
@@ -77,8 +73,31 @@ FabricPortPairs::GetPortPairs(uint32_t rank, uint32_t peer)
         const auto& link = m_fabric.topology.links[number];
         // A host that forwards has the ports of its router.
         portPair.rate = link.internal ? portPair.pathRate : link.rate.GetBitRate();
+        if (m_images.GetImage(peer) > 0)
+        {
+            const uint32_t rail = FindRail(peer, portPair.remoteEndpoint);
+            portPair.remoteEndpoint =
+                m_fabric.rails[m_images.GetSimulated(peer)][rail]->GetEndpoint();
+        }
     }
     return portPairs;
+}
+
+uint32_t
+FabricPortPairs::GetRankAt(uint32_t rank, uint32_t peer) const
+{
+    return m_images.TurnBack(rank, peer);
+}
+
+/** @return number of the rank's port with an endpoint */
+uint32_t
+FabricPortPairs::FindRail(uint32_t rank, uint32_t endpoint) const
+{
+    const auto& rails = m_fabric.rails[rank];
+    const auto found = std::find_if(rails.begin(), rails.end(), [endpoint](const auto& device) {
+        return device->GetEndpoint() == endpoint;
+    });
+    return static_cast<uint32_t>(found - rails.begin());
 }
 
 std::vector<PortPair>

@@ -9,6 +9,7 @@
 
 #include "port-pair-table.h"
 
+#include "ns3/rank-images.h"
 #include "ns3/shortest-paths.h"
 #include "ns3/training-fabric.h"
 
@@ -29,6 +30,9 @@ namespace ns3::training
  * ports, each port is in one port pair; otherwise ports are shared as little as possible.
  *
  * Faults do not change the table: a port pair stays when its path fails.
+ *
+ * If ranks are images of others, a simulated rank sends to a simulated one in place of its peer,
+ * and is known there as the rank that sends to this one.
  */
 class FabricPortPairs : public PortPairTable
 {
@@ -36,12 +40,14 @@ class FabricPortPairs : public PortPairTable
     /**
      * @param fabric must outlive this
      * @param ranks number of ranks
+     * @param images ranks that are not simulated
      */
-    FabricPortPairs(const Fabric& fabric, uint32_t ranks);
+    FabricPortPairs(const Fabric& fabric, uint32_t ranks, RankImages images = {});
 
     uint32_t GetRanks() const override;
     std::vector<PortPair> GetPortPairs(uint32_t rank, uint32_t peer) override;
     uint32_t GetRank(uint32_t endpoint) const override;
+    uint32_t GetRankAt(uint32_t rank, uint32_t peer) const override;
 
   private:
     /** A path between two nodes or ports. */
@@ -54,11 +60,13 @@ class FabricPortPairs : public PortPairTable
     static constexpr uint32_t FAR = UINT32_MAX;
 
     std::vector<PortPair> Find(uint32_t rank, uint32_t peer);
+    uint32_t FindRail(uint32_t rank, uint32_t endpoint) const;
     Path GetPath(uint32_t from, uint32_t to);
     Path GetPathOfSwitches(uint32_t from, uint32_t to);
 
     const Fabric& m_fabric;
     uint32_t m_ranks;
+    const RankImages m_images;
     uint64_t m_rate{0}; // common rate of all links between switches; 0 if they differ
     std::unique_ptr<ShortestPaths> m_paths;        // null until one is needed
     std::map<uint32_t, std::vector<Path>> m_found; // by destination switch, then source switch

@@ -47,6 +47,16 @@ class PortPairTable
      * @return the rank that owns it; GetRanks() if there is none
      */
     virtual uint32_t GetRank(uint32_t endpoint) const = 0;
+
+    /**
+     * @param rank local rank
+     * @param peer remote rank
+     * @return the rank as which the remote ports know the local one
+     */
+    virtual uint32_t GetRankAt(uint32_t rank, [[maybe_unused]] uint32_t peer) const
+    {
+        return rank;
+    }
 };
 
 /**

@@ -84,6 +84,10 @@ CountNetwork(const Cluster& cluster)
             mine.timeouts += counters.timeouts;
         }
     }
+    const uint64_t images = cluster.GetOptions().images.GetCount();
+    mine.sentPackets *= images;
+    mine.repeatedPackets *= images;
+    mine.timeouts *= images;
     for (const auto& worker : cluster.GetInNetworkCommunicators())
     {
         mine.sentPackets += worker->GetCounters().sent + worker->GetCounters().resent;

@@ -18,6 +18,14 @@ RepetitionFigures::AddTo(JsonValue& document) const
     {
         document.Set(derivedIterations == 0 ? "not_derived" : "derived_about", reason);
     }
+    if (derivedRanks > 0)
+    {
+        document.Set("ranks_simulated", simulatedRanks).Set("ranks_derived", derivedRanks);
+        if (!imageReason.empty())
+        {
+            document.Set("replicas_about", imageReason);
+        }
+    }
     if (simulatedCollectives + derivedCollectives > 0)
     {
         document.Set("collectives_simulated", simulatedCollectives)
@@ -31,6 +39,12 @@ RepetitionFigures::Format() const
     std::string text = "iterations: " + std::to_string(simulatedIterations) + " simulated, " +
                        std::to_string(derivedIterations) + " derived" +
                        (reason.empty() ? "" : " (" + reason + ")") + "\n";
+    if (derivedRanks > 0)
+    {
+        text += "ranks: " + std::to_string(simulatedRanks) + " simulated, " +
+                std::to_string(derivedRanks) + " derived" +
+                (imageReason.empty() ? "" : " (" + imageReason + ")") + "\n";
+    }
     if (derivedCollectives > 0)
     {
         text += "collectives: " + std::to_string(simulatedCollectives) + " simulated, " +

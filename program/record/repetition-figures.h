@@ -30,6 +30,11 @@ struct RepetitionFigures
     uint64_t simulatedCollectives{0}; ///< of groups whose collectives may be derived
     uint64_t derivedCollectives{0};   ///< of the same groups
 
+    uint64_t simulatedRanks{0}; ///< with --replicas=derive
+    uint64_t derivedRanks{0};   ///< images of them
+    /// Why the results of images are not exact; empty: they are, but for frames at the same time.
+    std::string imageReason;
+
     /** @param document receives the members of the figures */
     void AddTo(JsonValue& document) const;
 

@@ -42,6 +42,12 @@ MakeUecFigures(const FiguresRequest& request)
             }
         }
     }
+    const uint64_t images = cluster.GetOptions().images.GetCount();
+    mine.sentPackets *= images;
+    mine.repeatedPackets *= images;
+    mine.nacks *= images;
+    mine.timeouts *= images;
+    mine.duplicatePackets *= images;
     auto figures =
         std::make_unique<UecFigures>(SumOverProcesses(UecFigures::GetFields(), {mine}).front());
     figures->trimmedPackets = cluster.GetFabric().GetTotal().trimmedFrames;

@@ -10,6 +10,7 @@
 #include "record/binding-figures.h"
 #include "record/path-figures.h"
 #include "run/expected-results.h"
+#include "run/replica-images.h"
 
 #include "ns3/gradient-source.h"
 #include "ns3/log.h"
@@ -42,6 +43,7 @@ JobExecution::JobExecution(PreparedJob& job, const JsonValue& configuration, Cal
     {
         CheckResults();
     }
+    m_job.SetImages(m_cluster.GetOptions().images.GetCount());
     m_job.OnIterationComplete([this](const IterationRecord& record) { OnIteration(record); });
     m_job.OnRanksFinished([this] {
         if (m_life)
@@ -179,6 +181,7 @@ JobExecution::OnIteration(const IterationRecord& record)
     // Other processes learn later that an iteration has ended.
     if (Processes::GetCount() == 1 && (!record.derived || m_complete == m_prepared.GetIterations()))
     {
+        DeriveCounters(m_cluster);
         (record.warmup ? m_portsBefore : m_portsAfter) = GetPortSeconds(m_cluster.GetFabric());
         m_portsBefore.resize(2 * m_cluster.GetFabric().channels.size());
     }
@@ -217,11 +220,13 @@ JobExecution::IsComputing() const
            });
 }
 
-/** @return packet-hops of derived iterations and collectives */
+/** @return packet-hops of derived iterations, collectives and ranks */
 uint64_t
 JobExecution::GetSkippedHops() const
 {
-    uint64_t hops = m_repetition->GetPacketHops();
+    // Derived iterations have those of all ranks.
+    const uint32_t images = m_cluster.GetOptions().images.GetCount();
+    uint64_t hops = m_imageHops + (m_repetition ? m_repetition->GetPacketHops() / images : 0);
     for (const auto& replay : m_prepared.replays)
     {
         hops += replay->GetPacketHops();
@@ -233,20 +238,28 @@ JobExecution::GetSkippedHops() const
 std::optional<RepetitionFigures>
 JobExecution::GetRepetition() const
 {
-    if (!m_repetition)
+    const uint32_t images = m_cluster.GetOptions().images.GetCount();
+    if (!m_repetition && images == 1)
     {
         return std::nullopt;
     }
     RepetitionFigures figures;
-    figures.simulatedIterations = m_job.GetResults().size() - m_repetition->GetDerived();
-    figures.derivedIterations = m_repetition->GetDerived();
-    figures.reason = m_repetition->GetReason();
+    figures.simulatedIterations = m_job.GetResults().size();
+    if (m_repetition)
+    {
+        figures.simulatedIterations -= m_repetition->GetDerived();
+        figures.derivedIterations = m_repetition->GetDerived();
+        figures.reason = m_repetition->GetReason();
+        figures.derivedCollectives = m_repetition->GetCollectives();
+    }
+    figures.simulatedRanks = m_cluster.GetRanks() / images;
+    figures.derivedRanks = m_cluster.GetRanks() - figures.simulatedRanks;
+    figures.imageReason = m_prepared.imageReason;
     for (const auto& replay : m_prepared.replays)
     {
         figures.simulatedCollectives += replay->GetSimulated();
         figures.derivedCollectives += replay->GetDerived();
     }
-    figures.derivedCollectives += m_repetition->GetCollectives();
     return figures;
 }
 
@@ -272,6 +285,7 @@ JobExecution::FinishFiles()
     ExchangeReports();
     m_job.FindSharedPath();
     GatherCounters(m_cluster.GetFabric());
+    m_imageHops = DeriveCounters(m_cluster);
     SimulationRow derived;
     if (const auto figures = GetRepetition())
     {
@@ -325,6 +339,7 @@ JobExecution::Simulate()
         m_files.Close(stuck.what());
         throw;
     }
+    CheckSharedSwitches(m_cluster);
     FinishFiles();
     const std::string mismatch = GetMismatch();
     m_files.Close(mismatch.empty() ? "" : "wrong sum: " + mismatch);
@@ -352,9 +367,12 @@ JobExecution::AddTo(TrainingRunResult& result) const
     result.figures.Add(m_figures);
     result.cost = GetRunCost(m_cluster.GetFabric());
     result.repetition = GetRepetition();
-    if (m_repetition)
+    if (result.repetition)
     {
         result.cost.skippedHops += GetSkippedHops();
+    }
+    if (m_repetition)
+    {
         if (auto* sums = result.figures.Find<InNetworkFigures>())
         {
             m_repetition->AddTo(*sums);

@@ -105,6 +105,7 @@ class JobExecution
     std::unique_ptr<LivingJob> m_life;                    // null: no checkpoints and failures
     std::unique_ptr<JobRepetition> m_repetition;          // null: all is simulated
     uint64_t m_complete{0};
+    uint64_t m_imageHops{0}; // of derived ranks
 };
 
 } // namespace ns3::training

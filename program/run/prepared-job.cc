@@ -12,6 +12,7 @@
 #include "run/job-advice.h"
 #include "run/job-lower-bound.h"
 #include "run/job-rules.h"
+#include "run/replica-images.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
@@ -41,6 +42,7 @@ PreparedJob::PreparedJob(const TrainingRunOptions& runOptions)
     {
         ResultStore::Check(options.results);
     }
+    options.cluster.images = FindImages(options, plan);
     cluster = std::make_unique<Cluster>(options.cluster);
     CheckClusterRules(options, plan, *cluster);
     const auto& workers = cluster->GetInNetworkCommunicators();
@@ -53,6 +55,10 @@ PreparedJob::PreparedJob(const TrainingRunOptions& runOptions)
         life.emplace(options.life, plan, *cluster, GetIterations());
     }
     Install();
+    if (options.cluster.images.GetCount() > 1)
+    {
+        imageReason = CheckImages(plan, *cluster, applications);
+    }
     ExplainChoices();
     lowerBound = GetLowerBound(plan, *cluster);
     CheckCost();
@@ -125,9 +131,10 @@ PreparedJob::CheckCost() const
 {
     GuardedRun::CheckDuration(GetIterations() * std::max(lowerBound, plan.compute.GetSeconds()),
                               "--iterations=" + std::to_string(options.iterations));
-    CheckMemory(
-        cluster->GetRanks() * GuardedRun::EstimateMemory(plan.GetBytes(), options.IsReal() ? 1 : 0),
-        "--workload=" + plan.name + " with --payload=" + (options.IsReal() ? "real" : "virtual"));
+    CheckMemory(cluster->GetRanks() / options.cluster.images.GetCount() *
+                    GuardedRun::EstimateMemory(plan.GetBytes(), options.IsReal() ? 1 : 0),
+                "--workload=" + plan.name +
+                    " with --payload=" + (options.IsReal() ? "real" : "virtual"));
 }
 
 std::string

@@ -66,6 +66,7 @@ struct PreparedJob
     std::optional<LifePlan> life;     ///< none: no checkpoints and failures
     /// Algorithm auto: its choices and their reasons, see TrainingRunResult.
     std::vector<std::pair<std::string, std::string>> choices;
+    std::string imageReason;           ///< why images are not exact, or empty
     std::string obstacle;              ///< why no iteration is derived, or empty
     ApplicationContainer applications; ///< of the local ranks, then of the storage hosts
     std::vector<std::shared_ptr<CollectiveReplay>> replays; ///< of groups that may repeat

@@ -145,6 +145,11 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                       "that took the same time",
                       repeat,
                       {"simulate", "derive"});
+    options.AddChoice("replicas",
+                      "simulate all, or derive those that are images of others under a shift of "
+                      "ranks, hosts and links: what goes to another image arrives as from one",
+                      replicas,
+                      {"simulate", "derive"});
     options.AddUnsigned("warmup",
                         "iterations before these, left out of means",
                         warmup,
@@ -207,6 +212,10 @@ TrainingRunOptions::Check() const
     if (repeat != "simulate" && repeat != "derive")
     {
         throw ConfigurationError("repeat", repeat, " (allowed: simulate, derive)");
+    }
+    if (replicas != "simulate" && replicas != "derive")
+    {
+        throw ConfigurationError("replicas", replicas, " (allowed: simulate, derive)");
     }
     if (gradientPriority != "none" && gradientPriority != "layer")
     {

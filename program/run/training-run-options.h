@@ -75,6 +75,8 @@ struct TrainingRunOptions : RunFilesOptions
     /// simulate, or derive: iterations and collectives that repeat themselves are not simulated
     /// again, see JobRepetition and CollectiveReplay.
     std::string repeat{"simulate"};
+    /// simulate, or derive: replicas that are images of others are not simulated, see FindImages().
+    std::string replicas{"simulate"};
     std::vector<std::string> notes; ///< what the reader of results should know; one line each
 
     /**

@@ -99,7 +99,7 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
         job_json["critical_path"]["time_s"]
     )
     derived = set()  # nothing; not exactly, as the period is longer; and collectives
-    for option in ("--iterations=1", "--iterations=40", "--path=spray"):
+    for option in ("--iterations=1", "--iterations=40", "--path=spray", "--replicas=derive"):
         arguments = [f"--workload={WORKLOAD}", "--repeat=derive", option]
         derived |= set(program_json("training-job", *arguments))
     assert set(read_names("results.rst", "json-repeat")) == derived - set(job_json)

@@ -1,0 +1,594 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "run/replica-images.h"
+
+#include "ns3/network-repetition.h"
+#include "ns3/scheduled-communicator.h"
+#include "ns3/training-application.h"
+#include "ns3/training-configuration-error.h"
+#include "ns3/training-processes.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/** Refuses to derive replicas. */
+[[noreturn]] void
+RefuseImages(const std::string& reason)
+{
+    throw ConfigurationError("replicas", "derive", " as " + reason + " (allowed: simulate)");
+}
+
+/** @return what makes replicas differ, or needs all ranks; empty: nothing that options tell */
+std::string
+FindUnequalOption(const TrainingRunOptions& options)
+{
+    const ClusterOptions& cluster = options.cluster;
+    const std::string variation = cluster.FindVariation();
+    const std::pair<bool, std::string> reasons[] = {
+        {Processes::GetCount() > 1, "several processes divide the ranks"},
+        {cluster.transport != "rdma" && cluster.transport != "uec",
+         "transport " + cluster.transport + " connects hosts by name"},
+        {options.IsReal(), "a real payload has numbers of all ranks"},
+        {options.computeJitter != "none", "compute times are drawn at random"},
+        {!options.stragglers.empty(), "stragglers are no images of other ranks"},
+        {!variation.empty(), variation},
+        {cluster.loss > 0 || !cluster.faults.empty(), "links fail, or lose or delay frames"},
+        {options.gradientPriority == "layer", "rank 0 announces every collective"},
+        {options.life.HasCheckpoints() || options.life.HasFailures(),
+         "checkpoints and failures are of single hosts"},
+        {!options.energy.IsEmpty(), "energy is that of all hosts"},
+        {options.RunFilesOptions::IsGiven(), "files have records of all ranks"},
+        {!cluster.pcap.empty(), "captures have packets of all ranks"}};
+    const auto found = std::find_if(std::begin(reasons), std::end(reasons), [](const auto& each) {
+        return each.first;
+    });
+    return found == std::end(reasons) ? "" : found->second;
+}
+
+/** @return ranks with the same replica in a row, and the number of replicas */
+std::pair<uint32_t, uint32_t>
+GetReplicas(const TrainingRunOptions& options, uint32_t ranks)
+{
+    if (!options.model.HasTransformer())
+    {
+        return {1, ranks};
+    }
+    const ParallelOptions& parallel = options.model.parallel;
+    const std::map<std::string, uint64_t> sizes{{"tp", parallel.tensor},
+                                                {"cp", parallel.context},
+                                                {"pp", parallel.pipeline}};
+    uint64_t stride = 1;
+    std::istringstream order(parallel.order);
+    for (std::string name; std::getline(order, name, '-') && name != "dp";)
+    {
+        stride *= sizes.at(name);
+    }
+    return {
+        static_cast<uint32_t>(stride),
+        static_cast<uint32_t>(ranks / (parallel.tensor * parallel.context * parallel.pipeline))};
+}
+
+/** A map of numbers on others, which may contradict itself. */
+class NumberMap
+{
+  public:
+    /** @return whether the number has this image, and no other one has it */
+    bool Add(uint32_t number, uint32_t image)
+    {
+        return m_images.try_emplace(number, image).first->second == image &&
+               m_numbers.try_emplace(image, number).first->second == number;
+    }
+
+    /** @return each number with its image */
+    const std::map<uint32_t, uint32_t>& Get() const
+    {
+        return m_images;
+    }
+
+  private:
+    std::map<uint32_t, uint32_t> m_images;
+    std::map<uint32_t, uint32_t> m_numbers; // by image
+};
+
+/** What distinguishes a link. */
+auto
+DescribeEnds(const TopologyGraph::Link& link)
+{
+    return std::make_tuple(link.rate.GetBitRate(),
+                           link.delay.GetTimeStep(),
+                           link.cost,
+                           link.loss,
+                           link.internal);
+}
+
+/** @return where the network is not the same after a shift by one image; empty: nowhere */
+std::string
+FindUnequalLink(const TopologyGraph& topology, uint32_t ranks, const RankImages& images)
+{
+    std::vector<std::vector<uint32_t>> linksOf(topology.GetNodes());
+    for (uint32_t link = 0; link < topology.links.size(); link++)
+    {
+        linksOf[topology.links[link].a].push_back(link);
+        linksOf[topology.links[link].b].push_back(link);
+    }
+    NumberMap switches;
+    for (uint32_t rank = 0; rank < ranks; rank++)
+    {
+        const uint32_t image = images.Turn(rank, 1);
+        bool isEqual = linksOf[rank].size() == linksOf[image].size();
+        for (std::size_t i = 0; isEqual && i < linksOf[rank].size(); i++)
+        {
+            const auto& link = topology.links[linksOf[rank][i]];
+            const auto& other = topology.links[linksOf[image][i]];
+            const uint32_t peer = TopologyGraph::GetPeer(link, rank);
+            const uint32_t peerOfImage = TopologyGraph::GetPeer(other, image);
+            isEqual = DescribeEnds(link) == DescribeEnds(other) &&
+                      (peer < topology.hosts
+                           ? peer < ranks && images.Turn(peer, 1) == peerOfImage
+                           : peerOfImage >= topology.hosts && switches.Add(peer, peerOfImage));
+        }
+        if (!isEqual)
+        {
+            return "the links of host " + std::to_string(image) +
+                   " are no images of those of host " + std::to_string(rank);
+        }
+    }
+    const auto describe = [&](uint32_t node) {
+        std::vector<decltype(DescribeEnds(topology.links[0]))> ends;
+        for (uint32_t link : linksOf[node])
+        {
+            ends.push_back(DescribeEnds(topology.links[link]));
+        }
+        std::sort(ends.begin(), ends.end());
+        return std::make_pair(topology.IsScaleUpSwitch(node), ends);
+    };
+    for (const auto& [node, image] : switches.Get())
+    {
+        if (node != image && describe(node) != describe(image))
+        {
+            return topology.GetName(image) + " is no image of " + topology.GetName(node);
+        }
+    }
+    return "";
+}
+
+/** @return where groups are not the same after a shift by one image; empty: nowhere */
+std::string
+FindUnequalGroup(const TaskGraph& graph, const RankImages& images)
+{
+    const uint32_t ranks = graph.GetRanks();
+    for (const TaskGroups& groups : graph.GetGroups())
+    {
+        const std::vector<uint32_t> indices = groups.GetIndices(ranks);
+        NumberMap mapped;
+        for (uint32_t rank = 0; rank < ranks; rank++)
+        {
+            // A group of several images has the same ranks of each.
+            bool isEqual = mapped.Add(indices[rank], indices[images.Turn(rank, 1)]);
+            for (uint32_t member :
+                 isEqual&& indices[rank] != TaskGroups::NO_GROUP && images.GetImage(rank) == 0
+                     ? graph.GetGroup(static_cast<uint32_t>(&groups - graph.GetGroups().data()),
+                                      rank)
+                     : std::vector<uint32_t>())
+            {
+                isEqual = isEqual && indices[images.GetSimulated(member)] == indices[rank];
+            }
+            if (!isEqual)
+            {
+                return "groups of " + std::string(GetName(groups.parallelism)) +
+                       " parallelism are no images of one another";
+            }
+        }
+    }
+    return "";
+}
+
+/** @return whether a task of a rank is that of another one, some images further */
+bool
+IsImage(const GraphTask& task, const GraphTask& of, uint32_t turns, const RankImages& images)
+{
+    const bool isMessage = of.kind == TaskKind::SEND || of.kind == TaskKind::RECEIVE;
+    const auto describe = [](const GraphTask& each) {
+        return std::tie(each.id,
+                        each.kind,
+                        each.parallelism,
+                        each.stream,
+                        each.operation,
+                        each.untilSent,
+                        each.groups,
+                        each.priority,
+                        each.tag,
+                        each.bytes,
+                        each.length,
+                        each.after);
+    };
+    return describe(task) == describe(of) && !task.matrix && !of.matrix && !task.code == !of.code &&
+           task.peer == (isMessage ? images.Turn(of.peer, turns) : of.peer);
+}
+
+/** Compares the tasks of all ranks with those of the simulated ones. */
+void
+CheckTasks(const TrainingRunOptions& options, const TaskGraph& graph, const RankImages& images)
+{
+    // An iteration after the first one may begin otherwise.
+    const auto iterations =
+        static_cast<uint32_t>(std::min<uint64_t>(2, options.warmup + options.iterations));
+    for (uint32_t rank = 0; rank < graph.GetRanks(); rank++)
+    {
+        if (images.GetImage(rank) > 0)
+        {
+            continue;
+        }
+        std::vector<GraphTask> tasks;
+        const auto source = graph.MakeSource(rank, iterations);
+        for (GraphTask task; source->Next(task); task = {})
+        {
+            tasks.push_back(task);
+        }
+        for (uint32_t turns = 1; turns < images.GetCount(); turns++)
+        {
+            const uint32_t other = images.Turn(rank, turns);
+            const auto tasksOfOther = graph.MakeSource(other, iterations);
+            std::size_t number = 0;
+            bool isEqual = true;
+            for (GraphTask task; isEqual && tasksOfOther->Next(task); task = {})
+            {
+                isEqual = number < tasks.size() && IsImage(task, tasks[number], turns, images);
+                number++;
+            }
+            if (!isEqual || number != tasks.size())
+            {
+                RefuseImages("rank " + std::to_string(other) + " does not do what rank " +
+                             std::to_string(rank) + " does");
+            }
+        }
+    }
+}
+
+/** Looks at the collectives and messages of the simulated ranks. */
+class ImageChecker
+{
+  public:
+    ImageChecker(const TaskGraph& graph, const Cluster& cluster)
+        : m_graph(graph),
+          m_cluster(cluster),
+          m_images(cluster.GetOptions().images)
+    {
+    }
+
+    /** Compares the collectives and paths of a rank. */
+    void Check(const TrainingApplication& application)
+    {
+        const uint32_t rank = application.GetRank();
+        const auto source = m_graph.MakeSource(rank, 1);
+        for (GraphTask task; source->Next(task); task = {})
+        {
+            if (task.kind == TaskKind::SEND || task.kind == TaskKind::RECEIVE)
+            {
+                CheckPath(rank, task.peer);
+            }
+            else if (task.kind == TaskKind::COLLECTIVE)
+            {
+                const auto group = m_graph.GetGroup(task.groups, rank);
+                if (m_known
+                        .emplace(task.groups, group.front(), task.operation, task.bytes, task.peer)
+                        .second)
+                {
+                    CheckCollective(application, task, group);
+                }
+            }
+        }
+    }
+
+    /** @return whether a collective has chunks of other sizes than its image */
+    bool IsUneven() const
+    {
+        return m_isUneven;
+    }
+
+  private:
+    void CheckCollective(const TrainingApplication& application,
+                         const GraphTask& task,
+                         const std::vector<uint32_t>& group)
+    {
+        const auto communicator =
+            DynamicCast<ScheduledCommunicator>(application.GetCommunicators().at(task.groups));
+        if (!communicator)
+        {
+            RefuseImages("switches or NICs compute a collective");
+        }
+        const auto schedule = communicator->GetSchedule(task.operation, task.bytes, task.peer);
+        std::map<uint32_t, uint32_t> places; // by rank
+        for (uint32_t place = 0; place < group.size(); place++)
+        {
+            places[group[place]] = place;
+        }
+        bool isShared = false;
+        for (uint32_t place = 0; place < group.size(); place++)
+        {
+            const uint32_t turns = m_images.GetImage(group[place]);
+            if (turns == 0)
+            {
+                AddPeers(*schedule, place, group);
+            }
+            else if (!AreImages(*schedule, place, group, places))
+            {
+                RefuseImages("in the " + GetName(task.operation) + " of " +
+                             std::to_string(group.size()) + " ranks by " + schedule->algorithm +
+                             ", rank " + std::to_string(place) + " does not do what rank " +
+                             std::to_string(places.at(m_images.GetSimulated(group[place]))) +
+                             " does");
+            }
+            isShared = isShared || turns > 0;
+        }
+        const uint64_t parts = uint64_t{schedule->chunks} * schedule->segments * sizeof(float);
+        m_isUneven = m_isUneven || (isShared && task.bytes % parts != 0);
+    }
+
+    /** @return whether the actions at a place are images of those of the simulated rank */
+    bool AreImages(const CollectiveSchedule& schedule,
+                   uint32_t place,
+                   const std::vector<uint32_t>& group,
+                   const std::map<uint32_t, uint32_t>& places) const
+    {
+        const uint32_t turns = m_images.GetImage(group[place]);
+        const uint32_t simulated = places.at(m_images.GetSimulated(group[place]));
+        const uint32_t actions = schedule.GetActions(simulated);
+        if (schedule.GetActions(place) != actions)
+        {
+            return false;
+        }
+        const auto describe = [](const ScheduleAction& action) {
+            uint64_t chunks = 0;
+            action.ForEachChunk([&chunks](uint32_t) { chunks++; });
+            return std::make_tuple(action.kind,
+                                   action.step,
+                                   action.message,
+                                   action.segment,
+                                   action.isGranted,
+                                   chunks);
+        };
+        const uint32_t stored = schedule.GetStoredActions(simulated);
+        for (uint32_t i = 0; i < actions; i++)
+        {
+            const ScheduleAction one = schedule.Get(simulated, i);
+            const ScheduleAction other = schedule.Get(place, i);
+            const bool isLocal =
+                one.kind == ScheduleAction::Kind::COPY || one.kind == ScheduleAction::Kind::REDUCE;
+            const auto before = schedule.GetDependencies(simulated, i % stored);
+            const auto otherBefore = schedule.GetDependencies(place, i % stored);
+            if (describe(one) != describe(other) ||
+                other.peer !=
+                    (isLocal ? one.peer : places.at(m_images.Turn(group[one.peer], turns))) ||
+                !std::equal(before.begin(), before.end(), otherBefore.begin(), otherBefore.end()))
+            {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Checks the paths of a simulated rank in a collective. */
+    void AddPeers(const CollectiveSchedule& schedule,
+                  uint32_t place,
+                  const std::vector<uint32_t>& group)
+    {
+        for (uint32_t i = 0; i < schedule.GetStoredActions(place); i++)
+        {
+            const ScheduleAction action = schedule.Get(place, i);
+            if (action.kind != ScheduleAction::Kind::COPY &&
+                action.kind != ScheduleAction::Kind::REDUCE)
+            {
+                CheckPath(group[place], group[action.peer]);
+            }
+        }
+    }
+
+    /** @return the node at the other end of the link of a port */
+    uint32_t GetOtherEnd(uint32_t endpoint) const
+    {
+        const Fabric& fabric = m_cluster.GetFabric();
+        return TopologyGraph::GetPeer(fabric.topology.links[fabric.linkOfEndpoint[endpoint]],
+                                      fabric.hostOfEndpoint[endpoint]);
+    }
+
+    /** Checks that nothing but a switch is between two ranks, and that it turns with them. */
+    void CheckPath(uint32_t rank, uint32_t peer)
+    {
+        if (!m_pairs.emplace(rank, peer).second)
+        {
+            return;
+        }
+        const Fabric& fabric = m_cluster.GetFabric();
+        const auto pairs = m_cluster.GetTransports().GetPortPairs().GetPortPairs(rank, peer);
+        const std::string between =
+            "between rank " + std::to_string(rank) + " and rank " + std::to_string(peer);
+        if (pairs.size() > 1)
+        {
+            RefuseImages("messages take several ports in turn " + between);
+        }
+        const PortPair& way = pairs.front();
+        const uint32_t simulated = fabric.hostOfEndpoint[way.remoteEndpoint];
+        const auto& rails = fabric.rails[simulated];
+        const auto found = std::find_if(rails.begin(), rails.end(), [&way](const auto& device) {
+            return device->GetEndpoint() == way.remoteEndpoint;
+        });
+        const uint32_t place = GetOtherEnd(way.localEndpoint);
+        const bool isDirect = place < fabric.topology.hosts && simulated == peer &&
+                              GetOtherEnd(way.remoteEndpoint) == rank;
+        const uint32_t atPeer =
+            GetOtherEnd(fabric.rails[peer][found - rails.begin()]->GetEndpoint());
+        if (!(isDirect && place == peer) &&
+            (place < fabric.topology.hosts || GetOtherEnd(way.remoteEndpoint) != place ||
+             atPeer != place))
+        {
+            RefuseImages("replicas share more than a switch " + between);
+        }
+    }
+
+    const TaskGraph& m_graph;
+    const Cluster& m_cluster;
+    const RankImages m_images;
+    std::set<std::tuple<uint32_t, uint32_t, CollectiveOperation, uint64_t, uint32_t>> m_known;
+    std::set<std::pair<uint32_t, uint32_t>> m_pairs;
+    bool m_isUneven{false};
+};
+
+/** @return whether the memory of a switch does for so many images that use it alike */
+bool
+HasSpace(SwitchDevice& device, uint64_t images)
+{
+    const SharedBuffer& buffer = device.GetBuffer();
+    bool hasLossy = false;
+    for (uint16_t index = 0; index < device.GetNPorts(); index++)
+    {
+        const auto& classes = device.GetPort(index).GetCounters().byPriority;
+        for (uint8_t priority = 0; priority < classes.size(); priority++)
+        {
+            hasLossy = hasLossy ||
+                       (!buffer.IsLossless(priority) && classes[priority].transmittedFrames > 0);
+        }
+    }
+    return buffer.HasSpaceFor(images, hasLossy);
+}
+
+} // namespace
+
+RankImages
+FindImages(const TrainingRunOptions& options, const JobPlan& plan)
+{
+    if (options.replicas == "simulate")
+    {
+        return {};
+    }
+    std::string reason = FindUnequalOption(options);
+    const uint32_t ranks = plan.graph->GetRanks();
+    const auto [stride, replicas] = GetReplicas(options, ranks);
+    if (reason.empty() && replicas < 2)
+    {
+        reason = "there is one replica";
+    }
+    if (!reason.empty())
+    {
+        RefuseImages(reason);
+    }
+    const auto topology = options.cluster.GetTopology();
+    for (uint32_t block = 1; block < replicas; block++)
+    {
+        if (replicas % block != 0)
+        {
+            continue;
+        }
+        const RankImages images(stride, replicas, block);
+        std::string unequal = FindUnequalLink(*topology, ranks, images);
+        unequal = unequal.empty() ? FindUnequalGroup(*plan.graph, images) : unequal;
+        if (unequal.empty())
+        {
+            CheckTasks(options, *plan.graph, images);
+            return images;
+        }
+        reason = reason.empty() ? unequal : reason;
+    }
+    RefuseImages(reason);
+}
+
+std::string
+CheckImages(const JobPlan& plan, const Cluster& cluster, const ApplicationContainer& applications)
+{
+    if (cluster.HasFaults())
+    {
+        RefuseImages("links fail, or lose or delay frames");
+    }
+    ImageChecker checker(*plan.graph, cluster);
+    for (uint32_t i = 0; i < applications.GetN(); i++)
+    {
+        checker.Check(*DynamicCast<TrainingApplication>(applications.Get(i)));
+    }
+    return checker.IsUneven() ? "chunks of a collective differ by a number" : "";
+}
+
+uint64_t
+DeriveCounters(const Cluster& cluster)
+{
+    const Fabric& fabric = cluster.GetFabric();
+    const RankImages& images = cluster.GetOptions().images;
+    uint64_t hops = 0;
+    for (uint32_t rank = 0; images.GetCount() > 1 && rank < cluster.GetRanks(); rank++)
+    {
+        const uint32_t simulated = images.GetSimulated(rank);
+        for (std::size_t rail = 0; rank != simulated && rail < fabric.rails[rank].size(); rail++)
+        {
+            const Ptr<HostDevice>& device = fabric.rails[rank][rail];
+            FabricPort& port = device->GetPort();
+            const FabricPort& of = fabric.rails[simulated][rail]->GetPort();
+            port.SetCounters(of.GetCounters());
+            hops += of.GetTransmittedFrames();
+            const auto& link = fabric.topology.links[fabric.linkOfEndpoint[device->GetEndpoint()]];
+            if (TopologyGraph::GetPeer(link, rank) >= fabric.topology.hosts)
+            {
+                port.GetPeer()->SetCounters(of.GetPeer()->GetCounters());
+                hops += of.GetPeer()->GetTransmittedFrames();
+            }
+        }
+    }
+    return hops;
+}
+
+void
+CheckSharedSwitches(const Cluster& cluster)
+{
+    const Fabric& fabric = cluster.GetFabric();
+    const uint32_t images = cluster.GetOptions().images.GetCount();
+    if (images == 1)
+    {
+        return;
+    }
+    const PortCounters total = fabric.GetTotal();
+    if (total.pausesSent + total.lostFrames + total.droppedFrames + total.trimmedFrames > 0)
+    {
+        RefuseImages("switches paused senders or dropped frames, by the frames of all replicas");
+    }
+    const ClusterOptions& options = cluster.GetOptions();
+    const bool isRdma = options.transport == "rdma";
+    const NetworkRepetition network(fabric, 0, isRdma ? options.congestionControl : "none");
+    if ((!isRdma || network.ReactsToMarks()) && network.MarksAtRandom())
+    {
+        RefuseImages("switches may have drawn which frames they mark");
+    }
+    std::map<uint32_t, std::set<uint32_t>> imagesAt; // by node
+    for (const auto& link : fabric.topology.links)
+    {
+        const auto [host, other] = std::minmax(link.a, link.b);
+        if (host < cluster.GetRanks())
+        {
+            imagesAt[other].insert(options.images.GetImage(host));
+        }
+    }
+    for (const auto& [node, users] : imagesAt)
+    {
+        if (users.size() > 1 && node >= fabric.topology.hosts &&
+            !HasSpace(*fabric.devicesOfSwitches[node - fabric.topology.hosts], users.size()))
+        {
+            RefuseImages(fabric.topology.GetName(node) +
+                         " had so many bytes that its memory may not do for all replicas");
+        }
+    }
+}
+
+} // namespace ns3::training

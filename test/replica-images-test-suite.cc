@@ -1,0 +1,313 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "file-test-common.h"
+#include "iteration-test-common.h"
+#include "record/network-figures.h"
+#include "run-test-common.h"
+
+#include "ns3/rank-images.h"
+#include "ns3/training-run.h"
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+namespace ns3::training::tests::replica_images_test
+{
+
+/// Changes the options of a run.
+using Change = std::function<void(TrainingRunOptions&)>;
+
+/** @return options of a job of so many ranks on a switch; all ranks have the same layers */
+TrainingRunOptions
+MakeOptions(uint32_t ranks, const Change& change)
+{
+    TrainingRunOptions options;
+    options.workload = MakePath("images.csv");
+    std::ofstream(options.workload) << "layer,parameters,forward_us,backward_us\n"
+                                       "conv,320000,20,40\n"
+                                       "fc,1600000,10,20\n";
+    options.bucket = 4000000;
+    options.iterations = 2;
+    options.cluster.ranks = ranks;
+    change(options);
+    return options;
+}
+
+/** @return a change to a small transformer, divided in this way */
+Change
+Model(const std::function<void(ParallelOptions&)>& divide, const Change& change = {})
+{
+    return [divide, change](TrainingRunOptions& options) {
+        options.model.model = MakePath("images.json");
+        std::ofstream(options.model.model)
+            << R"({"hidden": 512, "heads": 8, "feed_forward": 2048, "vocabulary": 8192,
+                   "sequence": 256, "layers": 4, "experts": 4, "experts_per_token": 2})";
+        options.workload = TrainingRunOptions::AUTOMATIC;
+        options.bucket = 1000000000;
+        ParallelOptions& parallel = options.model.parallel;
+        divide(parallel);
+        parallel.data =
+            options.cluster.ranks / parallel.tensor / parallel.pipeline / parallel.context;
+        parallel.globalBatch = 2 * parallel.data;
+        if (change)
+        {
+            change(options);
+        }
+    };
+}
+
+/** What a run gives. */
+struct Outcome
+{
+    std::vector<IterationRecord> iterations;
+    std::vector<uint64_t> counters; // of all ports
+    NetworkFigures network;
+    uint64_t hops;
+    uint64_t skipped;
+    uint64_t derivedRanks;
+};
+
+Outcome
+Run(TrainingRunOptions options, const std::string& replicas)
+{
+    options.replicas = replicas;
+    TrainingRun run(options);
+    const TrainingRunResult result = run.Run();
+    Outcome outcome{result.iterations,
+                    {},
+                    *result.figures.Find<NetworkFigures>(),
+                    result.cost.packetHops,
+                    result.cost.skippedHops,
+                    result.repetition ? result.repetition->derivedRanks : 0};
+    for (const auto& channel : run.GetCluster().GetFabric().channels)
+    {
+        for (uint32_t end : {0, 1})
+        {
+            const PortCounters counters = channel->GetPort(end).GetCounters();
+            for (uint64_t count : {counters.transmittedFrames,
+                                   counters.transmittedBytes,
+                                   counters.receivedFrames,
+                                   counters.receivedBytes})
+            {
+                outcome.counters.push_back(count);
+            }
+        }
+    }
+    return outcome;
+}
+
+/** A job whose replicas are images, and which part of its ranks is simulated. */
+struct ImageCase
+{
+    std::string name;
+    uint32_t ranks;
+    uint32_t simulated;
+    Change change;
+    bool isExact;
+};
+
+/** Iterations and counters of derived replicas are those of the whole simulation. */
+void
+TestCase(const ImageCase& each)
+{
+    const TrainingRunOptions options = MakeOptions(each.ranks, each.change);
+    const Outcome whole = Run(options, "simulate");
+    const Outcome derived = Run(options, "derive");
+    NS_TEST_EXPECT_MSG_EQ(whole.derivedRanks, 0, "all are simulated");
+    NS_TEST_EXPECT_MSG_EQ(derived.derivedRanks, each.ranks - each.simulated, "ranks");
+    NS_TEST_ASSERT_MSG_EQ(derived.iterations.size(), whole.iterations.size(), "iterations");
+    double most = 0;
+    for (std::size_t i = 0; i < whole.iterations.size(); i++)
+    {
+        using Record = IterationRecord;
+        for (const auto& field : {&Record::iterationTimeS,
+                                  &Record::communicationTimeS,
+                                  &Record::exposedCommunicationS,
+                                  &Record::bubbleS,
+                                  &Record::stragglerTimeS,
+                                  &Record::meanComputeS})
+        {
+            const double expected = whole.iterations[i].*field;
+            const double error = std::abs(derived.iterations[i].*field - expected);
+            most = std::max(most, error / std::max(expected, 1e-6));
+        }
+    }
+    const bool isExact = ToText(derived.iterations) == ToText(whole.iterations);
+    NS_TEST_EXPECT_MSG_LT(most, 0.001, "times");
+    double mostOfCounters = 0;
+    for (std::size_t i = 0; i < whole.counters.size(); i++)
+    {
+        const auto expected = static_cast<double>(whole.counters[i]);
+        const double error = std::abs(static_cast<double>(derived.counters[i]) - expected);
+        mostOfCounters = std::max(mostOfCounters, error / std::max(expected, 1.0));
+    }
+    std::cout << each.name << ": " << isExact << " " << most << " " << mostOfCounters << "\n";
+    NS_TEST_EXPECT_MSG_LT(mostOfCounters, 0.001, "counters");
+    NS_TEST_EXPECT_MSG_EQ((isExact && mostOfCounters == 0) || !each.isExact, true, "exact");
+    const auto sent = static_cast<double>(whole.network.sentPackets);
+    NS_TEST_EXPECT_MSG_EQ_TOL(derived.network.sentPackets, sent, 0.001 * sent, "packets");
+    // Of the hops, those of derived ranks are not simulated.
+    NS_TEST_EXPECT_MSG_EQ(
+        (derived.skipped >= derived.hops / each.ranks * (each.ranks - each.simulated)),
+        true,
+        derived.skipped << " of " << derived.hops);
+}
+
+/** @return cases of all kinds of parallelism, transports and networks */
+std::vector<ImageCase>
+MakeCases()
+{
+    const auto rails = [](TrainingRunOptions& options) {
+        options.cluster.topology = "rail-optimized:gpus=4,unit=16";
+    };
+    const auto uec = [](TrainingRunOptions& options) { options.cluster.transport = "uec"; };
+    using P = ParallelOptions&;
+    return {
+        {"data, a switch", 16, 1, [](auto&) {}, true},
+        {"data, uec", 16, 1, uec, true},
+        {"data, no congestion control",
+         32,
+         1,
+         [](auto& o) { o.cluster.congestionControl = "none"; },
+         true},
+        {"data, an all-reduce in pieces", 16, 1, [](auto& o) { o.cluster.segments = 4; }, true},
+        {"ZeRO 1", 16, 1, Model([](P p) { p.zero = 1; }), true},
+        {"ZeRO 3", 16, 1, Model([](P p) { p.zero = 3; }), true},
+        {"ZeRO 3, uec", 16, 1, Model([](P p) { p.zero = 3; }, uec), true},
+        {"tensor, a switch", 32, 4, Model([](P p) { p.tensor = 4; }), true},
+        {"tensor, rails", 32, 4, Model([](P p) { p.tensor = 4; }, rails), true},
+        {"tensor and pipeline, rails",
+         64,
+         8,
+         Model([](P p) { p.tensor = 4, p.pipeline = 2; }, rails),
+         true},
+        {"tensor and pipeline, rails, uec",
+         32,
+         8,
+         Model([](P p) { p.tensor = 4, p.pipeline = 2; },
+               [rails, uec](auto& o) { rails(o), uec(o); }),
+         true},
+        {"replicas in a row",
+         32,
+         8,
+         Model([](P p) { p.tensor = 4, p.pipeline = 2, p.order = "tp-cp-pp-dp"; }, rails),
+         true},
+        {"replicas in a server, whose switch grants credits",
+         16,
+         4,
+         Model([](P p) { p.tensor = 2, p.pipeline = 2, p.zero = 1; },
+               [](auto& o) { o.cluster.topology = "rail-optimized:gpus=8,unit=2"; }),
+         true},
+        {"NCCL's hosts",
+         16,
+         4,
+         Model([](P p) { p.tensor = 2, p.pipeline = 2; },
+               [](auto& o) {
+                   o.cluster.topology = "rail-optimized:gpus=8,unit=2";
+                   o.cluster.hostModel = "nccl";
+                   o.cluster.congestionControl = "none";
+               }),
+         true},
+        {"context", 16, 4, Model([](P p) { p.tensor = 2, p.context = 2; }), true},
+        {"experts", 16, 2, Model([](P p) { p.expert = 2; }), true},
+        {"experts and tensor", 32, 8, Model([](P p) { p.expert = 4, p.tensor = 2; }), true},
+        {"iterations that repeat",
+         16,
+         1,
+         [](auto& o) { o.repeat = "derive", o.iterations = 40; },
+         true},
+    };
+}
+
+/** @param change of the options @return why replicas are not derived */
+std::string
+GetReason(uint32_t ranks, const Change& change)
+{
+    return GetRefusal([&] {
+        TrainingRunOptions options = MakeOptions(ranks, change);
+        options.replicas = "derive";
+        TrainingRun(options).Run();
+    });
+}
+
+/** What has no images is refused, with the reason. */
+void
+TestRefusals()
+{
+    using O = TrainingRunOptions&;
+    const std::pair<Change, std::string> cases[] = {
+        {[](O o) { o.cluster.transport = "tcp"; }, "transport tcp connects hosts by name"},
+        {[](O o) { o.computeJitter = "normal:cv=0.1"; }, "compute times are drawn at random"},
+        {[](O o) { o.stragglers = {"1:2"}; }, "stragglers are no images of other ranks"},
+        {[](O o) { o.cluster.loss = 0.001; }, "links fail, or lose or delay frames"},
+        {[](O o) { o.cluster.faults = {"host1-switch0:loss=0.1"}; }, "links fail, or lose"},
+        {[](O o) { o.cluster.background = "random"; }, "other traffic uses the network"},
+        {[](O o) { o.payload = "real"; }, "a real payload has numbers of all ranks"},
+        {[](O o) { o.results = MakePath("images.sqlite"); }, "files have records of all ranks"},
+        {[](O o) { o.cluster.buffer = 560000; }, "its memory may not do for all replicas"},
+        {[](O o) { o.cluster.algorithm = "recursive-doubling"; },
+         "in the all-reduce of 8 ranks by "},
+        {[](O o) { o.cluster.algorithm = "double-binary-tree"; },
+         "in the all-reduce of 8 ranks by "},
+        {[](O o) { o.cluster.algorithm = "switchml"; }, "compute a collective"},
+        {[](O o) { o.cluster.topology = "fat-tree:k=4"; }, "replicas share more than a switch"},
+        {[](O o) { o.cluster.topology = "torus:4x2"; }, "replicas share more than a switch"},
+        {[](O o) { o.cluster.topology = "leaf-spine:leaves=2,hosts-per-leaf=4"; },
+         "replicas share more than a switch"},
+        {[](O o) { o.cluster.topology = "leaf-spine:leaves=3,hosts-per-leaf=3"; },
+         "the links of host"},
+        {Model([](auto& p) { p.tensor = 8; }), "there is one replica"},
+        {Model([](auto& p) { p.context = 2; },
+               [](O o) { o.cluster.topology = "rail-optimized:gpus=2"; }),
+         "replicas share more than a switch"},
+    };
+    for (const auto& [change, reason] : cases)
+    {
+        ExpectPart(GetReason(8, change), reason);
+    }
+}
+
+/** A shift by images is a permutation whose powers are those of other images. */
+void
+TestRankImages()
+{
+    NS_TEST_EXPECT_MSG_EQ(RankImages().GetCount(), 1, "all are simulated");
+    NS_TEST_EXPECT_MSG_EQ(RankImages().GetSimulated(7), 7, "itself");
+    const RankImages images(3, 8, 2); // 48 ranks: 3 in a row, 8 replicas of them, twice
+    NS_TEST_EXPECT_MSG_EQ(images.GetCount(), 4, "images");
+    for (uint32_t rank = 0; rank < 48; rank++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(images.GetImage(rank), rank / 3 % 8 / 2, "image");
+        NS_TEST_EXPECT_MSG_EQ(images.Turn(rank, 4), rank, "a whole turn");
+        NS_TEST_EXPECT_MSG_EQ(images.Turn(images.Turn(rank, 1), 2), images.Turn(rank, 3), "sum");
+        NS_TEST_EXPECT_MSG_EQ(images.GetImage(images.Turn(rank, 1)),
+                              (images.GetImage(rank) + 1) % 4,
+                              "the next image");
+        NS_TEST_EXPECT_MSG_EQ(images.Turn(images.GetSimulated(rank), images.GetImage(rank)),
+                              rank,
+                              "back");
+        NS_TEST_EXPECT_MSG_EQ(rank % 3, images.Turn(rank, 1) % 3, "place in the replica");
+        NS_TEST_EXPECT_MSG_EQ(rank / 24, images.Turn(rank, 1) / 24, "the same half");
+    }
+}
+
+/** @return the tests */
+std::vector<Case>
+MakeTests()
+{
+    std::vector<Case> tests{{"shifts of ranks", &TestRankImages}, {"refusals", &TestRefusals}};
+    for (const ImageCase& each : MakeCases())
+    {
+        tests.push_back({each.name, [each] { TestCase(each); }});
+    }
+    return tests;
+}
+
+const Suite g_suite("replica-images", Duration::EXTENSIVE, MakeTests(), TestSuite::Type::SYSTEM);
+
+} // namespace ns3::training::tests::replica_images_test
