@@ -3,7 +3,7 @@
 
 """Writes doc/results.schema.json: a JSON Schema of what programs write with --json.
 
-The tables json-* of doc/results.rst list the members of each document and of the objects in it; tests
+The tables json-* of doc/json*.rst list the members of each document and of the objects in it; tests
 compare them with the programs. Units at the ends of names, and the words "list" and "object" at the
 beginning of a meaning, give types.
 
@@ -28,7 +28,7 @@ ROWS = {"critical_path": "path"}
 def read_tables():
     """Return the tables by name: pairs of names and the meaning that they share."""
     tables = {}
-    text = (DOC / "results.rst").read_text("utf-8")
+    text = "\n".join(path.read_text("utf-8") for path in sorted(DOC.glob("json*.rst")))
     for block in text.split(".. list-table::")[1:]:
         name = re.search(r":name: json-(\S+)", block)
         if name:
