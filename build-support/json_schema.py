@@ -33,7 +33,9 @@ def read_tables():
         name = re.search(r":name: json-(\S+)", block)
         if name:
             rows = re.findall(
-                r"^   \* - (``.*?)\n     - (.*?)(?=^   \* - |^\S|\Z)", block, re.MULTILINE | re.DOTALL
+                r"^   \* - (``.*?)\n     - (.*?)(?=^   \* - |^\S|\Z)",
+                block,
+                re.MULTILINE | re.DOTALL,
             )
             tables[name[1]] = [
                 (re.findall(r"``(.*?)``", names), " ".join(meaning.split()))
@@ -76,7 +78,9 @@ def make():
     definitions = {}
     for table, rows in sorted(tables.items()):
         properties = {
-            name: describe(tables, table, name, meaning) for names, meaning in rows for name in names
+            name: describe(tables, table, name, meaning)
+            for names, meaning in rows
+            for name in names
         }
         definitions[table] = {"type": "object", "properties": properties}
         if "schema" in properties:

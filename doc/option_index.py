@@ -22,7 +22,9 @@ ATTRIBUTE = re.compile(r"(?:ns3::)?(?:training::)?[A-Z]\w+::[A-Z]\w+")
 def find_program(table):
     """Return the program of a table of options."""
     name = table[len("options-") :]
-    return max((each for each in PROGRAMS if name.startswith(each)), key=len, default="all programs")
+    return max(
+        (each for each in PROGRAMS if name.startswith(each)), key=len, default="all programs"
+    )
 
 
 class IndexOptions(SphinxTransform):
@@ -45,7 +47,11 @@ class IndexOptions(SphinxTransform):
         words = [each.astext() for each in cell.findall(nodes.literal)] if cell is not None else []
         options = [word.partition("=")[0] for word in words if program and word.startswith("--")]
         attributes = [word for word in words if ATTRIBUTE.fullmatch(word)]
-        keys = [re.split("[=:]", word)[0] for word in words if kind] if not options + attributes else []
+        keys = (
+            [re.split("[=:]", word)[0] for word in words if kind]
+            if not options + attributes
+            else []
+        )
         if not options + attributes + keys:
             return
         target = f"row-{(program or 'attribute').replace(' ', '-')}-{options[0][2:] if options else number}"

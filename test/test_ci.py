@@ -255,7 +255,11 @@ def test_wrong_arguments_are_refused_by_one_line(tmp_path, words):
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", *(f"doc/{name}.rst" for name in ("tutorial", "choosing-a-network", "coming-from"))]
+    "name",
+    [
+        "README.md",
+        *(f"doc/{name}.rst" for name in ("tutorial", "choosing-a-network", "coming-from")),
+    ],
 )
 def test_texts_show_outputs_of_their_commands(documented_output, name):
     """By their order alone; `.ci/run readme` runs them."""

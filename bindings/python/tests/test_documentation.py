@@ -329,11 +329,7 @@ FILES = "files"  # likewise
 def test_options(describe, name, tables):
     options = {option["name"]: option for option in describe(name)["options"]}
     own, shared = (
-        {
-            row[0].strip("`-"): row[1]
-            for table in names
-            for row in read_table(f"options-{table}")
-        }
+        {row[0].strip("`-"): row[1] for table in names for row in read_table(f"options-{table}")}
         for names in (tables, [CLUSTER, FILES])
     )
     assert set(own) <= set(options)
@@ -392,8 +388,7 @@ def test_attributes(program, name):
     actual = dict(re.findall(rf"--ns3::training::{name}::(\w+)=\[(.*)\]", output))
     table = f"attributes-{name}"
     documented = {
-        attribute.strip("`"): default.strip("`")
-        for attribute, default, _ in read_table(table)
+        attribute.strip("`"): default.strip("`") for attribute, default, _ in read_table(table)
     }
     assert set(documented) == set(actual)
     for attribute, default in documented.items():

@@ -49,7 +49,9 @@ def test_runs_are_a_dimension(frame, store):
     each = dt.read_sweep(store, each_run=True)
     data = dt.to_xarray(each)
     assert data.sizes["run"] == 2
-    means = data["time_us"].mean("run").stack(all=("ranks", "rate", "transport", "bytes")).dropna("all")
+    means = (
+        data["time_us"].mean("run").stack(all=("ranks", "rate", "transport", "bytes")).dropna("all")
+    )
     assert sorted(means.values) == pytest.approx(sorted(frame["time_us"]), rel=1e-12)
 
 

@@ -600,16 +600,16 @@ def test_terms_are_those_of_the_glossary():
 
 def test_the_command_of_a_page_repeats_the_run(program, program_json, tmp_path):
     """Also options with spaces, lists, attributes, and those of a file."""
-    (tmp_path / "run.toml").write_text('ranks = 4\nloss = 0.001\n', encoding="ascii")
+    (tmp_path / "run.toml").write_text("ranks = 4\nloss = 0.001\n", encoding="ascii")
     words = [JOB[0], f"--config={tmp_path}/run.toml", "--straggler=0:2", "--straggler=1:3"]
     words += ["--RngRun=3", "--ns3::training::RdmaNic::AckInterval=2", "--overlap=false"]
-    process = program("training-job", *words, f"--report={tmp_path}/run.html", f"--results={tmp_path}/r")
+    process = program(
+        "training-job", *words, f"--report={tmp_path}/run.html", f"--results={tmp_path}/r"
+    )
     assert process.returncode == 0, process.stderr
     (run,) = read_page(tmp_path / "run.html")["runs"]
     given = json.loads(get_rows(run, "run")[0]["configuration"])["given"]
-    assert sorted(given) == sorted(
-        [*words[:1], *words[2:], "--ranks=4", "--loss=0.001"]
-    )
+    assert sorted(given) == sorted([*words[:1], *words[2:], "--ranks=4", "--loss=0.001"])
     first, second = (program_json("training-job", *each) for each in (words, given))
     assert first["iteration_time_s"] == second["iteration_time_s"]
     if find_browser():
@@ -645,7 +645,9 @@ const behind = node => {
 """
 # Text of the page, but for that of charts, whose contrast to the page is below 4.5.
 FAINT = (
-    "(() => {" + LUMINANCE + """
+    "(() => {"
+    + LUMINANCE
+    + """
   const faint = [];
   for (const node of document.querySelectorAll("h1, h2, h3, p, a, span, code, td, th, dt, dd, li, label, select, input")) {
     if (!node.textContent.trim() || node.closest(".chart") || !node.offsetParent) continue;
@@ -678,7 +680,9 @@ UNNAMED = """(() => {
 def test_a_page_is_accessible(job, scheme, width):
     with Page(job / "run.html", width=width) as page:
         page.prefer(scheme)
-        is_dark = page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+        is_dark = (
+            page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+        )
         assert is_dark == (scheme == "dark")
         assert page.evaluate(FAINT) == [] and page.evaluate(UNNAMED) == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -723,9 +727,7 @@ def test_lanes_of_the_timeline(job):
         for spans in lanes.values():
             spans.sort()
             assert all(a[1] <= b[0] + 1e-9 for a, b in zip(spans, spans[1:]))
-        ((count,),) = ask(
-            job / "r.sqlite", "SELECT count(*) FROM collective WHERE end_s > 0"
-        )
+        ((count,),) = ask(job / "r.sqlite", "SELECT count(*) FROM collective WHERE end_s > 0")
         bars = {trace["name"]: len(trace["x"]) for trace in traces}
         assert bars["all-reduce"] == count
         ((phases,),) = ask(job / "r.sqlite", "SELECT count(*) FROM compute_phase")
@@ -749,7 +751,11 @@ def test_many_bars_are_summarized(job, tmp_path):
     ((end,),) = connection.execute("SELECT max(end_s) FROM compute_phase").fetchall()
     connection.executemany(
         "INSERT INTO compute_phase (run_id, rank, iteration, phase, start_s, end_s) VALUES (1, ?, 2, 'tiny', ?, ?)",
-        [(rank, end * (1 + i / 9e3), end * (1 + (i + 0.5) / 9e3)) for rank in range(2) for i in range(9000)],
+        [
+            (rank, end * (1 + i / 9e3), end * (1 + (i + 0.5) / 9e3))
+            for rank in range(2)
+            for i in range(9000)
+        ],
     )
     connection.commit()
     connection.close()
