@@ -6,8 +6,8 @@ usage: build-support/documented_output.py [--update] FILE...
 
 A FILE is *.md or *.rst. All its blocks of shell commands are run, in a folder of their own with links
 to this checkout. A block of plain text shows what the block of commands before it prints. Everything in
-it is compared but what a simulation costs: of processor time, rate and memory only the form. Python
-after the words "Save this as ``NAME``" is saved. A comment before a block of commands,
+it is compared but what a simulation costs: of processor time, rate and memory only the form. A block of
+another language after the words "Save this as ``NAME``" is saved. A comment before a block of commands,
 
     <!-- not run: REASON -->      .. not run: REASON
 
@@ -64,7 +64,7 @@ def read_blocks(text, suffix):
         content = re.sub(f"^{indent}", "", text[begin:end], flags=re.M)
         exempt = bool(re.match(r"(<!--|\.\.) not run: \S", before or ""))
         line = text.count("\n", 0, match.start(2)) + 1
-        file = file[-1] if file and language == "python" else ""
+        file = file[-1] if file and language not in COMMANDS + OUTPUT else ""
         blocks.append(Block(language, line, begin, end, indent, content, exempt, file))
     return blocks
 

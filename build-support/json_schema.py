@@ -3,7 +3,7 @@
 
 """Writes doc/results.schema.json: a JSON Schema of what programs write with --json.
 
-The tables json-* of doc/results.rst list the members of each document and of the objects in it; tests
+The tables json-* of doc/json*.rst list the members of each document and of the objects in it; tests
 compare them with the programs. Units at the ends of names, and the words "list" and "object" at the
 beginning of a meaning, give types.
 
@@ -28,12 +28,14 @@ ROWS = {"critical_path": "path"}
 def read_tables():
     """Return the tables by name: pairs of names and the meaning that they share."""
     tables = {}
-    text = (DOC / "results.rst").read_text("utf-8")
+    text = "\n".join(path.read_text("utf-8") for path in sorted(DOC.glob("json*.rst")))
     for block in text.split(".. list-table::")[1:]:
         name = re.search(r":name: json-(\S+)", block)
         if name:
             rows = re.findall(
-                r"^   \* - (``.*?)\n     - (.*?)(?=^   \* - |^\S|\Z)", block, re.MULTILINE | re.DOTALL
+                r"^   \* - (``.*?)\n     - (.*?)(?=^   \* - |^\S|\Z)",
+                block,
+                re.MULTILINE | re.DOTALL,
             )
             tables[name[1]] = [
                 (re.findall(r"``(.*?)``", names), " ".join(meaning.split()))
@@ -76,7 +78,9 @@ def make():
     definitions = {}
     for table, rows in sorted(tables.items()):
         properties = {
-            name: describe(tables, table, name, meaning) for names, meaning in rows for name in names
+            name: describe(tables, table, name, meaning)
+            for names, meaning in rows
+            for name in names
         }
         definitions[table] = {"type": "object", "properties": properties}
         if "schema" in properties:

@@ -2,7 +2,8 @@
 """Sphinx: options in the tables of this manual are in the general index, and :option: leads to them.
 
 A table of options has the name options-PROGRAM, with more after it, and an option in the first column of each
-row. Attributes of ns-3 in the first column of any table are in the index, too.
+row. Attributes of ns-3 in the first column of any table are in the index, too, and so are keys and names of
+alternatives in tables whose first heading says what they are. Options that programs share belong to each of them.
 """
 
 import re
@@ -14,13 +15,16 @@ from sphinx.transforms import SphinxTransform
 
 LISTS = Path(__file__).parents[1].joinpath("CMakeLists.txt").read_text(encoding="ascii")
 PROGRAMS = re.search(r"^set\(example_names\n(.*?)^\)", LISTS, re.M | re.S).group(1).split()
+KINDS = ("key", "algorithm", "codec", "format", "topology", "source", "system", "fault")  # headings
 ATTRIBUTE = re.compile(r"(?:ns3::)?(?:training::)?[A-Z]\w+::[A-Z]\w+")
 
 
 def find_program(table):
     """Return the program of a table of options."""
     name = table[len("options-") :]
-    return max((each for each in PROGRAMS if name.startswith(each)), key=len, default="all programs")
+    return max(
+        (each for each in PROGRAMS if name.startswith(each)), key=len, default="all programs"
+    )
 
 
 class IndexOptions(SphinxTransform):
@@ -32,27 +36,39 @@ class IndexOptions(SphinxTransform):
         for table in self.document.findall(nodes.table):
             names = [name for name in table.get("names", []) if name.startswith("options-")]
             program = find_program(names[0]) if names else None
-            for number, row in enumerate(table.findall(nodes.row)):
-                self.add_row(program, row, number)
+            rows = list(table.findall(nodes.row))
+            first = next(iter(rows[0].findall(nodes.entry))).astext()
+            kind = first if first in KINDS else None
+            for number, row in enumerate(rows):
+                self.add_row(program, kind, row, number)
 
-    def add_row(self, program, row, number):
+    def add_row(self, program, kind, row, number):
         cell = next(iter(row.findall(nodes.entry)), None)
         words = [each.astext() for each in cell.findall(nodes.literal)] if cell is not None else []
         options = [word.partition("=")[0] for word in words if program and word.startswith("--")]
         attributes = [word for word in words if ATTRIBUTE.fullmatch(word)]
-        if not options + attributes:
+        keys = (
+            [re.split("[=:]", word)[0] for word in words if kind]
+            if not options + attributes
+            else []
+        )
+        if not options + attributes + keys:
             return
         target = f"row-{(program or 'attribute').replace(' ', '-')}-{options[0][2:] if options else number}"
         while target in self.document.ids:
             target += "-"
         entries = [("pair", f"{option}; {program}", target, "", None) for option in options]
         entries += [("single", name, target, "", None) for name in attributes]
+        entries += [("single", f"{key} ({kind})", target, "", None) for key in dict.fromkeys(keys)]
         mark = nodes.target("", "", ids=[target])
         self.document.note_explicit_target(mark)
         cell.insert(0, [addnodes.index(entries=entries), mark])
         for option in options:
             domain = self.env.get_domain("std")
-            domain.add_program_option(program, option, self.env.docname, target)
+            shared = [None, *PROGRAMS] if program == "all programs" else [program]
+            for name in shared:
+                if (name, option) not in domain.progoptions or len(shared) == 1:
+                    domain.add_program_option(name, option, self.env.docname, target)
 
 
 def setup(app):

@@ -342,7 +342,9 @@ TestOptions()
             R"({"workload":"a=b","ranks":5,"compute-scale":0.5,"overlap":false,)"
             R"("bucket":1572864,"transport":"tcp","rate":"400Gbps","delay":"1us",)"
             R"("topology":"ring","model":"small","mtu":"auto","fault":"","json":"",)"
-            R"("config":"","save-config":"","log":"","extension":""})",
+            R"("config":"","save-config":"","log":"","extension":"",)"
+            R"("given":["--workload=a=b","--ranks=5","--compute-scale=0.5","--overlap=false",)"
+            R"("--bucket=1536KiB","--transport=tcp","--rate=400Gbps","--delay=1us"]})",
             "record");
     }
     {
@@ -378,9 +380,11 @@ TestOptions()
                 again.options.Parse(std::vector<std::string>{"--" + value.name + "=" + value.text});
             }
         }
-        NS_TEST_EXPECT_MSG_EQ(again.options.ToJson().Write(),
-                              program.options.ToJson().Write(),
-                              "round trip");
+        const auto getValues = [](const ProgramOptions& options) {
+            const std::string json = options.ToJson().Write();
+            return json.substr(0, json.find(R"(,"given":)")); // defaults are given now
+        };
+        NS_TEST_EXPECT_MSG_EQ(getValues(again.options), getValues(program.options), "round trip");
     }
 
     CheckHelp();

@@ -72,7 +72,11 @@ def checkout(tmp_path):
     "stages, last, commands",
     [
         (["style"], "4 passed, 0 failed", ["clang-format ", "git grep", "shellcheck .ci/run"]),
-        (["docs"], "2 passed, 0 failed", ["clang-format -m sphinx"]),
+        (
+            ["docs"],
+            "3 passed, 0 failed",
+            ["clang-format -m sphinx", "python3 build-support/sentence_length.py"],
+        ),
         (["build"], "1 passed, 1 failed", ["ns3w build"]),  # nothing was compiled
         (["tests"], "5 passed, 2 failed", ["ns3w test"]),
         (["wheel"], "7 passed, 1 failed", ["ns3w --ns3=wheel test"]),
@@ -101,9 +105,9 @@ def test_stages_are_chosen(checkout, stages, last, commands):
 
 def test_without_a_stage_all_are_run(checkout):
     everything, calls = checkout()
-    assert everything.stdout.splitlines()[-1] == "20 passed, 1 failed"
+    assert everything.stdout.splitlines()[-1] == "21 passed, 1 failed"
     done, same = checkout(*STAGES)
-    assert (same, done.stdout.splitlines()[-1]) == (calls, "20 passed, 1 failed")
+    assert (same, done.stdout.splitlines()[-1]) == (calls, "21 passed, 1 failed")
 
 
 def test_unknown_stages_are_refused(checkout):
@@ -250,7 +254,13 @@ def test_wrong_arguments_are_refused_by_one_line(tmp_path, words):
     assert "allowed" in done.stderr
 
 
-@pytest.mark.parametrize("name", ["README.md", "doc/tutorial.rst"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "README.md",
+        *(f"doc/{name}.rst" for name in ("tutorial", "choosing-a-network", "coming-from")),
+    ],
+)
 def test_texts_show_outputs_of_their_commands(documented_output, name):
     """By their order alone; `.ci/run readme` runs them."""
     path = ROOT / name

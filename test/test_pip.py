@@ -66,7 +66,7 @@ def test_metadata_needs_no_build(tmp_path, backend, monkeypatch):
     assert metadata["Requires-Python"] == ">=3.9"
     assert metadata["Author"] == "the distributed-training developers"
     assert metadata.get_payload().strip() == (ROOT / "README.md").read_text().strip()
-    assert set(metadata.get_all("Provides-Extra")) == {"docs", "sweep", "test"}
+    assert set(metadata.get_all("Provides-Extra")) == {"docs", "search", "sweep", "test"}
     needs = metadata.get_all("Requires-Dist")
     release = re.search(
         r"^ns3==(\S+)", (ROOT / "build-support/python-packages/wheel.txt").read_text(), re.M

@@ -33,13 +33,13 @@ StripQuotes(const std::string& text)
 }
 
 /**
- * @param name of a list-table of doc/own-program.rst
+ * @param name of a list-table of doc/observation.rst
  * @return its rows, without the heading; words of a cell are separated by one space
  */
 std::vector<std::vector<std::string>>
 ReadTable(const std::string& name)
 {
-    std::ifstream file(std::string(NS_TEST_SOURCEDIR) + "/../doc/own-program.rst");
+    std::ifstream file(std::string(NS_TEST_SOURCEDIR) + "/../doc/observation.rst");
     std::vector<std::vector<std::string>> rows;
     bool isInside = false;
     for (std::string line; std::getline(file, line);)
@@ -141,7 +141,7 @@ MakeClusters()
     return clusters;
 }
 
-/** doc/own-program.rst has all trace sources, as they are registered. */
+/** doc/observation.rst has all trace sources, as they are registered. */
 void
 TestTraceTable()
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Prints what the set-up of collectives takes: the table in doc/performance.rst.
+"""Prints what the set-up of collectives takes: the table in doc/performance/collectives.rst.
 
 Usage: setup_table.py PROGRAM [--only=TEXT] [--most=RANKS] [--runs=N]
 

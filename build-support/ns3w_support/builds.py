@@ -133,7 +133,7 @@ class Build:
 
 
 def use_huge_pages(variables):
-    """Let glibc ask for huge pages, which large networks need (doc/performance.rst)."""
+    """Let glibc ask for huge pages, which large networks need (doc/performance/memory.rst)."""
     variables.setdefault("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
 
 

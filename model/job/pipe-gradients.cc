@@ -44,7 +44,7 @@ struct Request
     uint64_t count;
 };
 
-static_assert(sizeof(Request) == 32, "the layout is documented in doc/python.rst");
+static_assert(sizeof(Request) == 32, "the layout is documented in doc/python-learning.rst");
 
 /** A stream socket with a process at the other end. */
 class Connection

@@ -380,15 +380,27 @@ JsonValue
 ProgramOptions::ToJson() const
 {
     auto object = JsonValue::Object();
+    auto given = JsonValue::Array(); // words that repeat the run; its files are left out
     for (const Option& option : GetOptions())
     {
-        object.Set(option.description.key.name, ToJsonValue(option.description.key, option.get()));
+        const Key& key = option.description.key;
+        const std::string value = option.get();
+        object.Set(key.name, ToJsonValue(key, value));
+        if (option.isGiven && !option.output && key.name != "config")
+        {
+            for (const std::string& each :
+                 option.description.isList ? SplitList(value) : std::vector<std::string>{value})
+            {
+                given.Append("--" + key.name + "=" + each);
+            }
+        }
     }
     for (const auto& [name, text] : m_ns3Arguments.GetLast())
     {
         object.Set(name, text);
+        given.Append("--" + name + "=" + text);
     }
-    return object;
+    return object.Set("given", given);
 }
 
 ProgramDescription

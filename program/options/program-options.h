@@ -166,7 +166,8 @@ class ProgramOptions : public TypedOptions
 
     /**
      * The configuration, for the record of a run: one member per option. Whole numbers, sizes (in
-     * bytes), numbers and booleans have these JSON types, the rest are strings.
+     * bytes), numbers and booleans have these JSON types, the rest are strings. The list `given`
+     * has the words of the command line that repeat the run, without files that it writes.
      * @return an object
      */
     JsonValue ToJson() const;

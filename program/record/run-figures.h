@@ -35,7 +35,7 @@ class Figures
     /** @return name of its JSON object, such as tcp */
     virtual std::string GetName() const = 0;
 
-    /** @return its JSON object, see doc/results.rst */
+    /** @return its JSON object, see doc/json.rst */
     virtual JsonValue ToJson() const = 0;
 
     /** @param store receives rows of tables that register themselves, see ResultTableEntry */

@@ -51,7 +51,7 @@ struct TrainingRunResult
     JsonValue configuration;                     ///< value of every option; "resolved" for "auto"
     std::optional<RepetitionFigures> repetition; ///< with --repeat=derive
 
-    /** @return the JSON document that `training-job --json` writes, see doc/results.rst */
+    /** @return the JSON document that `training-job --json` writes, see doc/json.rst */
     JsonValue ToJson() const;
 };
 

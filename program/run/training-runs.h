@@ -54,7 +54,7 @@ class TrainingRuns
     /** @return cost of all runs */
     const RunCost& GetCost() const;
 
-    /** @return the JSON document of several runs, see doc/results.rst */
+    /** @return the JSON document of several runs, see doc/json.rst */
     JsonValue ToJson() const;
 
   private:

@@ -59,6 +59,7 @@ from .program import Program, Result, SimulationStuck, WrongResult
 from .report_page import report
 from .results import list_tables, read_results
 from .shared_cluster import SharedCluster, SharedResult
+from .sweep_frame import to_xarray
 from .sweeps import read_sweep, run_each, sweep
 from .tracing import connect
 from .training_job import TrainingJob, TrainingResult
@@ -118,6 +119,7 @@ __all__ = [
     "run_each",
     "summarize_validation",
     "sweep",
+    "to_xarray",
     "validate",
 ]
 

@@ -125,7 +125,9 @@ class Result:
 
     def get_parameters(self) -> dict[str, Any]:
         """Return the options of the program with their values, and what `auto` was resolved to."""
-        configuration = {k: v for k, v in self.configuration.items() if k != "resolved"}
+        configuration = {
+            k: v for k, v in self.configuration.items() if k not in ("resolved", "given")
+        }
         return {**configuration, **self.configuration.get("resolved", {})}
 
     def to_frame(self) -> pandas.DataFrame:

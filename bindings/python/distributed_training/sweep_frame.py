@@ -6,12 +6,14 @@ from __future__ import annotations
 import functools
 import json
 import math
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from .program import Program, Result, get_program_class, to_keyword
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
 
     from .sweep_store import Row
 
@@ -119,3 +121,41 @@ def _join_commands(kind: type[Program[Any]], runs: list[Row]) -> str:
     if len(commands) > 1 and len(commands) == len(runs) and "runs" in options:
         return f"{commands[0]} --runs={len(runs)}"
     return "; ".join(commands)
+
+
+def to_xarray(frame: pandas.DataFrame) -> xarray.Dataset:
+    """Return a sweep as a Dataset of xarray, whose dimensions are what its jobs differ in.
+
+    These are options that differ between commands, rows of a benchmark such as its sizes, and the run
+    number of read_sweep(..., each_run=True). Points that no job has are missing values. Columns with
+    one value for all rows are attributes of the dataset.
+
+    Args:
+        frame: result of sweep() or read_sweep().
+
+    Raises ValueError if two rows have the same place, as jobs that are there twice have.
+    """
+    dimensions = _find_dimensions(frame)
+    same = frame[frame.duplicated(dimensions, keep=False)]
+    if len(same):
+        raise ValueError(
+            f"{len(same)} rows share a place by {', '.join(dimensions)} (allowed: one row for each)"
+        )
+    rest = [name for name in frame if name not in dimensions]
+    fixed = {name for name in rest if frame[name].map(repr).nunique() == 1}
+    data = frame.drop(columns=list(fixed)).set_index(dimensions).to_xarray()
+    return data.assign_attrs({name: frame[name].iloc[0] for name in rest if name in fixed})
+
+
+def _find_dimensions(frame: pandas.DataFrame) -> list[str]:
+    """Return the columns that tell the rows of a sweep apart, or `job`."""
+    options: list[dict[str, str]] = []
+    for command in frame["command"]:
+        words = [word[2:].partition("=") for word in shlex.split(command) if word[:2] == "--"]
+        options.append({to_keyword(name): value for name, _, value in words})
+    names = [name for name in dict.fromkeys(n for each in options for n in each) if name in frame]
+    found = [name for name in names if len({each.get(name) for each in options}) > 1]
+    for program in frame["program"].unique():
+        keys = [*get_program_class(program).row_keys, "run"]
+        found += [key for key in keys if key in frame and frame[key].nunique() > 1]
+    return list(dict.fromkeys(found)) or ["job"]

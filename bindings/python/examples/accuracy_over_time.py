@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Accuracy of a training over simulated time, by codec and network. The figure in doc/codecs.rst.
+"""Accuracy of a training over simulated time, by codec and network. The figure in doc/codec-figures.rst.
 
     ./ns3w python bindings/python/examples/accuracy_over_time.py [FILE.png]
 

@@ -132,6 +132,11 @@ class Page:
         elif event == "Log.entryAdded" and values["entry"]["level"] == "error":
             self.complaints.append(values["entry"]["text"])
 
+    def prefer(self, scheme):
+        """Say which colors the reader prefers, "light" or "dark"."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self._send("Emulation.setEmulatedMedia", features=features)
+
     def evaluate(self, expression):
         """Return the value of a JavaScript expression."""
         answer = self._send("Runtime.evaluate", expression=expression, returnByValue=True)

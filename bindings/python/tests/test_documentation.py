@@ -18,6 +18,7 @@ import distributed_training as dt
 from distributed_training.program import get_program_class, get_program_names
 
 DOC = REPOSITORY / "doc"
+PAGES = [path.read_text(encoding="utf-8") for path in sorted(DOC.rglob("*.rst"))]
 WORKLOAD = Path(__file__).with_name("small-workload.csv")
 CLASSES = [
     "CodecEngine",
@@ -53,26 +54,19 @@ CLASSES = [
 ]
 
 
-def read_table(file, name):
-    """Return the rows of a list-table, each a list of cells, without its header."""
-    text = (DOC / file).read_text(encoding="utf-8")
-    table = re.search(rf":name: {name}\n(?:   :.*\n)*\n((?:   .*\n|\n)*)", text).group(1)
+def read_table(name):
+    """Return the rows of the only list-table of this name, each a list of cells, without its header."""
+    pattern = re.compile(rf":name: {name}\n(?:   :.*\n)*\n((?:   .*\n|\n)*)")
+    (table,) = (table for text in PAGES for table in pattern.findall(text))
     rows = [
         re.split(r"\n     - ", row.strip("\n")) for row in re.split(r"^   \* - ", table, flags=re.M)
     ]
     return [[" ".join(cell.split()) for cell in row] for row in rows[2:]]
 
 
-def find_table(name):
-    """Return the file that contains a list-table."""
-    return next(
-        path.name for path in DOC.glob("*.rst") if f":name: {name}\n" in path.read_text("utf-8")
-    )
-
-
-def read_names(file, name):
+def read_names(name):
     """Return the names in the first column of a list-table."""
-    return [word for row in read_table(file, name) for word in re.findall(r"``(.*?)``", row[0])]
+    return [word for row in read_table(name) for word in re.findall(r"``(.*?)``", row[0])]
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +86,8 @@ def test_the_schema_follows_from_the_tables():
 
 @pytest.mark.extensive
 def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
-    assert list(job_json) == read_names("results.rst", "json-training-job")
-    assert list(job_json["critical_path"]) == read_names("results.rst", "json-path")
+    assert list(job_json) == read_names("json-training-job")
+    assert list(job_json["critical_path"]) == read_names("json-path")
     parts = job_json["critical_path"]["parts"]
     assert sum(part["time_s"] for part in parts) == pytest.approx(
         job_json["critical_path"]["time_s"]
@@ -102,165 +96,165 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     for option in ("--iterations=1", "--iterations=40", "--path=spray", "--replicas=derive"):
         arguments = [f"--workload={WORKLOAD}", "--repeat=derive", option]
         derived |= set(program_json("training-job", *arguments))
-    assert set(read_names("results.rst", "json-repeat")) == derived - set(job_json)
+    assert set(read_names("json-repeat")) == derived - set(job_json)
     for iteration in job_json["iterations"]:
-        assert list(iteration) == read_names("results.rst", "json-iterations")
+        assert list(iteration) == read_names("json-iterations")
     auto = program_json("training-job", f"--workload={WORKLOAD}", "--collective=auto")
     for row in auto["candidates"]:
-        assert list(row) == read_names("results.rst", "json-candidates")
-    assert list(benchmark_json) == read_names("results.rst", "json-collective-benchmark")
+        assert list(row) == read_names("json-candidates")
+    assert list(benchmark_json) == read_names("json-collective-benchmark")
     for row in benchmark_json["rows"]:
-        assert list(row) == read_names("results.rst", "json-rows")
+        assert list(row) == read_names("json-rows")
     sweep = program_json("collective-benchmark", "--ranks=2", "--bytes=8", "--sweep=algorithms")
-    assert list(sweep) == read_names("results.rst", "json-sweep-keys")
-    assert list(sweep["rows"][0]) == read_names("results.rst", "json-rows")
+    assert list(sweep) == read_names("json-sweep-keys")
+    assert list(sweep["rows"][0]) == read_names("json-rows")
     divided = ["--model=megatron-1.7b", "--tensor=2", "--pipeline=2"]
     check = program_json("training-job", *divided, "--check")
-    assert list(check) == read_names("parallel.rst", "json-check")
+    assert list(check) == read_names("json-check")
     document = (DOC / "parallel.rst").read_text("utf-8")
     group = check["groups"][0]
     for part in (group, group["collectives"][0], check["schedule"], check["estimate"]):
         for key in part:
             assert f"``{key}``" in document, key
     fabric_json = program_json("fabric-benchmark", "--ranks=2", "--bytes=1000")
-    assert list(fabric_json) == read_names("results.rst", "json-fabric-benchmark")
+    assert list(fabric_json) == read_names("json-fabric-benchmark")
     for row in fabric_json["comparison"]:
-        assert list(row) == read_names("results.rst", "json-fabric-benchmark-comparison")
+        assert list(row) == read_names("json-fabric-benchmark-comparison")
     flow_json = program_json("flow-benchmark", "--ranks=2", "--duration=10us")
-    assert list(flow_json) == read_names("results.rst", "json-flow-benchmark")
+    assert list(flow_json) == read_names("json-flow-benchmark")
     for row in (*flow_json["rows"], flow_json["all"]):
-        assert list(row) == read_names("results.rst", "json-flow-benchmark-rows")
+        assert list(row) == read_names("json-flow-benchmark-rows")
     fct_json = program_json("flow-benchmark", "--preset=hpcc", "--warm-up=0", "--duration=10us")
-    assert list(fct_json) == read_names("results.rst", "json-flow-benchmark")
+    assert list(fct_json) == read_names("json-flow-benchmark")
     assert len(fct_json["published"]) == 10
     for row in fct_json["published"]:
-        assert list(row) == read_names("results.rst", "json-flow-benchmark-published")
+        assert list(row) == read_names("json-flow-benchmark-published")
     serving_json = program_json("disaggregated-serving", "--count=1", "--prompt=8", "--output=2")
-    assert list(serving_json) == read_names("results.rst", "json-disaggregated-serving")
+    assert list(serving_json) == read_names("json-disaggregated-serving")
     for row in serving_json["requests"]:
-        assert list(row) == read_names("results.rst", "json-disaggregated-serving-requests")
+        assert list(row) == read_names("json-disaggregated-serving-requests")
     ring_json = program_json("fpga-ring", "--part=rates", "--bytes=64K")
-    assert list(ring_json) == read_names("results.rst", "json-fpga-ring")
+    assert list(ring_json) == read_names("json-fpga-ring")
     for row in ring_json["rows"]:
-        assert list(row) == read_names("results.rst", "json-published-rows")
+        assert list(row) == read_names("json-published-rows")
     saved = program_json("checkpoint-times", f"--workload={WORKLOAD}", "--ranks=2", "--bytes=8K")
-    assert list(saved) == read_names("results.rst", "json-checkpoint-times")
+    assert list(saved) == read_names("json-checkpoint-times")
     life_json = program_json("job-life", "--lives=2")
-    assert list(life_json) == read_names("results.rst", "json-job-life")
-    assert list(life_json["life"]) == read_names("results.rst", "json-job-life-life")
+    assert list(life_json) == read_names("json-job-life")
+    assert list(life_json["life"]) == read_names("json-job-life-life")
     for part in ("intervals", "figures"):
         for row in life_json[part]:
-            assert list(row) == read_names("results.rst", f"json-job-life-{part}")
+            assert list(row) == read_names(f"json-job-life-{part}")
     inceptionn_json = program_json("inceptionn", "--part=codec")
-    assert list(inceptionn_json) == read_names("results.rst", "json-inceptionn")
+    assert list(inceptionn_json) == read_names("json-inceptionn")
     for row in inceptionn_json["rows"]:
-        assert list(row) == read_names("results.rst", "json-published-rows")
+        assert list(row) == read_names("json-published-rows")
     jobs_json = program_json("job-validation", "--part=operations")
-    assert list(jobs_json) == read_names("results.rst", "json-job-validation")
+    assert list(jobs_json) == read_names("json-job-validation")
     for row in jobs_json["rows"]:
-        assert list(row) == read_names("results.rst", "json-published-rows")
+        assert list(row) == read_names("json-published-rows")
     codec_input = tmp_path / "gradients"
     codec_input.write_bytes(bytes(64))
     codec_json = program_json("gradient-codec", f"--input={codec_input}")
-    assert list(codec_json) == read_names("results.rst", "json-gradient-codec")
+    assert list(codec_json) == read_names("json-gradient-codec")
     for row in codec_json["classes"]:
-        assert list(row) == read_names("results.rst", "json-gradient-codec-classes")
+        assert list(row) == read_names("json-gradient-codec-classes")
     for row in program_json("gradient-codec", "--list")["codecs"]:
-        assert list(row) == read_names("results.rst", "json-gradient-codec-codecs")
+        assert list(row) == read_names("json-gradient-codec-codecs")
     trees_json = program_json(
         "multitree-allreduce", "--part=sizes", "--topology=torus:2x2", "--bytes=64"
     )
-    assert list(trees_json) == read_names("results.rst", "json-multitree-allreduce")
+    assert list(trees_json) == read_names("json-multitree-allreduce")
     for row in trees_json["rows"]:
-        assert list(row) == read_names("results.rst", "json-multitree-allreduce-rows")
+        assert list(row) == read_names("json-multitree-allreduce-rows")
     sums = program_json(
         "collective-benchmark", "--collective=switchml", "--ranks=2", "--bytes=8", "--payload=real"
     )
-    assert list(sums["in_network"]) == read_names("results.rst", "json-in-network")
+    assert list(sums["in_network"]) == read_names("json-in-network")
     over_tcp = program_json("collective-benchmark", "--transport=tcp", "--ranks=2", "--bytes=8")
-    assert list(over_tcp["tcp"]) == read_names("results.rst", "json-tcp")
+    assert list(over_tcp["tcp"]) == read_names("json-tcp")
     over_uec = program_json("collective-benchmark", "--transport=uec", "--ranks=2", "--bytes=8")
-    assert list(over_uec["uec"]) == read_names("results.rst", "json-uec")
+    assert list(over_uec["uec"]) == read_names("json-uec")
     coded = program_json(
         "collective-benchmark", "--nic=inceptionn", "--payload=real", "--ranks=2", "--bytes=8K"
     )
-    assert list(coded["nic"]) == read_names("results.rst", "json-nic")
+    assert list(coded["nic"]) == read_names("json-nic")
     coded = program_json(
         "collective-benchmark", "--codec=thc", "--payload=real", "--ranks=2", "--bytes=8K"
     )
-    assert list(coded["codec"]) == read_names("results.rst", "json-codec")
+    assert list(coded["codec"]) == read_names("json-codec")
     priced = program_json("training-job", f"--workload={WORKLOAD}", "--ranks=2", "--energy=h100")
-    assert list(priced["energy"]) == read_names("results.rst", "json-energy")
+    assert list(priced["energy"]) == read_names("json-energy")
     for part in ("binding", "network"):
-        assert list(job_json[part]) == read_names("results.rst", f"json-{part}")
+        assert list(job_json[part]) == read_names(f"json-{part}")
     lived = program_json("training-job", f"--workload={WORKLOAD}", "--ranks=2", "--fail=rank0:1us")
-    assert list(lived["life"]) == read_names("results.rst", "json-life")
+    assert list(lived["life"]) == read_names("json-life")
     systems_json = program_json("in-network-aggregation", "--part=sums", "--sum-bytes=4K")
-    assert list(systems_json) == read_names("results.rst", "json-in-network-aggregation")
+    assert list(systems_json) == read_names("json-in-network-aggregation")
     rates_json = program_json("in-network-aggregation", "--part=switchml", "--bytes=64K")
     for row in rates_json["rows"]:
-        assert list(row) == read_names("results.rst", "json-published-rows")
+        assert list(row) == read_names("json-published-rows")
     jobs = tmp_path / "jobs.toml"
     jobs.write_text("[[job]]\nranks = 2\niterations = 1\n")
     shared_json = program_json(
         "shared-cluster", f"--jobs={jobs}", "--ranks=4", "--background=fixed"
     )
-    assert list(shared_json["background"]) == read_names("results.rst", "json-background")
+    assert list(shared_json["background"]) == read_names("json-background")
     del shared_json["background"]
-    assert list(shared_json) == read_names("results.rst", "json-shared-cluster")
+    assert list(shared_json) == read_names("json-shared-cluster")
     for row in shared_json["jobs"]:
-        assert list(row) == read_names("results.rst", "json-shared-cluster-jobs")
+        assert list(row) == read_names("json-shared-cluster-jobs")
     offloaded = program_json(
         "shared-cluster", f"--jobs={jobs}", "--ranks=2", "--collective=switchml", "--alone=false"
     )
     for row in offloaded["jobs"]:
-        assert list(row["in_network"]) == read_names("results.rst", "json-shared-in-network")
+        assert list(row["in_network"]) == read_names("json-shared-in-network")
     tables_json = program_json("nccl-tables", "--most=1M")
-    assert list(tables_json) == read_names("results.rst", "json-nccl-tables")
+    assert list(tables_json) == read_names("json-nccl-tables")
     for row in tables_json["rows"]:
-        assert list(row) == read_names("results.rst", "json-nccl-tables-rows")
+        assert list(row) == read_names("json-nccl-tables-rows")
     mixed_json = program_json("mixed-traffic", "--ranks=2", "--bytes=8K", "--duration=2ms")
-    assert list(mixed_json) == read_names("results.rst", "json-mixed-traffic")
+    assert list(mixed_json) == read_names("json-mixed-traffic")
     for row in mixed_json["flows"]:
-        assert list(row) == read_names("results.rst", "json-mixed-traffic-flows")
+        assert list(row) == read_names("json-mixed-traffic-flows")
     barrier_json = program_json("switch-barrier", "--ranks=2", "--rounds=1")
-    assert list(barrier_json) == read_names("results.rst", "json-switch-barrier")
+    assert list(barrier_json) == read_names("json-switch-barrier")
     server_json = program_json("switch-parameter-server", "--part=trace", "--interval=100ms")
-    assert list(server_json) == read_names("results.rst", "json-switch-parameter-server")
+    assert list(server_json) == read_names("json-switch-parameter-server")
     for row in server_json["rows"]:
-        assert list(row) == read_names("results.rst", "json-published-rows")
+        assert list(row) == read_names("json-published-rows")
     for row in server_json["trace"]:
-        assert list(row) == read_names("results.rst", "json-switch-parameter-server-trace")
+        assert list(row) == read_names("json-switch-parameter-server-trace")
     speeds = program_json("tcp-benchmark", "--hops=2", "--flows=1", "--bytes=1K", "--pairs=1")
-    assert list(speeds) == read_names("results.rst", "json-tcp-benchmark")
+    assert list(speeds) == read_names("json-tcp-benchmark")
     for row in speeds["rows"]:
-        assert list(row) == read_names("results.rst", "json-tcp-benchmark-rows")
+        assert list(row) == read_names("json-tcp-benchmark-rows")
     codesign_json = program_json("topology-codesign", "--part=operations", "--nodes=4")
-    assert list(codesign_json) == read_names("results.rst", "json-topology-codesign")
+    assert list(codesign_json) == read_names("json-topology-codesign")
     codesign_json["tables"] = program_json("topology-codesign", "--part=tables")["tables"]
     for part in ("tables", "rows", "figures"):
         for row in codesign_json[part]:
-            assert list(row) == read_names("results.rst", f"json-topology-codesign-{part}")
+            assert list(row) == read_names(f"json-topology-codesign-{part}")
     learned = program_json("training-job", "--gradients=learn", "--ranks=2", "--iterations=1")
     for row in learned["learning"]:
-        assert list(row) == read_names("results.rst", "json-learning")
-    chosen = read_names("results.rst", "json-resolved-training-job")
+        assert list(row) == read_names("json-learning")
+    chosen = read_names("json-resolved-training-job")
     for document, more in ((job_json, chosen), (benchmark_json, []), (fabric_json, [])):
         resolved = document["configuration"].pop("resolved")
-        assert list(resolved) == read_names("results.rst", "json-resolved") + more
+        assert list(resolved) == read_names("json-resolved") + more
 
 
 def test_measured_quantities_are_documented(describe, job_json):
     quantities = [quantity["name"] for quantity in describe("training-job")["measured"]]
     assert quantities == list(dt.TrainingJob.quantities().index)
-    documented = read_names("results.rst", "json-training-job")
+    documented = read_names("json-training-job")
     assert documented[: len(quantities)] == quantities == list(job_json)[: len(quantities)]
     for row in job_json["iterations"]:
         assert set(quantities) < set(row)
     attributes = set(dt.Result.__annotations__) - {"data"}
     rest = set(documented) - set(quantities) - {"iterations", "candidates"}
     assert rest == attributes | set(dt.TrainingResult.__annotations__)
-    rows = set(read_names("results.rst", "json-collective-benchmark"))
+    rows = set(read_names("json-collective-benchmark"))
     assert rows == attributes | {"rows", "candidates", "binding", "network"}
 
 
@@ -277,7 +271,7 @@ def test_sqlite_columns(tmp_path):
     assert tuple(tables + views) == dt.list_tables(path)
     for table in tables + views:
         columns = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
-        assert columns == read_names("results.rst", f"table-{table}"), table
+        assert columns == read_names(f"table-{table}"), table
     connection.close()
 
 
@@ -300,7 +294,7 @@ def to_default(option, text):
     return convert.get(option["type"], lambda: text)()
 
 
-CLUSTER = "training-job-3"  # the table of shared options, of which each program has some
+CLUSTER = "cluster"  # the table of shared options, of which each program has some
 FILES = "files"  # likewise
 
 
@@ -335,11 +329,7 @@ FILES = "files"  # likewise
 def test_options(describe, name, tables):
     options = {option["name"]: option for option in describe(name)["options"]}
     own, shared = (
-        {
-            row[0].strip("`-"): row[1]
-            for table in names
-            for row in read_table("user-guide.rst", f"options-{table}")
-        }
+        {row[0].strip("`-"): row[1] for table in names for row in read_table(f"options-{table}")}
         for names in (tables, [CLUSTER, FILES])
     )
     assert set(own) <= set(options)
@@ -360,8 +350,8 @@ def test_members_of_the_description(describe):
         ("describe-alternatives", alternatives),
         ("describe-keys", [key for a in alternatives for key in a["keys"]]),
     ):
-        assert set().union(*objects) == set(read_names("user-guide.rst", table)), table
-    types = set(re.findall("``(.*?)``", read_table("user-guide.rst", "describe-options")[3][1]))
+        assert set().union(*objects) == set(read_names(table)), table
+    types = set(re.findall("``(.*?)``", read_table("describe-options")[3][1]))
     used = {option["type"] for d in documents for option in d["options"]}
     assert used <= types
 
@@ -378,7 +368,7 @@ def to_number(text):
 def test_arguments_of_trace_callbacks():
     """The suite trace-sources compares the rest of the trace tables."""
     headers = [path.read_text("utf-8") for path in sorted(REPOSITORY.glob("model/**/*.h"))]
-    rows = read_table("own-program.rst", "trace-callbacks")
+    rows = read_table("trace-callbacks")
     for callback, arguments in rows:
         *_, owner, name = callback.strip("`").split("::")
         texts = [text for text in headers if re.search(rf"^class {owner}\b[^;]*$", text, re.M)]
@@ -388,7 +378,7 @@ def test_arguments_of_trace_callbacks():
         found = [re.search(rf"typedef void \(\*{name}\)\((.*?)\);", text, re.S) for text in texts]
         declared = [" ".join(match.group(1).split()) for match in found if match]
         assert [arguments.strip("`")] == declared, callback
-    used = {row[2] for row in read_table("own-program.rst", "trace-sources")}
+    used = {row[2] for row in read_table("trace-sources")}
     assert {callback for callback, _ in rows} == used
 
 
@@ -398,8 +388,7 @@ def test_attributes(program, name):
     actual = dict(re.findall(rf"--ns3::training::{name}::(\w+)=\[(.*)\]", output))
     table = f"attributes-{name}"
     documented = {
-        attribute.strip("`"): default.strip("`")
-        for attribute, default, _ in read_table(find_table(table), table)
+        attribute.strip("`"): default.strip("`") for attribute, default, _ in read_table(table)
     }
     assert set(documented) == set(actual)
     for attribute, default in documented.items():
@@ -410,7 +399,7 @@ def test_attributes(program, name):
 
 
 def test_tcp_attributes_exist(program):
-    for row in read_table("tcp.rst", "tcp-attributes"):
+    for row in read_table("tcp-attributes"):
         for attribute in re.findall(r"``(.*?)``", row[0]):
             kind, name = attribute.rsplit("::", 1)
             assert f"--{attribute}=[" in program("training-job", f"--PrintAttributes={kind}").stdout
@@ -419,7 +408,7 @@ def test_tcp_attributes_exist(program):
         "ns3::TcpL4Protocol::SocketType",
         "ns3::training::HostDevice::IpQueueLimit",
     ]
-    documented = " ".join(row[0] for row in read_table("tcp.rst", "tcp-attributes"))
+    documented = " ".join(row[0] for row in read_table("tcp-attributes"))
     assert set(changed) == set(re.findall(r"``(.*?)``", documented))
 
 
@@ -439,7 +428,7 @@ def test_algorithms_are_those_that_exist(describe):
             operations_of = operations
         actual[algorithm["name"]] = [keys, "; ".join([operations_of, *is_system])]
     documented = {}
-    for names, can, *_ in read_table("algorithms.rst", "algorithms"):
+    for names, can, *_ in read_table("algorithms"):
         name, *keys = re.findall(r"``(.*?)``", names)
         documented[name] = [dict(key.split("=") for key in keys), can]
     assert documented == actual
@@ -447,7 +436,7 @@ def test_algorithms_are_those_that_exist(describe):
 
 def test_codecs_are_those_that_exist(describe, program_json):
     documented = {}
-    for names, _, _, traits, cost in read_table("codecs.rst", "codecs"):
+    for names, _, _, traits, cost in read_table("codecs"):
         name, *keys = re.findall(r"``(.*?)``", names)
         documented[name] = (keys, re.findall(r"``(.*?)``", traits), cost)
     keys = {codec["name"]: codec["keys"] for codec in describe("gradient-codec")["kinds"]["codec"]}
@@ -466,7 +455,7 @@ def test_suites_are_those_that_exist():
     sources = "".join(path.read_text(encoding="utf-8") for path in REPOSITORY.glob("test/*.cc"))
     names = re.findall(r'\bSuite g_suite\(\s*"(.*?)"', sources)
     suites = {f"distributed-training-{name}" for name in names}
-    assert set(read_names("test-suites.rst", "suites")) == suites
+    assert set(read_names("suites") + read_names("suites-of-hosts")) == suites
 
 
 # A quantity with one of these words needs a unit after it.
@@ -475,10 +464,11 @@ UNITS = r"(s|us|ms|h|bps|Gbps|Bps|MBps|GBps|B|KB|MB|GB|KiB|MiB|bytes|bits|percen
 
 
 def list_columns():
-    """Return (table, column) of every table and JSON object that doc/results.rst lists."""
-    text = (DOC / "results.rst").read_text(encoding="utf-8")
+    """Return (table, column) of every table and JSON object of results."""
+    pages = [*DOC.glob("json*.rst"), *DOC.glob("sqlite*.rst")]
+    text = "".join(path.read_text(encoding="utf-8") for path in pages)
     names = re.findall(r":name: ((?:json|table)-[\w-]+)\n", text)
-    return [(name, column) for name in names for column in read_names("results.rst", name)]
+    return [(name, column) for name in names for column in read_names(name)]
 
 
 def test_columns_have_underscores_and_units():

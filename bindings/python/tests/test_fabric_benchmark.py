@@ -158,7 +158,7 @@ def test_incasts_at_default_settings_fill_the_line_fairly(program_json, control,
         *[f"--ranks={senders + 1}", f"--pattern=incast:{senders}", "--duration=10ms"],
         f"--congestion-control={control}",
     )
-    # ConnectX raises rates by a timer of 300 us: see the table of doc/model.rst.
+    # ConnectX raises rates by a timer of 300 us: see the table of doc/model/congestion-attributes.rst.
     assert (0.85 if control == "dcqcn" else 0.9) <= result["utilization"] <= 1
     assert result["fairness"] >= 0.9
     assert result["repeated_packets"] == result["dropped_frames"] == 0

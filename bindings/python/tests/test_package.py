@@ -121,7 +121,7 @@ def test_training_run_in_this_process(build, environment, program_json):
             for key in ("cpu_s", "packet_hops_per_cpu_s", "peak_memory_MiB"):
                 del document[key]
             del document["configuration"]["json"]
-            for option in ("runs", "check", "summary", "system", "export-goal"):  # of the program
+            for option in ("runs", "check", "summary", "system", "export-goal", "given"):  # of the program
                 document["configuration"].pop(option, None)
         assert result == expected
     assert "iterations 0 (allowed: 1 to 1000000)" in output[-1]

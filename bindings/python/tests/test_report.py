@@ -538,11 +538,12 @@ def test_a_browser_shows_the_page(job):
             "path": "chart",
             "timeline": "chart",
             "links": "picture",
+            "traffic": "chart",
             "queues": "chart",
             "messages": "chart",
             "omitted": "table",
         }
-        for section in ("iterations", "buckets", "path", "timeline"):
+        for section in ("iterations", "buckets", "path", "timeline", "traffic"):
             count = f"document.querySelectorAll('#{section} .barlayer path').length"
             assert page.evaluate(count) > 0, section
         for section in ("queues", "messages"):
@@ -554,7 +555,7 @@ def test_a_browser_shows_the_page(job):
             "[...document.querySelectorAll('.chart')].map(chart => chart.getBoundingClientRect().top"
             " - chart.querySelector('.modebar').getBoundingClientRect().bottom)"
         )
-        assert len(page.evaluate(distances)) == 6
+        assert len(page.evaluate(distances)) == 7
         assert all(-1 <= distance < 5 for distance in page.evaluate(distances))
         # the tip of a link, of a bar; the chooser of ranks; that of quantities
         page.point("document.querySelector('path.link[data-link=\"host0 -> switch0\"]')")
@@ -583,6 +584,194 @@ def test_a_browser_shows_the_page(job):
         assert page.complaints == []
         assert [url for url in page.requests if not url.startswith(("file://", "data:"))] == []
         assert len([url for url in page.requests if url.startswith("file://")]) == 1
+
+
+def test_terms_are_those_of_the_glossary():
+    page = (REPOSITORY / "model/results/report/page.html").read_text(encoding="ascii")
+    glossary = (REPOSITORY / "doc/glossary.rst").read_text(encoding="ascii")
+    terms = re.findall(r'<dt id="term-([\w-]+)">(.*?)</dt><dd>(.*?)</dd>', page)
+    assert len(terms) > 8
+    for link, term, text in terms:
+        assert link == term.replace(" ", "-")
+        entry = re.search(rf"^   {term}\n((?:      .*\n)+)", glossary, re.M)[1]
+        assert " ".join(entry.split()).replace(" (see below)", "").startswith(text), term
+    assert set(re.findall(r'href="#term-([\w-]+)"', page)) <= {link for link, *_ in terms}
+
+
+def test_the_command_of_a_page_repeats_the_run(program, program_json, tmp_path):
+    """Also options with spaces, lists, attributes, and those of a file."""
+    (tmp_path / "run.toml").write_text("ranks = 4\nloss = 0.001\n", encoding="ascii")
+    words = [JOB[0], f"--config={tmp_path}/run.toml", "--straggler=0:2", "--straggler=1:3"]
+    words += ["--RngRun=3", "--ns3::training::RdmaNic::AckInterval=2", "--overlap=false"]
+    process = program(
+        "training-job", *words, f"--report={tmp_path}/run.html", f"--results={tmp_path}/r"
+    )
+    assert process.returncode == 0, process.stderr
+    (run,) = read_page(tmp_path / "run.html")["runs"]
+    given = json.loads(get_rows(run, "run")[0]["configuration"])["given"]
+    assert sorted(given) == sorted([*words[:1], *words[2:], "--ranks=4", "--loss=0.001"])
+    first, second = (program_json("training-job", *each) for each in (words, given))
+    assert first["iteration_time_s"] == second["iteration_time_s"]
+    if find_browser():
+        with Page(tmp_path / "run.html") as page:
+            command = page.evaluate("document.getElementById('command').textContent")
+        assert command.split() == ["training-job", *given]
+
+
+def test_bytes_over_time_are_all_bytes(job):
+    (run,) = read_page(job / "run.html")["runs"]
+    rows = get_rows(run, "traffic")
+    for communicator, total in ask(
+        job / "r.sqlite", "SELECT communicator, sum(bytes) FROM message GROUP BY communicator"
+    ):
+        assert sum(row["bytes"] for row in rows if row["communicator"] == communicator) == total
+    ((last,),) = ask(job / "r.sqlite", "SELECT max(end_s) FROM message")
+    assert [200 * row["width_s"] for row in rows] == pytest.approx([last] * len(rows))
+    assert min(row["part"] for row in rows) >= 0 and max(row["part"] for row in rows) == 199
+
+
+LUMINANCE = """
+const parts = color => (color.match(/[\\d.]+/g) || []).map(Number);
+const light = color => parts(color).slice(0, 3).map(v => v / 255)
+  .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+const behind = node => {
+  for (; node; node = node.parentElement) {
+    const color = getComputedStyle(node).backgroundColor;
+    if (parts(color)[3] !== 0) return color;
+  }
+  return "rgb(255, 255, 255)";
+};
+"""
+# Text of the page, but for that of charts, whose contrast to the page is below 4.5.
+FAINT = (
+    "(() => {"
+    + LUMINANCE
+    + """
+  const faint = [];
+  for (const node of document.querySelectorAll("h1, h2, h3, p, a, span, code, td, th, dt, dd, li, label, select, input")) {
+    if (!node.textContent.trim() || node.closest(".chart") || !node.offsetParent) continue;
+    const [a, b] = [light(getComputedStyle(node).color), light(behind(node))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) faint.push(`${node.tagName} ${node.textContent.slice(0, 40)}`);
+  }
+  return faint;
+})()"""
+)
+# What a reader of the screen needs: names of controls, pictures and regions, one main part, ids once.
+UNNAMED = """(() => {
+  const bad = [];
+  for (const node of document.querySelectorAll("select, input")) if (!node.labels.length) bad.push(node.id);
+  for (const node of document.querySelectorAll("[role=figure], [role=group], svg#network"))
+    if (!node.getAttribute("aria-label")) bad.push(node.className);
+  for (const node of document.querySelectorAll(".chart")) if (node.getAttribute("role") !== "figure") bad.push("chart");
+  for (const node of document.querySelectorAll(".scroll")) if (node.tabIndex !== 0) bad.push("scroll");
+  for (const node of document.querySelectorAll("thead th")) if (node.scope !== "col") bad.push(node.textContent);
+  const ids = [...document.querySelectorAll("[id]")].map(node => node.id).filter(id => !id.startsWith("Plotly"));
+  bad.push(...ids.filter((id, i) => ids.indexOf(id) !== i));
+  if (document.querySelectorAll("main").length !== 1 || document.querySelectorAll("h1").length !== 1) bad.push("main");
+  return bad;
+})()"""
+
+
+@pytest.mark.extensive
+@needs_browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1400, 600])
+def test_a_page_is_accessible(job, scheme, width):
+    with Page(job / "run.html", width=width) as page:
+        page.prefer(scheme)
+        is_dark = (
+            page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+        )
+        assert is_dark == (scheme == "dark")
+        assert page.evaluate(FAINT) == [] and page.evaluate(UNNAMED) == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for table in page.evaluate(
+            "[...document.querySelectorAll('.scroll')].map(s => [s.scrollWidth, s.clientWidth,"
+            " getComputedStyle(s).overflowX])"
+        ):
+            assert table[0] <= table[1] or table[2] == "auto"
+        assert page.complaints == []
+
+
+@pytest.mark.extensive
+@needs_browser
+def test_axe_finds_nothing(job):
+    """By axe-core, of the package axe-core-python."""
+    package = pytest.importorskip("axe_core_python")
+    axe = (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+    for scheme in ("light", "dark"):
+        with Page(job / "run.html") as page:
+            page.prefer(scheme)
+            page.evaluate(f"{axe}; axe.run().then(r => {{ window.found = r; }}); 0")
+            page.wait("window.found")
+            found = "found.violations.map(v => `${v.id}: ${v.nodes.map(n => n.html).slice(0, 3)}`)"
+            assert page.evaluate(found) == []
+            assert page.evaluate("found.passes.length") > 15
+
+
+@pytest.mark.extensive
+@needs_browser
+def test_lanes_of_the_timeline(job):
+    """A lane for each bucket, whose bars do not overlap; a thing has one color on the whole page."""
+    with Page(job / "run.html") as page:
+        page.choose("#timeline-iteration", "all")
+        traces = page.evaluate(
+            "document.querySelector('#timeline .chart').data.filter(t => t.type === 'bar')"
+            ".map(t => ({name: t.name, color: t.marker.color, y: t.y, base: t.base, x: t.x}))"
+        )
+        lanes = {}
+        for trace in traces:
+            for lane, start, length in zip(trace["y"], trace["base"], trace["x"]):
+                lanes.setdefault(lane, []).append((start, start + length))
+        for spans in lanes.values():
+            spans.sort()
+            assert all(a[1] <= b[0] + 1e-9 for a, b in zip(spans, spans[1:]))
+        ((count,),) = ask(job / "r.sqlite", "SELECT count(*) FROM collective WHERE end_s > 0")
+        bars = {trace["name"]: len(trace["x"]) for trace in traces}
+        assert bars["all-reduce"] == count
+        ((phases,),) = ask(job / "r.sqlite", "SELECT count(*) FROM compute_phase")
+        assert sum(n for name, n in bars.items() if name not in ("all-reduce", "wait")) == phases
+        colors = page.evaluate(
+            "[...document.querySelectorAll('.chart')].flatMap(c => c.data)"
+            ".filter(t => t.marker && typeof t.marker.color === 'string' && t.name)"
+            ".map(t => [t.name.replace(/ \\d+$/, ''), t.marker.color])"
+        )
+        for name in ("all-reduce", "forward", "backward", "wait"):
+            assert len({color for each, color in colors if each == name}) == 1, name
+
+
+@pytest.mark.extensive
+@needs_browser
+def test_many_bars_are_summarized(job, tmp_path):
+    """All of a run is drawn; zooming in shows single bars."""
+    path = tmp_path / "r.sqlite"
+    path.write_bytes((job / "r.sqlite").read_bytes())
+    connection = sqlite3.connect(path)
+    ((end,),) = connection.execute("SELECT max(end_s) FROM compute_phase").fetchall()
+    connection.executemany(
+        "INSERT INTO compute_phase (run_id, rank, iteration, phase, start_s, end_s) VALUES (1, ?, 2, 'tiny', ?, ?)",
+        [
+            (rank, end * (1 + i / 9e3), end * (1 + (i + 0.5) / 9e3))
+            for rank in range(2)
+            for i in range(9000)
+        ],
+    )
+    connection.commit()
+    connection.close()
+    dt.report(path, tmp_path / "run.html")
+    chart = "document.querySelector('#timeline .chart')"
+    tiny = f"{chart}.data.find(t => t.name === 'tiny')"
+    with Page(tmp_path / "run.html") as page:
+        assert "18" in page.evaluate("document.getElementById('timeline-note').textContent")
+        count = f"{chart}.data.filter(t => t.type === 'bar').reduce((n, t) => n + t.x.length, 0)"
+        assert page.evaluate(count) <= 4000
+        last = page.evaluate(f"Math.max(...{tiny}.base.map((b, i) => b + {tiny}.x[i]))")
+        before = page.evaluate(f"{tiny}.x.length")
+        page.evaluate(f"Plotly.relayout({chart}, {{'xaxis.range': [{last} * 0.99, {last}]}}); 0")
+        page.wait(f"{tiny}.hovertext.length > 0 && !{tiny}.hovertext.some(t => / x tiny/.test(t))")
+        assert page.evaluate(f"{tiny}.x.length") != before
+        assert page.complaints == []
 
 
 @pytest.mark.extensive

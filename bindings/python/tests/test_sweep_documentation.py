@@ -86,16 +86,16 @@ def test_columns(tmp_path):
     result = dt.SwitchBarrier(ranks=1, rounds=1).run()
     frame = dt.sweep([dt.SwitchBarrier(ranks=1, rounds=1)], store=store)
     added = [name for name in frame if name not in result.to_frame() and name != "run"]
-    assert added == read_names("sweeps.rst", "sweep-columns")
+    assert added == read_names("sweep-columns")
     with contextlib.closing(sqlite3.connect(store)) as connection:
         columns = [row[1] for row in connection.execute("PRAGMA table_info(sweep_run)")]
-    assert columns == read_names("sweeps.rst", "sweep-store")
+    assert columns == read_names("sweep-store")
 
 
 def test_keys_and_defaults_of_a_grid():
-    assert read_names("sweeps.rst", "sweep-grid") == ["program", *grids._SETTINGS, "common", "grid"]
+    assert read_names("sweep-grid") == ["program", *grids._SETTINGS, "common", "grid"]
     defaults = {
-        row[0].strip("`"): row[1].strip("`") for row in read_table("sweeps.rst", "sweep-grid")
+        row[0].strip("`"): row[1].strip("`") for row in read_table("sweep-grid")
     }
     parameters = inspect.signature(dt.sweep).parameters
     for name in ("runs", "retries", "changed"):

@@ -67,6 +67,12 @@ SELECT * FROM collective WHERE run_id = @run ORDER BY iteration DESC, rank, star
 -- limit: 200
 SELECT * FROM slowest_message WHERE run_id = @run ORDER BY time_s DESC, start_s, source, destination
 
+-- query: traffic
+-- limit: 12000
+SELECT communicator, min(199, CAST(200 * end_s / last AS INTEGER)) AS part, sum(bytes) AS bytes, last / 200 AS width_s
+FROM message, (SELECT max(max(end_s), 1e-12) AS last FROM message WHERE run_id = @run)
+WHERE run_id = @run GROUP BY communicator, part ORDER BY communicator, part
+
 -- query: link
 -- limit: 20000
 SELECT node, port, peer, bytes, marks, pauses, drops, losses, trims, max_queue_bytes, rate_bps, utilization,
