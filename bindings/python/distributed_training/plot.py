@@ -22,6 +22,7 @@ from .units import split_unit
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
     from .collective_benchmark import BenchmarkResult
     from .training_job import TrainingResult
@@ -90,6 +91,104 @@ def bus_bandwidth(results: Mapping[Any, BenchmarkResult], axes: Axes | None = No
     axes.set_ylim(bottom=0)
     axes.set_xlabel("size (bytes)")
     axes.set_ylabel("bus bandwidth (GB/s)")
+    return _finish(axes)
+
+
+def slowdown(results: Mapping[Any, Any], axes: Axes | None = None) -> Axes:
+    """Draw the slowdown of flows versus their size for each result: median, and 99th percentile (dashed).
+
+    A slowdown is a flow's completion time over that on an idle network.
+
+    Args:
+        results: results of FlowBenchmark by the label of their curves.
+        axes: target axes; a new figure by default.
+    """
+    axes = _new_axes(axes, (6.4, 3.6))
+    for label, result in results.items():
+        rows = result.rows[result.rows["flows"] > 0]
+        (line,) = axes.plot(
+            rows["bytes"], rows["p50_slowdown"], marker="o", label=f"{label}, median"
+        )
+        axes.plot(
+            rows["bytes"],
+            rows["p99_slowdown"],
+            color=line.get_color(),
+            linestyle="--",
+            label=f"{label}, 99th percentile",
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("flow size (bytes)")
+    axes.set_ylabel("slowdown")
+    return _finish(axes)
+
+
+def speedup(results: Mapping[Any, Mapping[int, TrainingResult]], axes: Axes | None = None) -> Axes:
+    """Draw the speed-up of training versus the number of ranks, and the ideal one (dotted).
+
+    The batch of each rank stays, so the speed-up is the ratio of samples per second. That of the
+    fewest ranks counts as their number.
+
+    Args:
+        results: by the label of their curve, results by number of ranks.
+        axes: target axes; a new figure by default.
+    """
+    axes = _new_axes(axes, (6.4, 3.6))
+    every: set[int] = set()
+    for label, curve in results.items():
+        ranks = sorted(curve)
+        every.update(ranks)
+        first = curve[ranks[0]].iteration_time_s
+        axes.plot(
+            ranks,
+            [count * first / curve[count].iteration_time_s for count in ranks],
+            marker="o",
+            label=str(label),
+        )
+    ideal = sorted(every)
+    axes.plot(ideal, ideal, color="#777777", linestyle=":", label="ideal")
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log", base=2)
+    _number_plainly(axes.xaxis, axes.yaxis)
+    axes.set_xlabel("ranks")
+    axes.set_ylabel("speed-up")
+    return _finish(axes)
+
+
+def roofline(results: Mapping[Any, TrainingResult], axes: Axes | None = None) -> Axes:
+    """Draw how much of the GPUs' speed jobs reach, versus their computation per communication.
+
+    The horizontal axis is the time of computation over that of communication. With perfect overlap
+    a job reaches the roof: at 1 and above all of the speed, below it this ratio.
+
+    Args:
+        results: results by the label of their point; each communicates.
+        axes: target axes; a new figure by default.
+    """
+    axes = _new_axes(axes, (6.4, 3.6))
+    ratios = []
+    for label, result in results.items():
+        ratios.append(result.compute_time_s / result.communication_time_s)
+        reached = 100 * result.compute_time_s / result.iteration_time_s
+        axes.plot(ratios[-1], reached, marker="o", linestyle="", label=str(label))
+    low, high = min([0.5, *ratios]) / 1.5, max([2, *ratios]) * 1.5
+    axes.plot([low, 1, high], [100 * low, 100, 100], color="#777777", label="roof")
+    axes.set_xscale("log", base=2)
+    _number_plainly(axes.xaxis)
+    axes.set_ylim(0, 110)
+    axes.set_xlabel("time of computation / time of communication")
+    axes.set_ylabel("part of the GPUs' speed (%)")
+    return _finish(axes)
+
+
+def _number_plainly(*axis: Axis) -> None:
+    from matplotlib.ticker import ScalarFormatter
+
+    for each in axis:
+        each.set_major_formatter(ScalarFormatter())
+
+
+def _finish(axes: Axes) -> Axes:
     axes.grid(alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)

@@ -264,6 +264,26 @@ def test_plots(tmp_path):
     assert (tmp_path / "breakdown.png").stat().st_size > 1000
 
 
+def test_plots_of_scaling_and_flows():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    results = {ranks: dt.TrainingJob(**SMALL, ranks=ranks).run() for ranks in (2, 4)}
+    curve, ideal = dt.plot.speedup({"rdma": results}).lines
+    assert list(curve.get_xdata()) == list(ideal.get_ydata()) == [2, 4]
+    expected = 4 * results[2].iteration_time_s / results[4].iteration_time_s
+    assert list(curve.get_ydata()) == [2, expected]
+    point, roof = dt.plot.roofline({"rdma": results[4]}).lines
+    (ratio,), (reached,) = point.get_data()
+    assert ratio == results[4].compute_time_s / results[4].communication_time_s
+    assert reached == 100 * results[4].compute_time_s / results[4].iteration_time_s
+    assert reached <= 100 * min(1, ratio) * 1.0001 and roof.get_ydata()[-1] == 100
+    flows = dt.FlowBenchmark(ranks=4, flow_sizes="websearch", load=0.5, duration="1ms").run()
+    median, tail = dt.plot.slowdown({"dcqcn": flows}).lines
+    rows = flows.rows[flows.rows["flows"] > 0]
+    assert list(median.get_xdata()) == list(rows["bytes"])
+    assert all(0.999999 <= low <= high for low, high in zip(median.get_ydata(), tail.get_ydata()))
+
+
 def test_results_in_notebooks():
     """A table; of a job also a strip of the iteration, and what it follows from."""
     result = dt.TrainingJob(workload=WORKLOAD, ranks=2, iterations=1).run()
