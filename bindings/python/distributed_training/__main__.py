@@ -194,8 +194,8 @@ def _plot(arguments: argparse.Namespace) -> int:
 
     matplotlib.use("Agg")
     names = {name: getattr(arguments, name) for name in ("x", "y", "hue", "col", "row")}
-    axes = plot.sweep(read_sweep(arguments.store), **names)
-    axes.figure.savefig(arguments.file)
+    figure: Any = plot.sweep(read_sweep(arguments.store), **names).figure
+    figure.savefig(arguments.file)
     return 0
 
 

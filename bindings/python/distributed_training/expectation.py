@@ -40,7 +40,8 @@ def expect(
     ranks = nodes * _get_gpus(machine)
     if nodes < 1:
         raise ValueError(f"nodes={nodes} (allowed: 1 or more)")
-    benchmark = CollectiveBenchmark(machine=machine, ranks=ranks, operation=operation, bytes=sizes)
+    options: dict[str, Any] = {"operation": operation, "bytes": sizes}
+    benchmark = CollectiveBenchmark(machine=machine, ranks=ranks, **options)
     rows = benchmark.run().rows.copy()
     rows["protocol"] = [
         _find_protocol(*choice) for choice in zip(rows["algorithm"], rows["choice"])

@@ -244,6 +244,7 @@ def sweep(
     _check_repetition(rows, [name for name in (x, hue, col, row) if name])
     columns = list(rows[col].unique()) if col else [None]
     lines = list(rows[row].unique()) if row else [None]
+    pictures: Any
     if not (col or row):
         pictures = [[_new_axes(axes, (6.4, 3.6))]]
     else:
@@ -303,7 +304,7 @@ def _draw_curves(
             continue
         groups = curve.groupby(x, sort=False)[y]
         mean, count, width = groups.mean(), groups.count(), curve.get(f"{y}_95")
-        style = {"color": f"C{number}", "marker": "o"}
+        style: dict[str, Any] = {"color": f"C{number}", "marker": "o"}
         text = None if hue is None else str(label)
         if count.max() == 1:
             widths = None if width is None else width.fillna(0)
@@ -457,9 +458,9 @@ def draw_program(program: str, file: str, *options: str) -> int:
         status = subprocess.run(command, check=False).returncode
         if status:
             return status
-        axes = topology(json.loads(exported.read_text()))
+        figure: Any = topology(json.loads(exported.read_text())).figure
     try:
-        axes.figure.savefig(file)
+        figure.savefig(file)
     except (OSError, ValueError) as error:
         print(
             f"{program}: --plot-topology={file} cannot be written: {error} "

@@ -56,3 +56,13 @@ def test_mypy_refuses_what_programs_would(tmp_path):
     assert sorted(wrong) == list(range(first, first + len(BAD))), done.stdout + done.stderr
     for number, word in enumerate(BAD.values(), first):
         assert f'"{word}"' in wrong[number], wrong[number]
+
+
+@pytest.mark.extensive
+def test_mypy_accepts_the_package(tmp_path):
+    need("mypy")
+    command = [sys.executable, "-m", "mypy", "--ignore-missing-imports", f"--cache-dir={tmp_path}/cache"]
+    done = subprocess.run(
+        [*command, "distributed_training"], cwd=PACKAGE, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
