@@ -35,6 +35,26 @@ AreSet(const AttributeList& attributes)
     return isSet("EcnKminPerGbps") || isSet("EcnKmaxPerGbps");
 }
 
+/** @return rate of the fastest port in front of which a queue can form, bit/s; at least 1 */
+uint64_t
+GetFastestQueue(SwitchDevice& device)
+{
+    uint64_t sum = 0;
+    for (uint16_t port = 0; port < device.GetNPorts(); port++)
+    {
+        sum += device.GetPort(port).GetRate();
+    }
+    uint64_t fastest = 1;
+    for (uint16_t port = 0; port < device.GetNPorts(); port++)
+    {
+        const uint64_t rate = device.GetPort(port).GetRate();
+        // All other ports together fill no port that is faster, as that of an NPU to its router.
+        const bool queues = rate <= sum - rate || device.GetNPorts() == 1;
+        fastest = std::max(fastest, queues ? rate : 1);
+    }
+    return fastest;
+}
+
 } // namespace
 
 EcnMarking::EcnMarking(const ClusterOptions& options, const HostTransport& transport)
@@ -74,11 +94,7 @@ EcnMarking::Limit(const AttributeList& attributes, const Fabric& fabric)
     }
     for (const auto& device : fabric.devicesOfSwitches)
     {
-        uint64_t fastest = 1;
-        for (uint16_t port = 0; port < device->GetNPorts(); port++)
-        {
-            fastest = std::max(fastest, device->GetPort(port).GetRate());
-        }
+        const uint64_t fastest = GetFastestQueue(*device);
         const double limit = device->GetBuffer().GetQueueLimit();
         if (limit < LEAST_QUEUE) // all of it is headroom: it pauses before it could mark
         {

@@ -260,3 +260,14 @@ def test_pictures_side_by_side():
             dt.plot.sweep(make_frame(), "rate", "time_s", **wrong)
     with pytest.raises(ValueError, match="axes with col or row"):
         dt.plot.sweep(make_frame(), "rate", "time_s", hue="loss", axes=axes, col="collective")
+
+
+def test_a_port_that_never_queues_lowers_no_ecn_threshold(program):
+    """The link between host and router may be as fast as it likes."""
+    notes = [
+        program("collective-benchmark", f"--topology=mesh:4x4{rate}", "--ranks=16", "--bytes=1M")
+        .stdout.splitlines()[1]
+        .partition(" at ")[0]
+        for rate in ("", ",host-rate=10Tbps", ",host-rate=100Tbps")
+    ]
+    assert notes[0].startswith("# ECN for dcqcn: ") and len(set(notes)) == 1
