@@ -133,7 +133,7 @@ TestTreeTime()
     for (const auto& [ranks, levels] :
          {std::pair(4, 2), {5, 3}, {6, 3}, {8, 3}, {16, 4}, {32, 5}, {64, 6}})
     {
-        for (const Time delay : {NanoSeconds(500), MicroSeconds(100)})
+        for (const Time& delay : {NanoSeconds(500), MicroSeconds(100)})
         {
             for (const std::string control : {"none", "dcqcn"})
             {
