@@ -71,7 +71,7 @@ PacketPlanner::Get(CollectiveOperation operation, uint64_t bytes, uint32_t root)
         {
             auto schedule = std::make_shared<CollectiveSchedule>(*plan);
             schedule->segments = segments;
-            schedule->window = 0; // buffers of NICs limit what is on its way
+            schedule->window = 0;   // buffers of NICs limit what is on its way
             schedule->Close(false); // the dependencies of the plan stay
             known = std::move(schedule);
         }
