@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabric-test-common.h"
+#include "internet-test-common.h"
 #include "test-case.h"
 
 #include "ns3/boolean.h"
@@ -12,9 +12,7 @@
 #include "ns3/double.h"
 #include "ns3/global-value.h"
 #include "ns3/inet-socket-address.h"
-#include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-l3-protocol.h"
-#include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/string.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/topology-builder.h"
@@ -119,18 +117,7 @@ FabricInternetTestCase::Run()
     helper.SetSwitchAttribute("EcnKmaxPerGbps", DoubleValue(0));
     Fabric fabric =
         helper.Install(BuildTopology("single-switch", 3, DataRate("10Gbps"), MicroSeconds(1)));
-    InternetStackHelper stack;
-    stack.SetRoutingHelper(Ipv4StaticRoutingHelper());
-    stack.SetIpv6StackInstall(false);
-    for (uint32_t host = 0; host < 3; host++)
-    {
-        stack.Install(fabric.hosts.Get(host));
-        auto ipv4 = fabric.hosts.Get(host)->GetObject<Ipv4>();
-        const uint32_t interface = ipv4->AddInterface(fabric.devices[host]);
-        ipv4->AddAddress(interface,
-                         Ipv4InterfaceAddress(HostDevice::GetIpv4Address(host), "255.0.0.0"));
-        ipv4->SetUp(interface);
-    }
+    InstallStacks(fabric);
     fabric.hosts.Get(0)->GetObject<Ipv4L3Protocol>()->TraceConnectWithoutContext(
         "Rx",
         MakeCallback(&FabricInternetTestCase::OnIp, this));

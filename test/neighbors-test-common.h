@@ -7,16 +7,14 @@
 #ifndef DISTRIBUTED_TRAINING_NEIGHBORS_TEST_COMMON_H
 #define DISTRIBUTED_TRAINING_NEIGHBORS_TEST_COMMON_H
 
-#include "fabric-test-common.h"
+#include "internet-test-common.h"
 #include "test-case.h"
 
 #include "ns3/drop-reason.h"
 #include "ns3/icmpv4.h"
 #include "ns3/inet-socket-address.h"
-#include "ns3/internet-stack-helper.h"
 #include "ns3/ipv4-raw-socket-factory.h"
 #include "ns3/ipv4-static-routing-helper.h"
-#include "ns3/ipv4.h"
 #include "ns3/topology-builder.h"
 #include "ns3/udp-socket-factory.h"
 #include "ns3/uinteger.h"
@@ -88,10 +86,7 @@ struct NeighborsTestCase
     /** Installs a stack and a receiver of UDP. */
     void AddStack(Ptr<Node> node)
     {
-        InternetStackHelper stack;
-        stack.SetRoutingHelper(Ipv4StaticRoutingHelper());
-        stack.SetIpv6StackInstall(false);
-        stack.Install(node);
+        InstallStack(node);
         auto socket = Socket::CreateSocket(node, UdpSocketFactory::GetTypeId());
         socket->Bind(InetSocketAddress(Ipv4Address::GetAny(), PORT));
         socket->SetIpRecvTtl(true);

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "fabric-test-common.h"
+#include "internet-test-common.h"
 #include "test-case.h"
 #include "transport/tcp-sender-socket.h"
 
@@ -12,8 +12,6 @@
 #include "ns3/config.h"
 #include "ns3/fault-plan.h"
 #include "ns3/inet-socket-address.h"
-#include "ns3/internet-stack-helper.h"
-#include "ns3/ipv4-static-routing-helper.h"
 #include "ns3/string.h"
 #include "ns3/tcp-socket-factory.h"
 #include "ns3/topology-builder.h"
@@ -92,18 +90,7 @@ struct TcpSenderSocketTestCase
             plan.Add(fault);
         }
         plan.Apply(fabric, MicroSeconds(10));
-        InternetStackHelper stack;
-        stack.SetRoutingHelper(Ipv4StaticRoutingHelper());
-        stack.SetIpv6StackInstall(false);
-        for (uint32_t host = 0; host < 2; host++)
-        {
-            stack.Install(fabric.hosts.Get(host));
-            auto ipv4 = fabric.hosts.Get(host)->GetObject<Ipv4>();
-            const uint32_t interface = ipv4->AddInterface(fabric.devices[host]);
-            ipv4->AddAddress(interface,
-                             Ipv4InterfaceAddress(HostDevice::GetIpv4Address(host), "255.0.0.0"));
-            ipv4->SetUp(interface);
-        }
+        InstallStacks(fabric);
         auto listener = Socket::CreateSocket(fabric.hosts.Get(1), TcpSocketFactory::GetTypeId());
         listener->Bind(InetSocketAddress(Ipv4Address::GetAny(), 9));
         listener->Listen();

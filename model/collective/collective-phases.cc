@@ -16,8 +16,6 @@ namespace
 
 using Kind = ScheduleAction::Kind;
 
-/// Message size in a chain, bytes: large compared with a header, small compared with a vector.
-constexpr uint64_t CHAIN_SEGMENT = 128 << 10;
 /// Maximum number of messages in a chain.
 constexpr uint64_t MAX_SEGMENTS = 1024;
 
@@ -229,7 +227,7 @@ AddDirectExchange(CollectiveSchedule& schedule,
 uint32_t
 GetPipelineSegments(uint64_t bytes)
 {
-    return static_cast<uint32_t>(std::clamp<uint64_t>(bytes / CHAIN_SEGMENT, 1, MAX_SEGMENTS));
+    return static_cast<uint32_t>(std::clamp<uint64_t>(bytes / PIPELINE_SEGMENT, 1, MAX_SEGMENTS));
 }
 
 uint32_t

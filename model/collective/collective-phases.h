@@ -152,6 +152,9 @@ uint32_t AddDirectExchange(CollectiveSchedule& schedule,
                            const std::function<ChunkList(uint32_t from, uint32_t to)>& chunksOf,
                            const DirectOrder& order = {});
 
+/// Segment of a pipeline of ranks, bytes: large beside a header, small beside a vector.
+inline constexpr uint64_t PIPELINE_SEGMENT = 128 << 10;
+
 /**
  * @ingroup distributed-training-collective
  * @param bytes bytes sent through a chain or tree of ranks

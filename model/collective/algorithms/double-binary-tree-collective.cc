@@ -70,7 +70,7 @@ AddRoot(uint32_t root, uint32_t top, const PhaseTree& below)
 uint32_t
 GetWindow(const CollectiveRequest& request, uint32_t steps)
 {
-    constexpr double SHARED_BITS = 4 * 8 * (128 << 10); // as GetPipelineSegments()
+    constexpr double SHARED_BITS = 4 * 8 * PIPELINE_SEGMENT;
     double segments = 2;
     if (request.topology)
     {
