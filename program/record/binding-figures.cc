@@ -140,14 +140,11 @@ AddUnits(const Cluster& cluster, double share, BindingFacts& facts)
     }
 }
 
-std::unique_ptr<Figures>
-MakeBindingFigures(const FiguresRequest& request)
+/** @return what is known of a run */
+BindingFacts
+MakeFacts(const FiguresRequest& request)
 {
     const Cluster& cluster = request.cluster;
-    if (Processes::GetCount() > 1)
-    {
-        return nullptr; // none knows the counters at the end of an iteration
-    }
     BindingFacts facts;
     facts.communication = Simulator::Now().GetSeconds();
     double all = 0; // time of communication, warm-up included
@@ -188,8 +185,18 @@ MakeBindingFigures(const FiguresRequest& request)
     facts.hosts = hosts == ClusterOptions().hostModel ? "" : hosts;
     facts.lostFrames = network.lostFrames;
     facts.droppedFrames = network.droppedFrames;
+    return facts;
+}
+
+std::unique_ptr<Figures>
+MakeBindingFigures(const FiguresRequest& request)
+{
+    if (Processes::GetCount() > 1)
+    {
+        return nullptr; // none knows the counters at the end of an iteration
+    }
     auto figures = std::make_unique<BindingFigures>();
-    figures->row = FindBinding(facts);
+    figures->row = FindBinding(request);
     return figures;
 }
 
@@ -328,12 +335,24 @@ FindBinding(const BindingFacts& facts)
     return row;
 }
 
+BindingRow
+FindBinding(const FiguresRequest& request)
+{
+    return FindBinding(MakeFacts(request));
+}
+
 JsonValue
-BindingFigures::ToJson() const
+ToJson(const BindingRow& row)
 {
     auto json = JsonValue::Object();
     SetMembers(json, BindingRow::GetFields(), row);
     return json;
+}
+
+JsonValue
+BindingFigures::ToJson() const
+{
+    return training::ToJson(row);
 }
 
 void

@@ -71,6 +71,20 @@ BindingRow FindBinding(const BindingFacts& facts);
 
 /**
  * @ingroup distributed-training-helper
+ * @param request a run: its cluster, with iterations and times of ports if it is a job
+ * @return what limits it
+ */
+BindingRow FindBinding(const FiguresRequest& request);
+
+/**
+ * @ingroup distributed-training-helper
+ * @param row what limits a run
+ * @return the JSON object `binding`
+ */
+JsonValue ToJson(const BindingRow& row);
+
+/**
+ * @ingroup distributed-training-helper
  * What limits a run, in the table, the JSON and the results file.
  */
 struct BindingFigures : Figures

@@ -12,6 +12,7 @@
 #include "ns3/in-network-controller.h"
 #include "ns3/in-network-figures.h"
 #include "ns3/iteration-record.h"
+#include "ns3/result-rows.h"
 
 #include <cstdint>
 #include <optional>
@@ -40,6 +41,7 @@ struct SharedJobResult
     double endS{0};                               ///< when its last rank ended, s; 0: it has not
     std::vector<IterationRecord> iterations;      ///< all of them
     std::optional<SharedSwitchFigures> inNetwork; ///< none: hosts sum, or it has not started
+    BindingRow binding; ///< what limited it; links of other jobs' hosts do not count
 
     /** @return whether it has got its hosts */
     bool HasStarted() const

@@ -8,6 +8,7 @@
 
 #include "guard/run-warnings.h"
 #include "options/run-title.h"
+#include "record/binding-figures.h"
 #include "run/algorithm-advice.h"
 #include "shared-run.h"
 #include "shared/shared-results.h"
@@ -137,6 +138,10 @@ ToJson(const SharedRow& row)
         .Set("slowdown",
              row.aloneS > 0 ? JsonValue(row.result.GetSlowdown(row.aloneS)) : JsonValue())
         .Set("iterations", iterations);
+    if (row.HasEnded())
+    {
+        json.Set("binding", ToJson(row.result.binding));
+    }
     if (row.result.inNetwork)
     {
         json.Set("in_network", row.result.inNetwork->ToJson());

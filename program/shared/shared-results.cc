@@ -68,18 +68,18 @@ SharedResults::AddIteration(std::size_t index, const IterationRecord& record)
 }
 
 void
-SharedResults::End(std::size_t index, const std::vector<CriticalPathRow>& path)
+SharedResults::End(std::size_t index,
+                   const std::vector<CriticalPathRow>& path,
+                   const BindingRow& binding)
 {
     Job& job = m_jobs.at(index);
-    for (const CriticalPathRow& row : path)
+    if (job.store)
     {
-        if (job.store)
+        for (const CriticalPathRow& row : path)
         {
             job.store->Add(row);
         }
-    }
-    if (job.store)
-    {
+        job.store->Add(binding);
         job.store->Finish();
     }
     job.recorder.reset();

@@ -73,8 +73,11 @@ class SharedResults
     /**
      * @param index of a job that is complete
      * @param path critical path of its last iteration
+     * @param binding what limited it
      */
-    void End(std::size_t index, const std::vector<CriticalPathRow>& path);
+    void End(std::size_t index,
+             const std::vector<CriticalPathRow>& path,
+             const BindingRow& binding);
 
     /**
      * Ends the samples, and adds the counters of the links. Call before the cluster is destroyed.

@@ -9,6 +9,7 @@
 #include "core/random-streams.h"
 #include "guard/progress-line.h"
 #include "guard/run-warnings.h"
+#include "record/binding-figures.h"
 #include "record/path-figures.h"
 #include "run/algorithm-advice.h"
 #include "run/job-advice.h"
@@ -166,6 +167,7 @@ SharedSimulation::Start(std::size_t index)
     const SharedJob& options = m_options.jobs[index];
     Job& job = m_jobs[index];
     job.result.startS = Simulator::Now().GetSeconds();
+    job.portSeconds = GetPortSeconds(m_cluster.GetFabric());
     const auto iterations = static_cast<uint32_t>(options.training.iterations);
     for (uint32_t host : job.result.hosts)
     {
@@ -226,10 +228,31 @@ SharedSimulation::End(std::size_t index)
     Simulator::ScheduleNow(&SharedSimulation::CleanUp, this, index);
 }
 
+BindingRow
+SharedSimulation::FindLimit(const Job& job) const
+{
+    const Fabric& fabric = m_cluster.GetFabric();
+    const std::set<uint32_t> hosts(job.result.hosts.begin(), job.result.hosts.end());
+    const auto isForeign = [&](uint32_t node) {
+        return node < fabric.topology.hosts && hosts.count(node) == 0;
+    };
+    FiguresRequest request{m_cluster, m_options.isReal};
+    request.iterations = job.measured->GetResults();
+    request.portSeconds = GetPortSeconds(fabric);
+    for (std::size_t port = 0; port < request.portSeconds.size(); port++)
+    {
+        const auto& link = fabric.topology.links[port / 2];
+        double& seconds = request.portSeconds[port];
+        seconds = isForeign(link.a) || isForeign(link.b) ? 0 : seconds - job.portSeconds[port];
+    }
+    return FindBinding(request);
+}
+
 void
 SharedSimulation::CleanUp(std::size_t index)
 {
     Job& job = m_jobs[index];
+    job.result.binding = FindLimit(job);
     if (m_options.results)
     {
         auto path = GetPathRows(job.measured->GetCriticalPath(), *job.plan.graph);
@@ -237,7 +260,7 @@ SharedSimulation::CleanUp(std::size_t index)
         {
             row.rank = job.result.hosts.at(row.rank);
         }
-        m_options.results->End(index, path);
+        m_options.results->End(index, path, job.result.binding);
     }
     job.result.inNetwork = m_switches.GetFigures(index, job.workers);
     m_switches.Leave(index);

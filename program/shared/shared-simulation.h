@@ -60,6 +60,7 @@ class SharedSimulation
         std::vector<Ptr<ScheduledCommunicator>> hosts;      // of its ranks, while it runs
         std::vector<Ptr<InNetworkCommunicator>> workers;    // likewise; empty: hosts sum
         std::vector<std::string> notes;                     // of its switches
+        std::vector<double> portSeconds;                    // of all ports before it started
         SharedJobResult result;
         double work{1}; // of an iteration: its payload in bytes, if that of all jobs is known
     };
@@ -72,6 +73,7 @@ class SharedSimulation
     void Start(std::size_t index);
     void End(std::size_t index);
     void CleanUp(std::size_t index);
+    BindingRow FindLimit(const Job& job) const;
     bool IsComputing() const;
     std::string GetWaitingFor(uint32_t host) const;
     std::string DescribeUnfinished() const;

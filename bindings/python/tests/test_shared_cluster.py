@@ -65,6 +65,19 @@ def test_results_file_has_a_run_for_each_job(run):
         assert collectives["iteration"].max() + 1 == len(rows)
 
 
+def test_what_binds_each_job(run):
+    """A link at a host of the job; in the results file as in the document."""
+    result, path = run
+    jobs = dt.read_results(path, "job").set_index("name")
+    for name, binding in result.jobs["binding"].items():
+        hosts = {f"host{host}" for host in result.jobs["hosts"][name]}
+        assert hosts & set(binding["link"].split(" -> ")), binding
+        (row,) = dt.read_results(path, "binding", int(jobs["job_run_id"][name])).to_dict("records")
+        assert {key: row[key] for key in binding} == binding
+    links = [binding["link"] for binding in result.jobs["binding"]]
+    assert len(set(links)) == 2
+
+
 def test_keys_of_jobs(describe):
     keys = dt.SharedCluster.job_keys()
     job = {option["name"]: option for option in describe("training-job")["options"]}
