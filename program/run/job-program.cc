@@ -164,16 +164,29 @@ TrainRepeatedly(TrainingRunOptions job, const ProgramOptions& options, const Rep
     return isRight;
 }
 
-/** Prints what is known of a job without a simulation. */
+/** Prints what is known of a job that is not simulated, and what was made of its files. */
+void
+Show(const TrainingRunOptions& job, JsonValue document, const std::string& text)
+{
+    document.Set("version", GetVersion()).Set("inputs", InputManifest::ToJson());
+    JsonOutput(job.json).Write(document);
+    if (job.json != "-" && Processes::GetId() == 0)
+    {
+        std::cout << text;
+        for (const std::string& line : InputManifest::GetLines())
+        {
+            std::cout << "input: " << line << "\n";
+        }
+        std::cout << std::flush;
+    }
+}
+
+/** Prints groups, collectives, memory and bounds of a job, without a simulation. */
 void
 ShowCheck(const TrainingRunOptions& job)
 {
     const JobCheck check = CheckJob(job);
-    JsonOutput(job.json).Write(check.ToJson());
-    if (job.json != "-" && Processes::GetId() == 0)
-    {
-        std::cout << check.ToText() << std::flush;
-    }
+    Show(job, check.ToJson(), check.ToText());
 }
 
 /** Prints what a job contains, without a simulation. */
@@ -184,18 +197,7 @@ ShowSummary(TrainingRunOptions& job)
     WorkloadSummary summary = SummarizeWorkload(*plan.graph, plan.isUniform, plan.gathersParts);
     summary.format = plan.format;
     summary.problems = plan.notes;
-    JsonValue document = summary.ToJson();
-    document.Set("version", GetVersion()).Set("inputs", InputManifest::ToJson());
-    JsonOutput(job.json).Write(document);
-    if (job.json != "-" && Processes::GetId() == 0)
-    {
-        std::cout << summary.Format();
-        for (const std::string& line : InputManifest::GetLines())
-        {
-            std::cout << "input: " << line << "\n";
-        }
-        std::cout << std::flush;
-    }
+    Show(job, summary.ToJson(), summary.Format());
 }
 
 /** Writes a job as GOAL; collectives become messages of the algorithm, or of a ring. */

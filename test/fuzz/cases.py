@@ -122,6 +122,10 @@ def check_document(text, status):
     except ValueError as error:
         raise Finding(f"no JSON: {error}") from None
     check_values(document, "")
+    manifest = document.get("inputs", document.get("configuration", {}).get("inputs"))
+    for file in manifest["files"] if isinstance(manifest, dict) else []:
+        parts = sum(part["count"] for part in file["ignored"] + file["assumed"])
+        expect(file["used"] + parts == file["read"], f"parts of {file['path']} that are not told")
     if status == 0 and document.get("configuration", {}).get("payload") == "real":
         for row in document.get("rows", []) + document.get("iterations", []):
             expect(row.get("verified", True), f"a wrong sum: {row}")

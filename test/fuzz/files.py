@@ -23,6 +23,7 @@ SEEDS = {
     "fabric.yml": [*COLLECTIVE, "--ranks=4", "--topology=infragraph:FILE"],
     "graph.xml": [*COLLECTIVE, "--ranks=4", "--collective=nccl-graph:graph=tree,file=FILE"],
     "system.json": [*JOB, "--ranks=4", "--workload=workload.csv", "--system=FILE"],
+    "transformer.json": ["training-job", "--ranks=1", "--model=FILE", "--check", "--json=-"],
     # They may ask for years: cases read them only.
     **{name: ["training-job", "--workload=FILE", "--json=-"] for name in TRACES},
 }
