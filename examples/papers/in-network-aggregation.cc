@@ -14,9 +14,11 @@
  */
 
 #include "../hidden-global-values.h"
+#include "core/memory.h"
 #include "measure/reproduction.h"
 
 #include "ns3/atp-measurement.h"
+#include "ns3/guarded-run.h"
 #include "ns3/training-program.h"
 
 #include <algorithm>
@@ -121,6 +123,8 @@ InNetworkAggregation::Run(int argc, char* argv[])
             throw ConfigurationError("--sum-bytes=" + std::to_string(m_sumBytes) +
                                      " (allowed: multiples of 4)");
         }
+        CheckMemory(8 * GuardedRun::EstimateMemory(m_sumBytes, GuardedRun::REAL_COPIES),
+                    "--sum-bytes=" + std::to_string(m_sumBytes));
     });
 }
 

@@ -75,10 +75,13 @@ BuildAstraNetwork(const TopologyRequest& request, TopologyGraph& graph)
     const auto dimensions = ReadAstraNetwork(request.keys.GetFirst());
     FileContents contents;
     contents.nodes = 1;
+    double links = 1; // of an NPU
     for (const AstraDimension& dimension : dimensions)
     {
         contents.nodes *= dimension.size;
+        links += dimension.kind == "FullyConnected" ? dimension.size / 2.0 : 1.0;
     }
+    TopologyGraph::CheckLinks(links * contents.nodes, request.keys.GetFirst());
     const uint32_t npus = contents.nodes;
     contents.isSwitch.resize(npus, false);
     uint32_t stride = 1;

@@ -24,6 +24,7 @@ BuildFullMesh(const TopologyRequest& request, TopologyGraph& graph)
 {
     graph.hosts = request.GetCountOrShare("hosts", 1);
     graph.switches = graph.hosts;
+    TopologyGraph::CheckLinks(double{1} * graph.hosts * graph.hosts / 2, "topology 'full-mesh'");
     graph.shape.fullMesh = true;
     for (uint32_t a = 0; a < graph.hosts; a++)
     {

@@ -6,6 +6,8 @@
 
 #include "topology-graph.h"
 
+#include "core/memory.h"
+
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
@@ -14,6 +16,13 @@
 
 namespace ns3::training
 {
+
+void
+TopologyGraph::CheckLinks(double count, const std::string& what)
+{
+    constexpr double BYTES_PER_LINK = 4096; // with its ports and queues
+    CheckMemory(count * BYTES_PER_LINK, what);
+}
 
 std::string
 TopologyGraph::GetName(uint32_t node) const

@@ -111,6 +111,13 @@ struct TopologyGraph
      */
     std::vector<uint32_t> GetServers() const;
 
+    /**
+     * @param count number of links, before they are made
+     * @param what for the message, such as a topology's name
+     * @throw ConfigurationError if they need more memory than there is
+     */
+    static void CheckLinks(double count, const std::string& what);
+
     /** @return number of nodes */
     uint32_t GetNodes() const
     {

@@ -57,6 +57,9 @@ class GuardedRun
      */
     static void CheckDuration(double seconds, const std::string& what);
 
+    /// Copies of real values: of a rank, of its messages, and of the sum that is expected.
+    static constexpr uint32_t REAL_COPIES = 5;
+
     /**
      * @param bytes of the collectives that a rank has at a time
      * @param copies number of copies of real values; 0: the payload is virtual

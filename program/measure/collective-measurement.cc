@@ -242,7 +242,9 @@ CheckSize(const Cluster& cluster,
     const std::string option = "--bytes=" + std::to_string(bytes);
     GuardedRun::CheckDuration(static_cast<double>(times) * GetLowerBound(cluster, operation, bytes),
                               option);
-    CheckMemory(cluster.GetRanks() * GuardedRun::EstimateMemory(bytes, real ? 2 : 0), option);
+    CheckMemory(cluster.GetRanks() *
+                    GuardedRun::EstimateMemory(bytes, real ? GuardedRun::REAL_COPIES : 0),
+                option);
 }
 
 CollectiveMeasurement

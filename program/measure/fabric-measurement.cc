@@ -6,6 +6,7 @@
 
 #include "fabric-measurement.h"
 
+#include "core/memory.h"
 #include "core/random-streams.h"
 #include "engine/fabric-border.h"
 
@@ -282,6 +283,8 @@ FabricTraffic::MakeMessages(const std::string& pattern, uint32_t hosts)
     }
     else if (pattern == "all-to-all")
     {
+        constexpr double BYTES_PER_MESSAGE = 400;
+        CheckMemory(BYTES_PER_MESSAGE * hosts * hosts, "--pattern=all-to-all");
         for (uint32_t distance = 1; distance < hosts; distance++)
         {
             for (uint32_t host = 0; host < hosts; host++)

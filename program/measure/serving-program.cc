@@ -394,13 +394,20 @@ RunDisaggregatedServing(const std::vector<std::string>& arguments)
     const auto system =
         InstallServing(cluster, setting.serving, model, setting.GetRates(), requests);
     double moved = 0;
+    double operations = 0;
     for (const ServingRequest& request : requests)
     {
+        operations += 2.0 * static_cast<double>(model.GetParameters()) *
+                      static_cast<double>(request.prompt + request.output);
         moved += static_cast<double>(request.prompt * system->GetMovedBytes());
     }
     GuardedRun::CheckDuration(8 * moved / static_cast<double>(clusterOptions.rate.GetBitRate()) /
                                   static_cast<double>(setting.prefill * setting.prefillTensor),
                               "--rate=" + FormatRate(clusterOptions.rate));
+    const auto gpus = static_cast<double>(setting.prefill * setting.prefillTensor +
+                                          setting.decode * setting.decodeTensor);
+    GuardedRun::CheckDuration(operations / setting.GetRates().operations / gpus,
+                              "--compute-efficiency=" + FormatDouble(setting.computeEfficiency));
     commandLine.ExportTopology();
     const bool prints = setting.json != "-";
     if (prints)
