@@ -131,4 +131,36 @@ TakeJsonEscape(const std::string& text, std::size_t& at, std::string& decoded)
     return nullptr;
 }
 
+std::size_t
+GetUtf8Length(const std::string& text, std::size_t at)
+{
+    const auto byte = [&text](std::size_t index) -> unsigned {
+        return index < text.size() ? static_cast<unsigned char>(text[index]) : 0;
+    };
+    const unsigned first = byte(at);
+    if (first < 0x80)
+    {
+        return 1;
+    }
+    const std::size_t length = first >= 0xC2 && first <= 0xDF   ? 2
+                               : first >= 0xE0 && first <= 0xEF ? 3
+                               : first >= 0xF0 && first <= 0xF4 ? 4
+                                                                : 0;
+    for (std::size_t index = 1; index < length; ++index)
+    {
+        if ((byte(at + index) & 0xC0) != 0x80)
+        {
+            return 0;
+        }
+    }
+    // Reject overlong forms, surrogates, and code points above U+10FFFF.
+    const unsigned second = byte(at + 1);
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
+        (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F))
+    {
+        return 0;
+    }
+    return length;
+}
+
 } // namespace ns3::training

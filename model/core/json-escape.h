@@ -23,6 +23,14 @@ namespace ns3::training
  */
 const char* TakeJsonEscape(const std::string& text, std::size_t& at, std::string& decoded);
 
+/**
+ * @ingroup distributed-training
+ * @param text bytes
+ * @param at position in the text
+ * @return length of the well-formed UTF-8 sequence (RFC 3629) at that position; 0: malformed
+ */
+std::size_t GetUtf8Length(const std::string& text, std::size_t at);
+
 } // namespace ns3::training
 
 #endif // DISTRIBUTED_TRAINING_JSON_ESCAPE_H

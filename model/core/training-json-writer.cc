@@ -6,6 +6,7 @@
 
 #include "training-json-writer.h"
 
+#include "core/json-escape.h"
 #include "training-quantity.h"
 
 #include "ns3/assert.h"
@@ -17,44 +18,6 @@ namespace ns3::training
 
 namespace
 {
-
-/**
- * @param text bytes to examine
- * @param at position in the text
- * @return length of the well-formed UTF-8 sequence (RFC 3629) at that position; 0 if it is
- *         malformed
- */
-std::size_t
-Utf8Length(const std::string& text, std::size_t at)
-{
-    const auto byte = [&text](std::size_t index) -> unsigned {
-        return index < text.size() ? static_cast<unsigned char>(text[index]) : 0;
-    };
-    const unsigned first = byte(at);
-    if (first < 0x80)
-    {
-        return 1;
-    }
-    const std::size_t length = first >= 0xC2 && first <= 0xDF   ? 2
-                               : first >= 0xE0 && first <= 0xEF ? 3
-                               : first >= 0xF0 && first <= 0xF4 ? 4
-                                                                : 0;
-    for (std::size_t index = 1; index < length; ++index)
-    {
-        if ((byte(at + index) & 0xC0) != 0x80)
-        {
-            return 0;
-        }
-    }
-    // Reject overlong forms, surrogates, and code points above U+10FFFF.
-    const unsigned second = byte(at + 1);
-    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
-        (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F))
-    {
-        return 0;
-    }
-    return length;
-}
 
 /** @return whether a character is ASCII and stands for itself in a JSON string */
 bool
@@ -85,7 +48,7 @@ QuoteJson(const std::string& text)
             continue;
         }
         const char character = text[at];
-        const std::size_t length = Utf8Length(text, at);
+        const std::size_t length = GetUtf8Length(text, at);
         if (character == '"' || character == '\\')
         {
             quoted += '\\';

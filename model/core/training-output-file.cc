@@ -16,9 +16,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
+#include <fstream>
 #include <stdexcept>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace ns3::training
 {
@@ -28,6 +31,10 @@ namespace
 
 /// Bytes at the beginning and at the end of a file that tell its kind.
 constexpr std::streamoff EXCERPT_BYTES = 256;
+/// Names that a growing file tries.
+constexpr int MAX_ATTEMPTS = 100;
+/// Characters that a growing file or a log of SQLite adds to a name.
+constexpr std::size_t MORE_CHARACTERS = 20;
 
 /** @return whether a path is a file that exists and is neither a regular file nor a directory */
 bool
@@ -215,6 +222,13 @@ CheckOutputFile(const std::string& path, OutputKind kind)
         fail("there is no directory '" + directory +
              "' (allowed: a file in an existing directory)");
     }
+    const auto longest = static_cast<std::size_t>(pathconf(directory.c_str(), _PC_NAME_MAX));
+    const std::size_t length = real.size() - (slash == std::string::npos ? 0 : slash + 1);
+    if (length + MORE_CHARACTERS > longest)
+    {
+        fail("the name has " + std::to_string(length) + " bytes (allowed: up to " +
+             std::to_string(longest - MORE_CHARACTERS) + ", as it grows under a longer name)");
+    }
     if (access(directory.c_str(), W_OK | X_OK) != 0)
     {
         fail("no file can be created in '" + directory + "' (" + std::strerror(errno) + ")");
@@ -230,12 +244,27 @@ IsSameFile(const std::string& a, const std::string& b)
 OutputFile::OutputFile(const std::string& path)
     : m_path(path),
       m_name(IsDevice(path) ? path : GetRealPath(path)),
-      m_growing(IsDevice(path) ? path : m_name + "." + std::to_string(getpid()) + ".part")
+      m_growing(m_name)
 {
-    // Without a buffer of the stream, a text reaches the file as a whole; must precede open().
-    m_file.rdbuf()->pubsetbuf(nullptr, 0);
-    m_file.open(m_growing, std::ios::trunc | std::ios::binary);
-    if (!m_file)
+    const bool isDevice = IsDevice(path);
+    if (isDevice)
+    {
+        m_file = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    }
+    // A file or link that has the name already is neither used nor followed: it may be that of a
+    // killed process, or of another container with the same process numbers.
+    for (int attempt = 0; m_file < 0 && !isDevice && attempt < MAX_ATTEMPTS; attempt++)
+    {
+        m_growing = m_name + "." + std::to_string(getpid()) +
+                    (attempt > 0 ? "-" + std::to_string(attempt) : "") + ".part";
+        m_file =
+            open(m_growing.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+        if (m_file < 0 && errno != EEXIST)
+        {
+            break;
+        }
+    }
+    if (m_file < 0)
     {
         m_isComplete = true; // there is nothing to remove
         Fail();
@@ -244,6 +273,10 @@ OutputFile::OutputFile(const std::string& path)
 
 OutputFile::~OutputFile()
 {
+    if (m_file >= 0)
+    {
+        close(m_file);
+    }
     if (!m_isComplete && m_growing != m_name)
     {
         std::remove(m_growing.c_str());
@@ -260,19 +293,22 @@ OutputFile::Fail() const
 void
 OutputFile::Write(const std::string& text)
 {
-    m_file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    m_file.flush();
-    if (!m_file)
+    for (std::size_t done = 0; done < text.size();)
     {
-        Fail();
+        const ssize_t written = write(m_file, text.data() + done, text.size() - done);
+        if (written < 0 && errno != EINTR)
+        {
+            Fail();
+        }
+        done += static_cast<std::size_t>(std::max<ssize_t>(0, written));
     }
 }
 
 void
 OutputFile::Commit()
 {
-    m_file.close();
-    if (!m_file || (m_growing != m_name && std::rename(m_growing.c_str(), m_name.c_str()) != 0))
+    if (close(std::exchange(m_file, -1)) != 0 ||
+        (m_growing != m_name && std::rename(m_growing.c_str(), m_name.c_str()) != 0))
     {
         Fail();
     }

@@ -7,7 +7,6 @@
 #ifndef DISTRIBUTED_TRAINING_OUTPUT_FILE_H
 #define DISTRIBUTED_TRAINING_OUTPUT_FILE_H
 
-#include <fstream>
 #include <string>
 
 /**
@@ -60,7 +59,8 @@ bool IsSameFile(const std::string& a, const std::string& b);
  * @ingroup distributed-training-results
  *
  * A file that appears under its name only when it is complete. Until then it grows beside it as
- * `NAME.PID.part`, with the number of the process. A device or pipe is written directly.
+ * `NAME.PID.part`, with the number of the process, or `NAME.PID-1.part` if there is one. A device
+ * or pipe is written directly.
  */
 class OutputFile
 {
@@ -100,7 +100,7 @@ class OutputFile
     std::string m_path;       ///< as given, for messages
     std::string m_name;       ///< final name
     std::string m_growing;    ///< name until Commit()
-    std::ofstream m_file;     ///< the file
+    int m_file{-1};           ///< descriptor; negative: closed
     bool m_isComplete{false}; ///< whether Commit() has succeeded
 };
 

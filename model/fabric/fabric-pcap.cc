@@ -6,6 +6,7 @@
 
 #include "fabric-pcap.h"
 
+#include "core/lost-outputs.h"
 #include "fabric/frame-wire-format.h"
 
 #include "ns3/log.h"
@@ -165,6 +166,10 @@ class FabricPcap::Files
         {
             Open();
         }
+        if (m_closed)
+        {
+            return;
+        }
         m_bytes.clear();
         PutFrame(m_bytes, frame);
         m_files[index].Write(Simulator::Now().GetNanoSeconds(), m_bytes);
@@ -187,6 +192,12 @@ class FabricPcap::Files
         return failed;
     }
 
+    /** @param path of a file that cannot be written */
+    [[noreturn]] static void Fail(const std::string& path)
+    {
+        throw std::runtime_error("capture file '" + path + "' cannot be written");
+    }
+
   private:
     void Open()
     {
@@ -201,7 +212,7 @@ class FabricPcap::Files
     {
         if (m_files[index].HasFailed())
         {
-            throw std::runtime_error("capture file '" + m_paths[index] + "' cannot be written");
+            m_closed = !LostOutputs::Try([&] { Fail(m_paths[index]); });
         }
     }
 
@@ -270,7 +281,7 @@ FabricPcap::Close(std::shared_ptr<Files> files)
     const std::string failed = files->Close();
     if (!failed.empty())
     {
-        throw std::runtime_error("capture file '" + failed + "' cannot be written");
+        LostOutputs::Try([&] { Files::Fail(failed); });
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "result-store.h"
 
+#include "core/lost-outputs.h"
 #include "results/result-views.h"
 
 #include "ns3/log.h"
@@ -300,10 +301,16 @@ void
 ResultStore::Flush()
 {
     NS_LOG_FUNCTION(this << m_size);
-    if (m_size == 0)
+    m_isGone = m_isGone || (m_size > 0 && !LostOutputs::Try([this] { Save(); }));
+    if (m_isGone)
     {
-        return;
+        ClearRows();
     }
+}
+
+void
+ResultStore::Save()
+{
     CheckFile();
     try
     {
@@ -379,6 +386,24 @@ ResultStore::Fail(const std::string& reason)
 
 void
 ResultStore::End(const std::string& state, const std::string& reason)
+{
+    m_isGone = m_isGone || !LostOutputs::Try([&] { SaveEnd(state, reason); });
+    if (m_isGone)
+    {
+        try // there may be room again for a single row
+        {
+            ClearRows();
+            SaveEnd("failed", "rows are missing: the file could not be written");
+        }
+        catch (const std::runtime_error& error)
+        {
+            NS_LOG_ERROR(error.what());
+        }
+    }
+}
+
+void
+ResultStore::SaveEnd(const std::string& state, const std::string& reason)
 {
     CheckFile();
     m_database->SetPatience(PATIENCE_MS);

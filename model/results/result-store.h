@@ -132,7 +132,9 @@ class ResultStore
 
   private:
     void End(const std::string& state, const std::string& reason);
+    void SaveEnd(const std::string& state, const std::string& reason);
     void FlushIfLarge();
+    void Save();
     void WriteRows();
     void ClearRows();
     void CheckFile() const;
@@ -147,6 +149,7 @@ class ResultStore
     int64_t m_runId{0};
     std::size_t m_flushAt;          // rows in memory that make a flush due
     std::optional<uint32_t> m_lost; // rows of iterations from this one on must leave the file
+    bool m_isGone{false};           // whether the file could not be written, see LostOutputs
     bool m_isLocked{false};         // whether the last flush found the file locked
     std::size_t m_endRun{0};        // number of the prepared statement
 };

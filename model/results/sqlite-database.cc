@@ -7,8 +7,10 @@
 #include "sqlite-database.h"
 
 #include <chrono>
+#include <iostream>
 #include <sqlite3.h>
 #include <thread>
+#include <utility>
 
 namespace ns3::training
 {
@@ -16,8 +18,12 @@ namespace ns3::training
 namespace
 {
 
-/// Maximum wait of a writer for others, ms: many processes may be ahead of it.
-constexpr int BUSY_TIMEOUT_MS = 60000;
+/// Longest wait of a writer for others at the start, ms: many processes may be ahead of it.
+constexpr int MAX_PATIENCE_MS = 60000;
+/// Time between two attempts, ms.
+constexpr int BUSY_SLEEP_MS = 10;
+/// Time after which the user hears of the wait, ms.
+constexpr int TOLD_MS = 2500;
 
 int
 GetFlags(SqliteDatabase::Mode mode)
@@ -38,14 +44,16 @@ GetFlags(SqliteDatabase::Mode mode)
 SqliteDatabase::SqliteDatabase(const std::string& path, Mode mode)
     : m_path(path)
 {
-    const int status = sqlite3_open_v2(path.c_str(), &m_handle, GetFlags(mode), nullptr);
+    // With a folder, so that SQLite takes neither file:NAME as a URI nor :memory: as no file.
+    const std::string name = path.find('/') < path.find(':') ? path : "./" + path;
+    const int status = sqlite3_open_v2(name.c_str(), &m_handle, GetFlags(mode), nullptr);
     if (status != SQLITE_OK)
     {
         const std::string text = m_handle ? sqlite3_errmsg(m_handle) : sqlite3_errstr(status);
         sqlite3_close(m_handle);
         throw std::runtime_error("results file '" + path + "': " + text);
     }
-    sqlite3_busy_timeout(m_handle, BUSY_TIMEOUT_MS);
+    sqlite3_busy_handler(m_handle, &SqliteDatabase::OnBusy, this);
 }
 
 SqliteDatabase::~SqliteDatabase()
@@ -60,7 +68,25 @@ SqliteDatabase::~SqliteDatabase()
 void
 SqliteDatabase::SetPatience(int milliseconds)
 {
-    sqlite3_busy_timeout(m_handle, milliseconds);
+    m_patienceMs = milliseconds;
+}
+
+int
+SqliteDatabase::OnBusy(void* database, int count)
+{
+    auto& self = *static_cast<SqliteDatabase*>(database);
+    const int waited = count * BUSY_SLEEP_MS;
+    if (waited >= self.m_patienceMs)
+    {
+        return 0;
+    }
+    if (waited >= TOLD_MS && !std::exchange(self.m_isWaitTold, true))
+    {
+        std::cerr << "results file '" << self.m_path
+                  << "': is locked, waiting for the other program" << std::endl;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(BUSY_SLEEP_MS));
+    return 1;
 }
 
 void
@@ -99,22 +125,20 @@ SqliteDatabase::RollBack()
 void
 SqliteDatabase::UseWriteAheadLog()
 {
-    const auto deadline =
-        std::chrono::steady_clock::now() + std::chrono::milliseconds(BUSY_TIMEOUT_MS);
+    m_patienceMs = MAX_PATIENCE_MS;
     const char* sql = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;";
-    while (true)
+    for (int count = 0;; count++)
     {
         const int status = sqlite3_exec(m_handle, sql, nullptr, nullptr, nullptr);
         if (status == SQLITE_OK)
         {
             return;
         }
-        if ((status != SQLITE_BUSY && status != SQLITE_LOCKED) ||
-            std::chrono::steady_clock::now() > deadline)
+        // SQLite does not always wait by itself, where that might be for ever.
+        if ((status != SQLITE_BUSY && status != SQLITE_LOCKED) || OnBusy(this, count) == 0)
         {
             Throw();
         }
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
 }
 

@@ -53,7 +53,8 @@ class SqliteDatabase
     SqliteDatabase& operator=(const SqliteDatabase&) = delete;
 
     /**
-     * Sets how long a statement waits for the lock of another process; initially 60 s.
+     * Sets how long a statement waits for the lock of another process; initially 60 s. A longer
+     * wait is told on standard error.
      * @param milliseconds maximum wait
      */
     void SetPatience(int milliseconds);
@@ -154,6 +155,7 @@ class SqliteDatabase
     }
 
   private:
+    static int OnBusy(void* database, int count);
     [[noreturn]] void Throw() const;
     void Expect(int wanted, int status) const;
     void RollBack();
@@ -164,6 +166,8 @@ class SqliteDatabase
     std::string m_path; // for messages
     sqlite3* m_handle{nullptr};
     std::vector<sqlite3_stmt*> m_statements; // prepared ones
+    int m_patienceMs{60000};                 // longest wait for the lock of another process
+    bool m_isWaitTold{false};                // whether the user has heard of a wait
 };
 
 } // namespace ns3::training

@@ -6,6 +6,8 @@
 
 #include "timeline-trace.h"
 
+#include "core/lost-outputs.h"
+
 #include "ns3/log.h"
 
 #include <algorithm>
@@ -273,7 +275,10 @@ TimelineTrace::Flush()
 {
     NS_LOG_FUNCTION(this << m_buffer.size());
     const std::string text = std::exchange(m_buffer, "");
-    m_file.Write(m_packer && !text.empty() ? m_packer->Pack(text, m_isClosed) : text);
+    m_isLost =
+        m_isLost || !LostOutputs::Try([&] {
+            m_file.Write(m_packer && !text.empty() ? m_packer->Pack(text, m_isClosed) : text);
+        });
 }
 
 void
@@ -287,7 +292,7 @@ TimelineTrace::Close()
     m_isClosed = true;
     m_buffer += "\n]\n";
     Flush();
-    m_file.Commit();
+    m_isLost = m_isLost || !LostOutputs::Try([this] { m_file.Commit(); });
 }
 
 } // namespace ns3::training

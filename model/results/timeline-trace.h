@@ -192,6 +192,7 @@ class TimelineTrace
     bool m_hasLife{false};                ///< whether the process of the job is named
     std::string m_buffer;                 ///< complete events not yet written
     bool m_isFirst{true};                 ///< whether no event has been added
+    bool m_isLost{false};                 ///< whether it could not be written, see LostOutputs
     bool m_isClosed{false};               ///< whether Close() has been called
     /// End of the last event in each lane, by rank and track.
     std::map<std::pair<uint32_t, Track>, std::vector<Time>> m_lanes;

@@ -8,8 +8,9 @@
 
 #include "ns3/simulator.h"
 
-#include <array>
 #include <csignal>
+#include <map>
+#include <string>
 #include <sys/time.h>
 #include <utility>
 
@@ -19,7 +20,17 @@ namespace ns3::training
 namespace
 {
 
-constexpr std::array<int, 3> SIGNALS{SIGHUP, SIGINT, SIGTERM};
+/// Signals that end a program, by number.
+const std::map<int, std::string> SIGNALS{{SIGHUP, "SIGHUP"},
+                                         {SIGINT, "SIGINT"},
+                                         {SIGQUIT, "SIGQUIT"},
+                                         {SIGTERM, "SIGTERM"},
+                                         {SIGUSR1, "SIGUSR1"},
+                                         {SIGUSR2, "SIGUSR2"},
+                                         {SIGXCPU, "SIGXCPU"},
+                                         {SIGVTALRM, "SIGVTALRM"},
+                                         {SIGPROF, "SIGPROF"},
+                                         {SIGIO, "SIGIO"}};
 
 bool g_handlesSignals = false;
 volatile std::sig_atomic_t g_signal = 0;       // the signal that has arrived
@@ -51,20 +62,28 @@ OnAlarm(int /* signal */)
     StopSoon();
 }
 
-/** @param handler of the signals that are not ignored */
+/** Sets the handler of a signal that is neither ignored nor used by the program. */
 void
-SetHandler(void (*handler)(int))
+SetHandler(int signal, void (*handler)(int), int flags)
 {
-    for (int signal : SIGNALS)
+    struct sigaction action;
+    if (sigaction(signal, nullptr, &action) == 0 &&
+        (action.sa_handler == SIG_DFL || action.sa_handler == &OnSignal))
     {
-        struct sigaction action;
-        if (sigaction(signal, nullptr, &action) == 0 && action.sa_handler != SIG_IGN)
-        {
-            action = {};
-            action.sa_handler = handler;
-            action.sa_flags = static_cast<int>(SA_RESETHAND);
-            sigaction(signal, &action, nullptr);
-        }
+        action = {};
+        action.sa_handler = handler;
+        action.sa_flags = flags;
+        sigaction(signal, &action, nullptr);
+    }
+}
+
+/** @param handler of the signals */
+void
+SetHandlers(void (*handler)(int))
+{
+    for (const auto& [signal, name] : SIGNALS)
+    {
+        SetHandler(signal, handler, static_cast<int>(SA_RESETHAND));
     }
 }
 
@@ -74,6 +93,10 @@ void
 RunInterrupts::HandleSignals()
 {
     g_handlesSignals = true;
+    // These come from writes, also outside of runs: the end of a pipe ends the next run, and a file
+    // that is too large fails as one on a full disk.
+    SetHandler(SIGPIPE, &OnSignal, 0);
+    SetHandler(SIGXFSZ, SIG_IGN, 0);
 }
 
 void
@@ -101,7 +124,7 @@ RunInterrupts::Begin()
 {
     if (g_handlesSignals)
     {
-        SetHandler(&OnSignal);
+        SetHandlers(&OnSignal);
     }
 }
 
@@ -110,8 +133,14 @@ RunInterrupts::End()
 {
     if (g_handlesSignals)
     {
-        SetHandler(SIG_DFL);
+        SetHandlers(SIG_DFL);
     }
+}
+
+std::string
+RunInterrupts::GetName(int signal)
+{
+    return signal == SIGPIPE ? "SIGPIPE" : SIGNALS.at(signal);
 }
 
 int

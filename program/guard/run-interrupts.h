@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_RUN_INTERRUPTS_H
 
 #include <functional>
+#include <string>
 
 namespace ns3::training
 {
@@ -22,8 +23,9 @@ class RunInterrupts
 {
   public:
     /**
-     * Lets SIGINT, SIGTERM and SIGHUP end later runs with SimulationInterrupted, unless they are
-     * ignored. A second signal ends the program at once.
+     * Lets signals that would end the program end later runs with SimulationInterrupted, unless
+     * they are ignored. A second signal ends the program at once. Of files that are too large
+     * (SIGXFSZ) writers hear.
      */
     static void HandleSignals();
 
@@ -40,6 +42,9 @@ class RunInterrupts
 
     /** The run has ended: signals end the program again. */
     static void End();
+
+    /** @param signal that has arrived @return its name, such as SIGINT */
+    static std::string GetName(int signal);
 
     /** @return the signal that has arrived; 0: none */
     static int GetSignal();

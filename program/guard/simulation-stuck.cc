@@ -6,27 +6,15 @@
 
 #include "simulation-stuck.h"
 
-#include "ns3/training-quantity.h"
+#include "guard/run-interrupts.h"
 
-#include <csignal>
+#include "ns3/training-quantity.h"
 
 namespace ns3::training
 {
 
-namespace
-{
-
-/** @return name of a signal */
-std::string
-GetSignalName(int signal)
-{
-    return signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
-}
-
-} // namespace
-
 SimulationInterrupted::SimulationInterrupted(int signal, Time when)
-    : SimulationStuck("interrupted by " + GetSignalName(signal) + " (at " +
+    : SimulationStuck("interrupted by " + RunInterrupts::GetName(signal) + " (at " +
                       FormatDouble(when.GetSeconds()) + " s)"),
       m_signal(signal)
 {

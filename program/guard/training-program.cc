@@ -6,6 +6,8 @@
 
 #include "training-program.h"
 
+#include "core/json-escape.h"
+#include "core/lost-outputs.h"
 #include "core/setup-progress.h"
 #include "guard/parent-process.h"
 #include "guard/run-interrupts.h"
@@ -18,6 +20,7 @@
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -77,16 +80,22 @@ ToLine(const std::string& text)
 {
     std::string line;
     std::string word;
-    for (const char character : text + ' ')
+    const std::string ended = text + ' ';
+    for (std::size_t at = 0; at < ended.size();)
     {
-        const bool isControl = static_cast<unsigned char>(character) < ' ' || character == 127;
-        if (character != ' ')
+        const std::size_t length = GetUtf8Length(ended, at);
+        const auto character = static_cast<unsigned char>(ended[at]);
+        if (character == ' ')
         {
-            word += isControl ? '?' : character;
-            continue;
+            line += Shorten(word, MAX_WORD) + ' ';
+            word.clear();
         }
-        line += Shorten(word, MAX_WORD) + ' ';
-        word.clear();
+        else
+        {
+            const bool isControl = character < ' ' || character == 127 || length == 0;
+            word += isControl ? "?" : ended.substr(at, length);
+        }
+        at += std::max<std::size_t>(1, length);
     }
     line.pop_back();
     return Shorten(line, MAX_LINE);
@@ -109,6 +118,11 @@ RunProgram(const std::string& name, const std::function<int()>& body)
     {
         SetupProgress::Enable();
     }
+    bool isLost = false;
+    LostOutputs::SetHandler([&](const std::string& lost) {
+        isLost = true;
+        std::cerr << name << ": " << ToLine(lost) << std::endl;
+    });
     int status = 0;
     int signal = 0;
     std::string text;
@@ -151,18 +165,14 @@ RunProgram(const std::string& name, const std::function<int()>& body)
     }
     if (status != 2 && speaks)
     {
-        try
-        {
-            ProgramOptions::SaveConfiguration();
-        }
-        catch (const std::exception& error)
-        {
-            status = 1;
-            text = error.what();
-        }
+        LostOutputs::Try(&ProgramOptions::SaveConfiguration);
     }
     g_running = nullptr;
-    if (!FlushOutput() && status == 0)
+    LostOutputs::SetHandler(nullptr);
+    status = status == 0 && isLost ? 1 : status;
+    const bool isCut = RunInterrupts::GetSignal() == SIGPIPE;
+    signal = isCut && signal == 0 ? SIGPIPE : signal;
+    if (!isCut && !FlushOutput() && status == 0)
     {
         status = 1;
         text = LOST_OUTPUT;
@@ -174,7 +184,8 @@ RunProgram(const std::string& name, const std::function<int()>& body)
     Processes::Finish();
     if (signal != 0)
     {
-        std::raise(signal); // its default action, as the run is over
+        std::signal(signal, SIG_DFL); // the run is over
+        std::raise(signal);
     }
     // mpirun kills the others when one fails, possibly before the first one prints.
     return speaks ? status : 0;

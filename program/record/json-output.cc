@@ -7,6 +7,7 @@
 #include "json-output.h"
 
 #include "core/input-manifest.h"
+#include "core/lost-outputs.h"
 
 #include "ns3/training-output-file.h"
 #include "ns3/training-processes.h"
@@ -36,7 +37,7 @@ JsonOutput::Write(const JsonValue& results) const
     }
     else if (!m_target.empty())
     {
-        WriteOutputFile(m_target, document.Write(2) + "\n");
+        LostOutputs::Try([&] { WriteOutputFile(m_target, document.Write(2) + "\n"); });
     }
 }
 

@@ -6,6 +6,8 @@
 
 #include "run-report.h"
 
+#include "core/lost-outputs.h"
+
 #include "ns3/training-configuration-error.h"
 
 #include <cerrno>
@@ -75,7 +77,7 @@ RunReport::Write() const
                                  m_page,
                                  ": nothing was simulated (allowed: with a simulation)");
     }
-    ReportPage::Write(m_results, m_runs, m_page);
+    LostOutputs::Try([this] { ReportPage::Write(m_results, m_runs, m_page); });
 }
 
 } // namespace ns3::training
