@@ -138,6 +138,7 @@ ClusterCommandLine::AddNetworkTo(ProgramOptions& options)
     options.AddBool("print-topology",
                     "describe the topology (counts, diameter, bisection) and end",
                     m_printTopology);
+    options.AddEnding("print-topology", {"export-topology"});
     options.AddOutput("export-topology",
                       "file for the topology as JSON",
                       m_exportTopology,
@@ -377,6 +378,7 @@ ClusterCommandLine::AddTo(ProgramOptions& options)
     options.AddBool("print-schedule",
                     "list the schedule (of the largest size) and end",
                     m_printSchedule);
+    options.AddEnding("print-schedule", {"export-topology", "export-schedule"});
     options.AddBool("verify",
                     "prove schedules right whatever the number of ranks; otherwise up to " +
                         std::to_string(CollectivePlanner::VERIFIED_RANKS),

@@ -122,6 +122,7 @@ ProgramOptions::Parse(const std::vector<std::string>& words)
     {
         preset();
     }
+    CheckEndings();
     CheckOutputs();
     for (const std::string& log : m_logs)
     {
@@ -273,6 +274,33 @@ ProgramOptions::Set(const std::string& name, const std::string& text)
         throw ConfigurationError("unknown option --" + name + SuggestName(name));
     }
     TypedOptions::Set(*option, text);
+}
+
+void
+ProgramOptions::AddEnding(const std::string& name, const std::set<std::string>& written)
+{
+    m_endings[name] = written;
+    m_endings[name].insert({name, "save-config"});
+}
+
+void
+ProgramOptions::CheckEndings() const
+{
+    for (const auto& [name, written] : m_endings)
+    {
+        const std::string value = Find(name)->get();
+        for (const Option& option : GetOptions())
+        {
+            const std::string& other = option.description.key.name;
+            const bool isOutput = option.output || other == "pcap";
+            if (!value.empty() && value != "false" && isOutput && !option.get().empty() &&
+                written.count(other) == 0)
+            {
+                throw ConfigurationError("--" + name + " with --" + other +
+                                         " (allowed: without, as nothing is simulated)");
+            }
+        }
+    }
 }
 
 void

@@ -14,6 +14,7 @@
 #include "ns3/training-json-writer.h"
 
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -95,6 +96,14 @@ class ProgramOptions : public TypedOptions
     void AddRenamed(const std::string& name, const std::string& spelling, const std::string& help);
 
     /**
+     * Lets an option end the program before anything is simulated. Beside it Parse() refuses the
+     * outputs that it does not write.
+     * @param name of the option: an output, or a flag
+     * @param written outputs that it writes
+     */
+    void AddEnding(const std::string& name, const std::set<std::string>& written);
+
+    /**
      * Lets an option set defaults of others: those that are not on the command line, when it is.
      * @param name of the option
      * @param values returns names and values of other options for its value; those that the program
@@ -130,6 +139,8 @@ class ProgramOptions : public TypedOptions
 
     /** @throw ConfigurationError if a file cannot be written or would destroy another one */
     void CheckOutputs() const;
+
+    void CheckEndings() const;
 
     /**
      * Parses the command line. `--help`, `--describe=json` and ns-3's `--Print...` print and end
@@ -205,8 +216,9 @@ class ProgramOptions : public TypedOptions
     std::vector<std::string> m_logs;                          // COMPONENT=LEVEL
     std::vector<RenamedOption> m_renamed;                     // former spellings, which are refused
     std::vector<std::pair<std::string, JsonValue>> m_members; // additional ones of --describe
-    std::vector<std::function<void()>> m_presets;             // set defaults of other options
-    Ns3Arguments m_ns3Arguments;                              // those of ns-3
+    std::map<std::string, std::set<std::string>> m_endings; // options that end it, what they write
+    std::vector<std::function<void()>> m_presets;           // set defaults of other options
+    Ns3Arguments m_ns3Arguments;                            // those of ns-3
 };
 
 } // namespace ns3::training

@@ -228,16 +228,19 @@ RunTrainingJob(const std::vector<std::string>& arguments)
     options.AddBool("check",
                     "print collectives, memory, lower bound and cost of the job, and end",
                     check);
+    options.AddEnding("check", {"json"});
     bool summary = false;
     options.AddBool("summary",
                     "print ranks, tasks, computations, collectives and damage of a job, and end",
                     summary);
+    options.AddEnding("summary", {"json"});
     std::string goal;
     options.AddOutput("export-goal",
                       "file for an iteration of the job as GOAL, text, or binary if its name ends "
                       "with .bin; collectives become messages; and end",
                       goal,
                       OutputKind::GOAL);
+    options.AddEnding("export-goal", {});
     std::string system;
     options.AddString("system",
                       "system file of ASTRA-sim 2 (JSON): algorithms of collectives by dimension, "

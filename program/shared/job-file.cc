@@ -177,14 +177,14 @@ class JobKeys
 class JobReader
 {
   public:
-    /** @param path of the file */
-    explicit JobReader(std::string path)
+    /** @param option that names the file @param path of the file */
+    JobReader(const std::string& option, std::string path)
         : m_path(std::move(path))
     {
         const auto text = ReadInputFile(m_path);
         if (!text)
         {
-            throw ConfigurationError("jobs", m_path, " (allowed: a TOML file that can be read)");
+            throw ConfigurationError(option, m_path, " (allowed: a TOML file that can be read)");
         }
         m_document = ParseToml(m_path, *text);
     }
@@ -325,7 +325,7 @@ class JobReader
 void
 AddJobs(const std::string& path, std::vector<SharedJob>& jobs)
 {
-    const JobReader reader(path);
+    const JobReader reader("jobs", path);
     for (const auto& [key, node] : reader.GetDocument())
     {
         if (key.str() != "job")
@@ -369,7 +369,7 @@ ReadJobs(const std::string& file, const std::vector<std::string>& single)
     }
     for (const std::string& path : single)
     {
-        const JobReader reader(path);
+        const JobReader reader("job", path);
         jobs.push_back(reader.ReadJob(reader.GetDocument(), jobs.size()));
     }
     std::set<std::string> names;

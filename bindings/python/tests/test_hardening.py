@@ -358,7 +358,10 @@ def test_a_stuck_algorithm_does_not_end_a_sweep(program):
     assert len(re.findall(r"^\S+ +16384 stuck: ", table.stdout, re.MULTILINE)) == len(failed)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGQUIT]
+
+
+@pytest.mark.parametrize("number", ENDING)
 def test_a_signal_keeps_what_is_done(build, tmp_path, number):
     json_file, trace = tmp_path / "j", tmp_path / "t"
     command = [
@@ -398,6 +401,126 @@ def test_a_signal_keeps_what_is_done(build, tmp_path, number):
     assert not list(tmp_path.glob("*.part"))
 
 
+def test_a_pipe_that_closes_keeps_what_is_done(build, tmp_path):
+    """As `| head -1`: the next run ends, and its row and the JSON say why."""
+    command = [build.get_program("collective-benchmark"), "--ranks=8", "--bytes=8:256M:x2"]
+    with subprocess.Popen(
+        [*command, f"--json={tmp_path}/j", f"--results={tmp_path}/r"],
+        env=build.get_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        errors = process.stderr.read()
+    assert process.returncode == -signal.SIGPIPE
+    assert re.fullmatch(r"collective-benchmark: interrupted by SIGPIPE \(at .* s\)\n", errors)
+    document = json.loads((tmp_path / "j").read_text(encoding="ascii"))
+    assert document["rows"] and document["reason"].startswith("interrupted by SIGPIPE")
+    rows = get_rows(tmp_path / "r", "SELECT state, reason FROM run")
+    assert rows[-1] == ("failed", document["reason"])
+
+
+def run_with_small_files(build, words, limit):
+    """Run a program whose files may have so many bytes."""
+    return subprocess.run(
+        [build.get_program(words[0]), *words[1:]],
+        env=build.get_environment(),
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+
+
+@pytest.mark.parametrize(
+    "option, limit", [("--trace=", 20000), ("--pcap=", 20000), ("--report=", 500000)]
+)
+def test_an_output_fails_alone(build, tmp_path, option, limit):
+    """The others are whole, and the status says that one is missing."""
+    words = [*JOB, f"{option}{tmp_path}/lost", f"--json={tmp_path}/j"]
+    process = run_with_small_files(build, words, limit)
+    assert "lost" in get_line(process, 1) and "mean" in process.stdout
+    document = json.loads((tmp_path / "j").read_text(encoding="ascii"))
+    assert len(document["iterations"]) == 1 and "state" not in document
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_database_fails_alone(build, tmp_path):
+    words = [*JOB[:3], "--iterations=200", f"--results={tmp_path}/r", f"--json={tmp_path}/j"]
+    process = run_with_small_files(build, words, 1 << 20)
+    assert f"results file '{tmp_path}/r'" in get_line(process, 1)
+    document = json.loads((tmp_path / "j").read_text(encoding="ascii"))
+    assert len(document["iterations"]) == 201
+
+
+def test_a_planted_link_is_not_followed(build, tmp_path):
+    """The name under which an output grows can be guessed."""
+    (tmp_path / "mine").write_text("mine", encoding="ascii")
+    script = 'ln -s mine "$2/j.$$.part"; exec "$1" --ranks=2 --bytes=8 "--json=$2/j"'
+    process = subprocess.run(
+        ["sh", "-c", script, "sh", build.get_program("collective-benchmark"), str(tmp_path)],
+        env=build.get_environment(),
+        capture_output=True,
+        text=True,
+    )
+    assert process.returncode == 0, process.stderr
+    assert (tmp_path / "mine").read_text(encoding="ascii") == "mine"
+    assert not (tmp_path / "j").is_symlink() and json.loads((tmp_path / "j").read_bytes())["rows"]
+
+
+@pytest.mark.parametrize("name", ["file:u.db", "file:mem?mode=memory", ":memory:"])
+def test_names_of_databases_are_names_of_files(build, tmp_path, name):
+    process = subprocess.run(
+        [build.get_program("collective-benchmark"), *BENCHMARK[1:], f"--results={name}"],
+        env=build.get_environment(),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert process.returncode == 0, process.stderr
+    assert os.listdir(tmp_path) == [name]
+    assert get_rows(tmp_path / name, "SELECT state FROM run") == [("finished",)]
+
+
+@pytest.mark.parametrize("option", ["json", "results", "trace", "report"])
+def test_long_names_are_refused_at_the_start(program, tmp_path, option):
+    process = program(*BENCHMARK, f"--{option}={tmp_path}/{'a' * 245}")
+    assert get_line(process, 2).endswith(
+        "the name has 245 bytes (allowed: up to 235, as it grows under a longer name)"
+    )
+    assert process.stdout == "" and not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "words, ending, refused",
+    [
+        (JOB, "--check", "results"),
+        (JOB, "--summary", "trace"),
+        (JOB, "--export-goal={}/g", "json"),
+        (JOB, "--print-topology", "json"),
+        (BENCHMARK, "--print-schedule", "results"),
+        (BENCHMARK, "--print-topology", "pcap"),
+    ],
+)
+def test_outputs_that_would_not_be_written_are_refused(program, tmp_path, words, ending, refused):
+    ending = ending.format(tmp_path)
+    process = program(*words, ending, f"--{refused}={tmp_path}/x")
+    name = ending.split("=")[0]
+    allowed = f"{name} with --{refused} (allowed: without, as nothing is simulated)"
+    assert get_line(process, 2) == f"{words[0]}: {allowed}"
+    assert not os.listdir(tmp_path)
+
+
+def test_bytes_that_are_no_text_are_not_printed(build):
+    process = subprocess.run(
+        [build.get_program("collective-benchmark"), b"--topology=\xff\xc3\xa4"],
+        env=build.get_environment(),
+        capture_output=True,
+    )
+    assert process.returncode == 2 and "--topology=?\xe4 " in process.stderr.decode()
+
+
 @pytest.mark.extensive
 def test_a_lock_of_another_program_loses_nothing(build, tmp_path):
     path = tmp_path / "r.sqlite"
@@ -431,7 +554,7 @@ def test_a_lock_of_another_program_loses_nothing(build, tmp_path):
 
 def test_a_deleted_database_is_noticed(build, tmp_path):
     path = tmp_path / "r.sqlite"
-    command = [build.get_program("training-job"), *JOB[1:3], "--iterations=1000000"]
+    command = [build.get_program("training-job"), *JOB[1:3], "--iterations=5000"]
     with subprocess.Popen(
         [*command, f"--results={path}"],
         env=build.get_environment(),
@@ -537,6 +660,9 @@ def test_long_values_are_shortened(program):
         ([*BENCHMARK, "--payload=real", "--bytes=1024G", "--rate=100Tbps"], "--bytes=1099511627776"),
         ([*BENCHMARK, "--bytes=1048575TiB", "--rate=100Tbps"], "--bytes="),
         ([*BENCHMARK, "--topology=torus:1024x1024"], "topology 'torus:1024x1024'"),
+        ([*BENCHMARK, "--ranks=20000", "--topology=full-mesh"], "topology 'full-mesh': needs about"),
+        (["fabric-benchmark", "--ranks=60000", "--pattern=all-to-all"], "--pattern=all-to-all: "),
+        (["disaggregated-serving", "--compute-efficiency=1e-308"], "--compute-efficiency=1e-308: "),
         (["fabric-benchmark", "--duration=1000h", "--ranks=1024"], "--duration=3600000s: "),
         (["fabric-benchmark", "--duration=1000h", "--ranks=1024", "--runs=2"], "3600000s: "),
         (
