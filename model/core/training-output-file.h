@@ -30,6 +30,7 @@ enum class OutputKind
     SCHEDULE,     ///< schedule as JSON or MSCCL XML
     CAPTURE,      ///< capture of packets
     GOAL,         ///< job as GOAL, text or binary
+    DATABASE,     ///< results, which ResultStore checks; rows are added to them
     PAGE,         ///< page that draws results
     CONFIGURATION ///< options of a program as TOML
 };

@@ -15,6 +15,7 @@
 
 #include "ns3/abort.h"
 #include "ns3/log.h"
+#include "ns3/result-store.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"
 #include "ns3/training-version.h"
@@ -330,7 +331,14 @@ ProgramOptions::CheckOutputs() const
         }
         try
         {
-            CheckOutputFile(path, *option.output);
+            if (option.output == OutputKind::DATABASE)
+            {
+                ResultStore::Check(path);
+            }
+            else
+            {
+                CheckOutputFile(path, *option.output);
+            }
         }
         catch (const ConfigurationError& error)
         {

@@ -20,7 +20,10 @@ namespace ns3::training
 void
 RunFilesOptions::AddTo(ProgramOptions& options)
 {
-    options.AddOutput("results", "SQLite file to which the run is added", results, OutputKind::ANY);
+    options.AddOutput("results",
+                      "SQLite file to which the run is added",
+                      results,
+                      OutputKind::DATABASE);
     options.AddOutput(
         "trace",
         "file for a timeline, to be opened in ui.perfetto.dev; compressed if its name "

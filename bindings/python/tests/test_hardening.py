@@ -483,6 +483,14 @@ def test_names_of_databases_are_names_of_files(build, tmp_path, name):
     assert get_rows(tmp_path / name, "SELECT state FROM run") == [("finished",)]
 
 
+@pytest.mark.parametrize("words", [JOB, BENCHMARK], ids=lambda words: words[0])
+def test_other_files_are_refused_before_output(program, tmp_path, words):
+    (tmp_path / "text").write_text("text", encoding="ascii")
+    for path in ("/dev/null", tmp_path / "text"):
+        process = program(*words, f"--results={path}")
+        assert "--results: results file" in get_line(process, 2) and process.stdout == ""
+
+
 @pytest.mark.parametrize("option", ["json", "results", "trace", "report"])
 def test_long_names_are_refused_at_the_start(program, tmp_path, option):
     process = program(*BENCHMARK, f"--{option}={tmp_path}/{'a' * 245}")
