@@ -10,10 +10,12 @@ MACHINES = {
     "dgx-h100": 16,
     "ethernet-10g": 3,
     "gb200-nvl72": 72,
+    "gb300-nvl72": 72,
     "gh200-mesh4": 4,
     "hgx-b200": 8,
     "hpn-h100": 16,
     "mi300x": 8,
+    "nvl144": 72,
     "p5": 24,
 }
 
