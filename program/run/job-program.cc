@@ -11,6 +11,7 @@
 #include "guard/run-warnings.h"
 #include "options/repeated-runs.h"
 #include "run/astra-system.h"
+#include "run/job-advice.h"
 #include "run/training-runs.h"
 #include "run/work-estimate.h"
 #include "run/workload-summary.h"
@@ -166,13 +167,21 @@ TrainRepeatedly(TrainingRunOptions job, const ProgramOptions& options, const Rep
 
 /** Prints what is known of a job without a simulation. */
 void
-ShowCheck(const TrainingRunOptions& job)
+ShowCheck(const TrainingRunOptions& job, bool isStrict)
 {
     const JobCheck check = CheckJob(job);
+    const auto advice = AdviseModel(job.GetModel().HasTransformer() ? check.memory : 0,
+                                    check.parameters,
+                                    check.expectedParameters,
+                                    job.gpu);
+    if (isStrict && !advice.empty())
+    {
+        throw ConfigurationError(advice.front());
+    }
     JsonOutput(job.json).Write(check.ToJson());
     if (job.json != "-" && Processes::GetId() == 0)
     {
-        std::cout << check.ToText() << std::flush;
+        std::cout << check.ToText() << FormatWarnings(advice) << std::flush;
     }
 }
 
@@ -222,10 +231,14 @@ RunTrainingJob(const std::vector<std::string>& arguments)
                            "Trains a model on a simulated cluster and measures its iterations.");
     ClusterCommandLine cluster(job.cluster);
     job.AddTo(options, cluster);
-    bool check = false;
-    options.AddBool("check",
-                    "print collectives, memory, lower bound and cost of the job, and end",
-                    check);
+    std::string check = "false";
+    options.AddChoice(
+        "check",
+        "print collectives, memory, lower bound and cost of the job, and end; strict: "
+        "refuse a model that needs more memory than the GPU has, or has other "
+        "parameters than expected",
+        check,
+        {"false", "true", "strict"});
     bool summary = false;
     options.AddBool("summary",
                     "print ranks, tasks, computations, collectives and damage of a job, and end",
@@ -266,9 +279,9 @@ RunTrainingJob(const std::vector<std::string>& arguments)
         return 0;
     }
     job.life.Check();
-    if (check)
+    if (check != "false")
     {
-        ShowCheck(job);
+        ShowCheck(job, check == "strict");
         return 0;
     }
     if (summary)
