@@ -49,7 +49,16 @@ def expect(
     ]
     rows["why"] = _find_limits(rows)
     rows["knee"] = _explain_knees(rows)
-    columns = ["bytes", "time_us", "algbw_GBps", "busbw_GBps", "algorithm", "protocol", "why", "knee"]
+    columns = [
+        "bytes",
+        "time_us",
+        "algbw_GBps",
+        "busbw_GBps",
+        "algorithm",
+        "protocol",
+        "why",
+        "knee",
+    ]
     return rows[columns]
 
 
