@@ -27,9 +27,9 @@ const Registry<MachineEntry>::Entry g_gb200Nvl72(
        "InfiniBand has credits; congestion control is off by default (opensm)"},
       {"path", "adaptive", "DGX SuperPOD GB200 reference architecture: adaptive routing"},
       {"host-model",
-       "nccl:gpu=blackwell,copy-rate=6684Gbps",
-       "calibrated copy-rate with the all-reduce of 2 GiB among 72 (coreweave/nccl-tests, pull "
-       "request 43): 46.4 GB/s of an NVLink; Grace counts as intel"},
+       "nccl:gpu=blackwell,copy-rate=6480Gbps",
+       "calibrated copy-rate with the all-reduce of 512 MiB among 72 (coreweave/nccl-tests, pull "
+       "request 43): 45 GB/s of an NVLink; Grace counts as intel"},
       {"collective", "nccl", "NCCL chooses"}}});
 
 } // namespace

@@ -26,7 +26,7 @@ const Registry<MachineEntry>::Entry g_gb300Nvl72(
        "none",
        "InfiniBand has credits; congestion control is off by default (opensm)"},
       {"path", "adaptive", "DGX SuperPOD GB300 reference architecture: adaptive routing"},
-      {"host-model", "nccl:gpu=blackwell,copy-rate=6684Gbps", "as gb200-nvl72, whose row gave it"},
+      {"host-model", "nccl:gpu=blackwell,copy-rate=6480Gbps", "as gb200-nvl72, whose row gave it"},
       {"collective", "nccl", "NCCL chooses"}}});
 
 } // namespace
