@@ -48,7 +48,7 @@ TYPES = {
 def get_type(option, kinds):
     """Return the annotation of an option: its type, and the names that its value may have."""
     names = [each["name"] for each in kinds.get(option.get("kind"), [])] + option.get("words", [])
-    kind = TYPES.get(option["type"])
+    kind = "bool" if "true" in option.get("words", []) else TYPES.get(option["type"])
     literal = f"Literal[{', '.join(map(repr, names))}]".replace("'", '"') if names else None
     if kind and literal:
         return f"Union[{literal}, {kind}]"

@@ -43,12 +43,15 @@ AddToLists(const Fabric& fabric, const std::vector<Ptr<T>>& communicators)
     }
 }
 
-/** @return the system by which NCCL adds in the switches of servers; empty: they are too large */
+/**
+ * @return the system by which NCCL adds in the switches of servers; empty: they are racks, whose
+ *         published times are those of rings (doc/validation.rst)
+ */
 std::string
 GetLibrarySystem(const ClusterOptions& options, const TopologyGraph& topology)
 {
     const uint32_t gpus = topology.shape.GetHostsPerServer();
-    if (gpus > SharpProgram::MAX_CHILDREN)
+    if (gpus > SharpProgram::MAX_PORTS)
     {
         return "";
     }

@@ -260,6 +260,10 @@ FabricHelper::InstallOn(const NodeContainer& hosts,
         if (topology.scaleUpSwitches.count(i) > 0)
         {
             device->SetScaleUp();
+            UintegerValue memory;
+            device->GetAttribute("RegisterMemory", memory);
+            device->SetAttribute("RegisterMemory",
+                                 UintegerValue(memory.Get() * topology.shape.localSwitches));
         }
         fabric.switches.Get(i)->AggregateObject(device);
         device->AssignStreams(GetRandomStream(RandomUse::SWITCHES, i));

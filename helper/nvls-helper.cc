@@ -64,7 +64,8 @@ GetNvSwitchAttributes(const InNetworkRequest& request, uint32_t ranks)
              {"Payload", NVLS_PAYLOAD},
              {"Slots", std::max(ranks, NVLS_ADDENDS / std::max(ranks, NVLS_RANKS))},
              {"Children", ranks},
-             {"Credits", 1}}) // streaming trees are not used
+             {"Trees", SharpProgram::MAX_CHILDREN}, // no limit is published
+             {"Credits", 1}})                       // streaming trees are not used
     {
         if (!request.attributes.Has(program, name) && IsDefaultUnchanged(program, name))
         {
@@ -258,6 +259,7 @@ NvlsHelper::MakeReaders(const Job& job, const NvlsCommunicator& rank)
 {
     const auto owners = static_cast<uint32_t>(job.hosts.size());
     const uint32_t payload = GetPayload(rank);
+    SetMostChildren(SharpProgram::MAX_CHILDREN);
     Readers readers{job, {}, std::vector<NvlsCommunicator::Session>(owners)};
     std::set<uint32_t> switches;
     for (uint32_t owner = 0; owner < owners; owner++)

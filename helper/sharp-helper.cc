@@ -96,7 +96,7 @@ SharpHelper::Install(uint32_t index, uint32_t children, uint32_t payload)
 {
     return InstallProgram(index, [&](SharpProgram& program) {
         program.SetAttribute("Payload", UintegerValue(payload));
-        RaiseAttribute(program, "Children", children, SharpProgram::MAX_CHILDREN);
+        RaiseAttribute(program, "Children", children, m_mostChildren);
     });
 }
 
@@ -188,16 +188,16 @@ SharpHelper::AddToSwitches(const Job& job,
     return numbers;
 }
 
-std::vector<uint8_t>
+std::vector<uint16_t>
 SharpHelper::GetChildrenOfRanks(const SharpSums& sums, uint32_t node, std::size_t ranks)
 {
-    std::vector<uint8_t> childOf(ranks, SharpProgram::MAX_CHILDREN);
+    std::vector<uint16_t> childOf(ranks, SharpProgram::MAX_CHILDREN);
     for (uint32_t child = 0; child < sums[node].children.size(); child++)
     {
         const auto [isRank, index] = sums[node].children[child];
         if (isRank)
         {
-            childOf[index] = static_cast<uint8_t>(child);
+            childOf[index] = static_cast<uint16_t>(child);
             continue;
         }
         const auto below = GetChildrenOfRanks(sums, index, ranks);
@@ -205,7 +205,7 @@ SharpHelper::GetChildrenOfRanks(const SharpSums& sums, uint32_t node, std::size_
         {
             if (below[rank] != SharpProgram::MAX_CHILDREN)
             {
-                childOf[rank] = static_cast<uint8_t>(child);
+                childOf[rank] = static_cast<uint16_t>(child);
             }
         }
     }

@@ -139,13 +139,20 @@ class SharpHelper : public InNetworkHelper<SharpProgram, SharpCommunicator>
                                         const std::vector<uint32_t>& locks,
                                         std::vector<uint32_t>& connections);
 
+    /** @param children at most of a tree at a switch */
+    void SetMostChildren(uint32_t children)
+    {
+        m_mostChildren = children;
+    }
+
   private:
     Ptr<SharpProgram> Install(uint32_t index, uint32_t children, uint32_t payload);
-    static std::vector<uint8_t> GetChildrenOfRanks(const SharpSums& sums,
-                                                   uint32_t node,
-                                                   std::size_t ranks);
+    static std::vector<uint16_t> GetChildrenOfRanks(const SharpSums& sums,
+                                                    uint32_t node,
+                                                    std::size_t ranks);
 
     uint32_t m_elements{0};
+    uint32_t m_mostChildren{SharpProgram::MAX_PORTS};
 };
 
 } // namespace ns3::training

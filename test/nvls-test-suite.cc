@@ -84,6 +84,24 @@ TestNvlsSum()
     }
 }
 
+/** More ranks than a switch chip has ports: 18 chips of a rack have the memory for their sums. */
+void
+TestNvlsRack()
+{
+    const Default type("SharpEndpoint::DataType", "int32");
+    ClusterOptions options = MakeOptions(72, "rail-optimized:gpus=72,servers=1");
+    for (const uint64_t count : {uint64_t{1}, uint64_t{72}, uint64_t{9999}})
+    {
+        Check(options, count, true);
+    }
+    SetKey(options, "elements-per-packet", 2048);
+    SetKey(options, "slots", 144);
+    ExpectRefusal(options, "program sharp needs 85085592 of register memory of a switch");
+    options.topology += ",local-switches=18";
+    ExpectRefusal(options, "");
+    Check(options, 1 << 20, true);
+}
+
 /** The switch restarts in the middle of a tensor, or a rank fails. */
 void
 TestNvlsFailure()
@@ -274,6 +292,7 @@ TestNvlsLimit()
 const Suite g_suite("nvls",
                     Duration::EXTENSIVE,
                     {{"sums under loss, duplication and reordering", TestNvlsSum},
+                     {"72 ranks of a rack", TestNvlsRack},
                      {"the switch restarts, a rank stops", TestNvlsFailure},
                      {"times are those of the closed forms", TestNvlsTime},
                      {"options that do not fit are refused", TestNvlsOptions},

@@ -10,6 +10,7 @@
 #include "parallel/transformer-graph.h"
 
 #include "ns3/graph-summary.h"
+#include "ns3/parallel-memory.h"
 #include "ns3/parallel-plan.h"
 #include "ns3/transformer-model.h"
 
@@ -462,6 +463,59 @@ TestParallelRefusal()
            "shard 2 (allowed: multiples of 4, the ranks of experts)");
 }
 
+/** @return activations that a rank keeps of a micro-batch, bytes */
+double
+GetActivations(const std::string& model, ParallelOptions options)
+{
+    double memory[2];
+    for (uint64_t samples : {1, 2})
+    {
+        options.microBatch = samples;
+        options.globalBatch = samples;
+        memory[samples - 1] =
+            static_cast<double>(GetMostMemoryBytes(ParallelPlan(FindTransformer(model), options)));
+    }
+    return memory[1] - memory[0];
+}
+
+/** Memory as published. */
+void
+TestPublishedMemory()
+{
+    // Rajbhandari et al., SC 2020, figure 1: 7.5e9 parameters on 64 GPUs, GB.
+    const double gigabytes[] = {120, 31.4, 16.6, 1.88};
+    for (uint64_t zero = 0; zero < 4; zero++)
+    {
+        TransformerModel model = FindTransformer("megatron-7.5b");
+        model.sequence = 1; // no activations
+        ParallelOptions options;
+        options.data = 64;
+        options.globalBatch = 64;
+        options.zero = zero;
+        options.gradientBytes = 2;
+        const auto bytes = static_cast<double>(GetMostMemoryBytes(ParallelPlan(model, options)));
+        NS_TEST_EXPECT_MSG_EQ_TOL(bytes / 1e9 / gigabytes[zero], 1, 0.03, "ZeRO " << zero);
+    }
+    // Korthikanti et al., MLSys 2023, section 5: part that is scores, and thus saved by selective
+    // recomputation, 70 and 65 %; section 6.1 and figure 7: with sequence parallelism less than
+    // 20 % of the memory of tensor parallelism is left, about a fifth.
+    const std::map<std::string, double> scores{{"gpt3-175b", 0.70}, {"mt-nlg-530b", 0.65}};
+    for (const auto& [model, saved] : scores)
+    {
+        ParallelOptions options;
+        options.attention = "unfused";
+        const double all = GetActivations(model, options);
+        options.recompute = "selective";
+        NS_TEST_EXPECT_MSG_EQ_TOL(1 - GetActivations(model, options) / all, saved, 0.005, model);
+        options.tensor = 8;
+        options.sequenceParallel = true;
+        const double left = GetActivations(model, options);
+        options.recompute = "none";
+        options.sequenceParallel = false;
+        NS_TEST_EXPECT_MSG_EQ_TOL(left / GetActivations(model, options), 0.2, 0.02, model);
+    }
+}
+
 const Suite g_suite("parallel",
                     Duration::EXTENSIVE,
                     {{"parameters of transformers equal those of the published weights",
@@ -471,6 +525,7 @@ const Suite g_suite("parallel",
                      {"bytes and number of collectives equal closed forms", TestParallelBytes},
                      {"parallel jobs end, in the time of their schedules", TestParallelTiming},
                      {"the tasks of 8192 ranks are made one by one", TestManyRanks},
+                     {"memory is what is published", TestPublishedMemory},
                      {"model files list layers of different sizes", TestListedLayers},
                      {"parallel plans whose sizes do not fit are refused", TestParallelRefusal}});
 

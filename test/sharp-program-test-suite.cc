@@ -207,7 +207,7 @@ class Bench : public ProgramBench<SharpProgram>
         {
             const auto number = static_cast<uint32_t>(trees.size() - 1);
             node.children.push_back({child, number});
-            node.childOf.push_back(static_cast<uint8_t>(child));
+            node.childOf.push_back(static_cast<uint16_t>(child));
             const SharpConnection::Peer peer{program->GetEndpoint(), node.firstQueuePair + child};
             tree.ends.push_back(std::make_unique<WireEnd>(child, peer, JOB, MakeSettings()));
             tree.ends.back()->port = &m_fabric.devices[child]->GetPort();

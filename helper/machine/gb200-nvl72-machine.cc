@@ -18,8 +18,8 @@ const Registry<MachineEntry>::Entry g_gb200Nvl72(
      72,
      {{"gpu", "gb200", "NVIDIA GB200 NVL72 datasheet"},
       {"topology",
-       "rail-optimized:gpus={gpus},local-rate=7200Gbps",
-       "GB200 NVL72 datasheet: 18 NVLinks of 50 GB/s a direction"},
+       "rail-optimized:gpus={gpus},local-rate=7200Gbps,local-switches=18",
+       "GB200 NVL72 datasheet: 18 NVLinks of 50 GB/s a direction; 9 trays of 2 NVSwitches"},
       {"rate", "400Gbps", "GB200 NVL72: a ConnectX-7 for each GPU"},
       {"transport", "rdma", "InfiniBand or RoCE"},
       {"congestion-control",
@@ -27,8 +27,9 @@ const Registry<MachineEntry>::Entry g_gb200Nvl72(
        "InfiniBand has credits; congestion control is off by default (opensm)"},
       {"path", "adaptive", "DGX SuperPOD GB200 reference architecture: adaptive routing"},
       {"host-model",
-       "nccl:gpu=blackwell,copy-rate=5774.4Gbps",
-       "nccl, src/graph/topo.h: 40.1 GB/s of an NVLink as copied; Grace counts as intel"},
+       "nccl:gpu=blackwell,copy-rate=6480Gbps",
+       "calibrated copy-rate with the all-reduce of 512 MiB among 72 (coreweave/nccl-tests, pull "
+       "request 43): 45 GB/s of an NVLink; Grace counts as intel"},
       {"collective", "nccl", "NCCL chooses"}}});
 
 } // namespace

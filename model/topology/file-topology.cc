@@ -348,6 +348,11 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
         location.GetNumber(1, "groupSize", tree.get<std::string>("groupSize", "1"), 1, hosts);
     contents.shape.hostsPerNic =
         location.GetNumber(1, "hostsPerNic", tree.get<std::string>("hostsPerNic", "1"), 1, hosts);
+    contents.shape.localSwitches = location.GetNumber(1,
+                                                      "localSwitches",
+                                                      tree.get<std::string>("localSwitches", "1"),
+                                                      1,
+                                                      MAX_ELEMENTS);
     uint64_t product = 1;
     for (const auto& [name, side] : getList("sides"))
     {

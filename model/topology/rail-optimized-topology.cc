@@ -14,6 +14,9 @@
  * every spine. Traffic within a server takes the local switch. Traffic between servers takes the
  * leaf of the rail, or a leaf-spine-leaf path.
  *
+ * The switch chips of a server see equal shares of all addresses, so that one switch stands for
+ * them.
+ *
  * Without a local switch (local=mesh), a link joins every two GPUs of a server. With fewer NICs
  * than GPUs, consecutive GPUs share one.
  */
@@ -51,6 +54,7 @@ BuildRailOptimized(const TopologyRequest& request, TopologyGraph& graph)
     const bool isShared = nics < gpus;
     graph.shape.rails = !isShared;
     graph.shape.hostsPerNic = gpus / nics;
+    graph.shape.localSwitches = request.GetCount("local-switches");
     graph.hosts = servers * gpus;
     const uint32_t firstNic = graph.hosts + (isMesh ? 0 : servers);
     const uint32_t firstLeaf = firstNic + (isShared ? servers * nics : 0);
@@ -109,6 +113,12 @@ const Registry<TopologyBuilder>::Entry g_railOptimized(
                 "switch",
                 {"switch", "mesh"},
                 "what joins the GPUs of a server: a switch, or a link between every two"),
+      Key::Count("local-switches",
+                 1,
+                 1,
+                 1024,
+                 "switch chips of a server, each with a slice of the addresses; they stand as one "
+                 "switch, with the memory of all for sums"),
       MakeCountKey("nics", "NICs of a server; by default one for each GPU")},
      &BuildRailOptimized});
 

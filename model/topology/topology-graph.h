@@ -36,7 +36,9 @@ struct TopologyShape
     bool serverGroups{false}; ///< whether groups are servers with links between their hosts
     bool rails{false};        ///< whether every host of a group has its own external link, its rail
     uint32_t hostsPerNic{1};  ///< consecutive hosts of a group that share an external link
-    bool fullMesh{false};     ///< whether every two hosts (or their routers) share a link
+    /// Switches of a server that each see a slice of the addresses, and that the graph has as one.
+    uint32_t localSwitches{1};
+    bool fullMesh{false}; ///< whether every two hosts (or their routers) share a link
     /// Whether each switch of the first half is linked to every switch of the second half, with no
     /// other links between switches and one group of hosts per switch.
     bool bipartite{false};

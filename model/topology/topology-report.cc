@@ -165,9 +165,13 @@ WriteTopology(const TopologyGraph& topology)
             document.Set(name, true);
         }
     }
-    if (shape.hostsPerNic > 1)
+    for (const auto& [name, count] : {std::pair("hostsPerNic", shape.hostsPerNic),
+                                      std::pair("localSwitches", shape.localSwitches)})
     {
-        document.Set("hostsPerNic", shape.hostsPerNic);
+        if (count > 1)
+        {
+            document.Set(name, count);
+        }
     }
     document.Set("links", links);
     return document.Write(2) + "\n";

@@ -7,6 +7,7 @@
 #include "cluster-command-line.h"
 
 #include "core/input-manifest.h"
+#include "options/machine-file.h"
 #include "options/warning-names.h"
 #include "schedule/schedule-file.h"
 #include "topology/topology-report.h"
@@ -302,7 +303,9 @@ ClusterCommandLine::AddTo(ProgramOptions& options)
             auto all = DescribeAlternatives<MachineEntry>();
             all.insert(all.begin(), {"none", "each option has its own default", {}, {}, {}});
             return all;
-        });
+        },
+        "the path of a TOML file that changes one, as `calibrate` writes it");
+    options.AddToDescription("machines", DescribeMachines());
     options.AddPreset(
         "machine",
         [this](const std::string& text) {
@@ -311,11 +314,7 @@ ClusterCommandLine::AddTo(ProgramOptions& options)
             {
                 return values;
             }
-            const auto machine = Choose<MachineEntry>(text);
-            for (const auto& one : machine.entry->GetDefaults(machine.values))
-            {
-                values.push_back({one.option, one.value});
-            }
+            values = ReadMachine(text);
             m_cluster.machine = text + ": ";
             return values;
         },

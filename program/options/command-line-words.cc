@@ -6,10 +6,18 @@
 
 #include "options/command-line-words.h"
 
+#include <algorithm>
 #include <sstream>
 
 namespace ns3::training
 {
+
+bool
+IsFlag(const Key& key)
+{
+    return key.type == Key::Type::BOOLEAN ||
+           (key.type == Key::Type::WORD && std::count(key.words.begin(), key.words.end(), "true"));
+}
 
 std::vector<std::string>
 JoinValues(const std::vector<std::string>& words,
@@ -21,7 +29,7 @@ JoinValues(const std::vector<std::string>& words,
         const std::string last = arguments.empty() ? "" : arguments.back();
         const bool isOpen = last.compare(0, 2, "--") == 0 && last.find('=') == std::string::npos;
         const Key* key = isOpen ? find(last.substr(2)) : nullptr;
-        const bool isFlag = key && key->type == Key::Type::BOOLEAN;
+        const bool isFlag = key && IsFlag(*key);
         if (word == "-h")
         {
             arguments.emplace_back("--help");

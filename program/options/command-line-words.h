@@ -18,6 +18,14 @@ namespace ns3::training
 
 /**
  * @ingroup distributed-training-helper
+ * @param key of an option
+ * @return whether the option without a value is true: a boolean, or a word that may be true or
+ * false
+ */
+bool IsFlag(const Key& key);
+
+/**
+ * @ingroup distributed-training-helper
  * @param words the command line
  * @param find returns the key of an option by its name; null: there is no such option
  * @return the same with `--name value` as `--name=value`, and -h as --help

@@ -27,12 +27,13 @@ const std::vector<std::string> NOT_IN_FILES{"config", "describe", "help", "save-
 } // namespace
 
 std::vector<ConfiguredArgument>
-ReadConfiguration(const std::string& path)
+ReadConfiguration(const std::string& path, const std::string& option)
 {
     const auto content = ReadInputFile(path);
     if (!content)
     {
-        throw ConfigurationError("--config=" + path + " cannot be read (allowed: a TOML file)");
+        throw ConfigurationError("--" + option + "=" + path +
+                                 " cannot be read (allowed: a TOML file)");
     }
     const toml::table document = ParseToml(path, *content);
     std::vector<std::pair<uint32_t, ConfiguredArgument>> arguments;

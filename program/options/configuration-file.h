@@ -29,10 +29,12 @@ struct ConfiguredArgument
  * Reads the options of a run: TOML whose keys are names of options, or of attributes and global
  * values of ns-3, in quotes. An array gives an option several times.
  * @param path the file
+ * @param option that names it, for messages
  * @return its arguments by line
  * @throw ConfigurationError with the place in the file if it is no such TOML
  */
-std::vector<ConfiguredArgument> ReadConfiguration(const std::string& path);
+std::vector<ConfiguredArgument> ReadConfiguration(const std::string& path,
+                                                  const std::string& option = "config");
 
 /**
  * @ingroup distributed-training-helper

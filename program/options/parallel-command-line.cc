@@ -18,6 +18,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <regex>
 #include <utility>
 #include <vector>
 
@@ -52,6 +54,19 @@ DescribeModels()
 
 } // namespace
 
+std::string
+CompareParameters(double parameters, double expected)
+{
+    if (expected <= 0)
+    {
+        return "";
+    }
+    const double percent = 100 * (parameters / expected - 1);
+    return ", " + FormatDouble(std::round(std::abs(percent) * 100) / 100) + " % " +
+           (percent < 0 ? "less" : "more") + " than the " + FormatDouble(expected / 1e9) +
+           " G expected";
+}
+
 ParallelJobOptions::ParallelJobOptions()
 {
     parallel.data = 0;
@@ -68,6 +83,12 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                     model,
                     &DescribeModels,
                     "the path of a JSON file, such as config.json of Hugging Face");
+    options.AddDouble("expect-parameters",
+                      "parameters that the model should have, such as 405e9; 0: the number in the "
+                      "name of its file, such as 405b in llama-3.1-405b",
+                      expectedParameters,
+                      0,
+                      1e18);
     options.AddAutomatic(
         Key::Count("sequence", 0, 1, uint64_t{1} << 32, "tokens of a sample; auto: the model's"),
         sequence);
@@ -277,11 +298,12 @@ ParallelJobOptions::Describe(const ParallelPlan& plan, const std::string& gpu) c
 {
     const ParallelOptions& options = plan.GetOptions();
     const auto parameters = static_cast<double>(plan.GetModel().GetParameters());
-    return model + " (" + FormatDouble(std::round(parameters / 1e8) / 10) +
-           " G parameters), tensor " + std::to_string(options.tensor) + ", pipeline " +
-           std::to_string(options.pipeline) + ", data " + std::to_string(options.data) +
-           ", context " + std::to_string(options.context) + ", expert " +
-           std::to_string(options.expert) + ", ZeRO " + std::to_string(options.zero) + ", " +
+    return model + " (" + FormatDouble(std::round(parameters / 1e8) / 10) + " G parameters" +
+           CompareParameters(parameters, GetExpectedParameters()) + "), tensor " +
+           std::to_string(options.tensor) + ", pipeline " + std::to_string(options.pipeline) +
+           ", data " + std::to_string(options.data) + ", context " +
+           std::to_string(options.context) + ", expert " + std::to_string(options.expert) +
+           ", ZeRO " + std::to_string(options.zero) + ", " +
            std::to_string(plan.GetMicroBatches()) + " micro-batches of " +
            std::to_string(options.microBatch) + ", " + options.schedule + ", " + gpu;
 }
@@ -290,6 +312,30 @@ bool
 ParallelJobOptions::HasTransformer() const
 {
     return EndsWith(model, ".json") || Registry<TransformerModel>::All().count(model) > 0;
+}
+
+double
+ParallelJobOptions::GetExpectedParameters() const
+{
+    if (expectedParameters > 0 || !EndsWith(model, ".json"))
+    {
+        return expectedParameters;
+    }
+    const std::filesystem::path path(model);
+    const std::string name =
+        (path.stem() == "config" ? std::filesystem::absolute(path).parent_path().filename()
+                                 : path.stem())
+            .string();
+    static const std::regex number("(^|[-_.])([0-9]+([.][0-9]+)?)([bBmMtT])($|[-_.])");
+    std::smatch found;
+    if (!std::regex_search(name, found, number))
+    {
+        return 0;
+    }
+    const char unit = found.str(4).front();
+    return std::stod(found.str(2)) * (unit == 'b' || unit == 'B'   ? 1e9
+                                      : unit == 'm' || unit == 'M' ? 1e6
+                                                                   : 1e12);
 }
 
 std::shared_ptr<const ParallelPlan>

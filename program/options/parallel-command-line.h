@@ -36,6 +36,7 @@ struct ParallelJobOptions
     uint64_t sequence{0};          ///< tokens of a sample; 0: those of the model
     std::string precision{"bf16"}; ///< of matrix products: bf16, fp8 or fp4
     double efficiency{0}; ///< part of the GPU's peak that they reach; 0: see GpuEntry::transformers
+    double expectedParameters{0}; ///< 0: see GetExpectedParameters()
     /// How it is divided; data 0: from the number of ranks; global batch 0: a micro-batch for each
     /// rank of a pipeline.
     ParallelOptions parallel;
@@ -64,6 +65,13 @@ struct ParallelJobOptions
     bool HasTransformer() const;
 
     /**
+     * @return how many parameters the model should have: what was given, or the number in the name
+     *         of its file or the folder of a config.json, such as 405b in llama-3.1-405b; 0:
+     * neither
+     */
+    double GetExpectedParameters() const;
+
+    /**
      * @param ranks of the cluster; 0: as many as needed
      * @return who has which part
      * @throw ConfigurationError if the model is unknown, sizes do not fit, or do not multiply to
@@ -86,6 +94,14 @@ struct ParallelJobOptions
      */
     TransformerRates GetRates(const std::string& gpu, double computeScale) const;
 };
+
+/**
+ * @ingroup distributed-training-helper
+ * @param parameters of a model
+ * @param expected how many it should have; 0: not known
+ * @return how far they are apart, after a comma; empty: not known
+ */
+std::string CompareParameters(double parameters, double expected);
 
 } // namespace ns3::training
 

@@ -191,7 +191,7 @@ ProgramOptions::Take(const std::string& argument, std::set<std::string>& begun)
         return;
     }
     const OptionDescription& description = option->description;
-    const bool isFlag = description.key.type == Key::Type::BOOLEAN && !hasValue;
+    const bool isFlag = IsFlag(description.key) && !hasValue;
     const std::string text = isFlag ? "true" : value;
     if (!hasValue && !description.key.Allows(text))
     {
@@ -254,7 +254,15 @@ ProgramOptions::AddPreset(const std::string& name,
             Option* option = Find(value.name);
             if (option && !option->isGiven)
             {
-                TypedOptions::Set(*option, value.text);
+                try
+                {
+                    TypedOptions::Set(*option, value.text);
+                }
+                catch (const ConfigurationError& error)
+                {
+                    throw ConfigurationError("--" + name + "=" + Find(name)->get() + ": " +
+                                             error.what());
+                }
                 option->isGiven = false;
                 if (note)
                 {

@@ -29,6 +29,7 @@ struct NamedWarning
 
 /// In the order in which they are compared; the last one is all others.
 constexpr NamedWarning NAMED_WARNINGS[]{{"memory", "GB of memory"},
+                                        {"parameters", " G expected"},
                                         {"tensor", "tensor groups of"},
                                         {"algorithm", "times its lower bound"},
                                         {"ecmp", "flows collide by ecmp"},

@@ -6,10 +6,13 @@
 
 #include "run/job-advice.h"
 
+#include "options/parallel-command-line.h"
+
 #include "ns3/training-gpu.h"
 #include "ns3/training-quantity.h"
 
 #include <boost/format.hpp>
+#include <cmath>
 #include <set>
 
 namespace ns3::training
@@ -21,21 +24,8 @@ namespace
 /// Rate of links below which groups that divide each layer are better in a server, bit/s.
 constexpr uint64_t SLOW_FOR_TENSORS = 100'000'000'000;
 
-/** @return what is said of the memory; empty: it suffices, or is not known */
-std::string
-AdviseMemory(const JobPlan& plan, const std::string& gpu)
-{
-    const uint64_t memory = Registry<GpuEntry>::Find(gpu).memoryBytes;
-    if (memory == 0 || plan.memoryBytes <= memory)
-    {
-        return "";
-    }
-    return (boost::format("a GPU needs %.1f GB of memory, %s has %.0f GB (see --tensor, "
-                          "--pipeline, --zero, --recompute and --micro-batch)") %
-            (static_cast<double>(plan.memoryBytes) / 1e9) % gpu %
-            (static_cast<double>(memory) / 1e9))
-        .str();
-}
+/// Part by which a model may differ from what is expected: names of models are rounded.
+constexpr double MOST_DIFFERENCE = 0.005;
 
 /** @return what is said of groups that divide each layer; empty: nothing */
 std::string
@@ -84,14 +74,34 @@ AdviseJob(const JobPlan& plan,
           const DataRate& rate,
           const std::vector<uint32_t>& hosts)
 {
-    std::vector<std::string> advice;
-    for (const std::string& text :
-         {AdviseMemory(plan, gpu), AdviseTensors(plan, topology, rate, hosts)})
+    auto advice = AdviseModel(plan.memoryBytes, plan.parameters, plan.expectedParameters, gpu);
+    const std::string tensors = AdviseTensors(plan, topology, rate, hosts);
+    if (!tensors.empty())
     {
-        if (!text.empty())
-        {
-            advice.push_back(text);
-        }
+        advice.push_back(tensors);
+    }
+    return advice;
+}
+
+std::vector<std::string>
+AdviseModel(uint64_t memory, uint64_t parameters, double expected, const std::string& gpu)
+{
+    std::vector<std::string> advice;
+    const uint64_t most = Registry<GpuEntry>::Find(gpu).memoryBytes;
+    if (most > 0 && memory > most)
+    {
+        advice.push_back((boost::format("a GPU needs %.1f GB of memory, %s has %.0f GB (see "
+                                        "--tensor, --pipeline, --zero, --recompute and "
+                                        "--micro-batch)") %
+                          (static_cast<double>(memory) / 1e9) % gpu %
+                          (static_cast<double>(most) / 1e9))
+                             .str());
+    }
+    const auto count = static_cast<double>(parameters);
+    if (expected > 0 && std::abs(count / expected - 1) > MOST_DIFFERENCE)
+    {
+        advice.push_back("the model has " + std::to_string(parameters) + " parameters" +
+                         CompareParameters(count, expected) + " (see --expect-parameters)");
     }
     return advice;
 }

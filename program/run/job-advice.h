@@ -37,6 +37,22 @@ std::vector<std::string> AdviseJob(const JobPlan& plan,
                                    const DataRate& rate,
                                    const std::vector<uint32_t>& hosts = {});
 
+/**
+ * @ingroup distributed-training-helper
+ *
+ * Likewise of the model alone: its GPUs have less memory than it needs, or it has other parameters
+ * than expected, by more than 0.5 %.
+ * @param memory that the rank needs that needs most, bytes
+ * @param parameters of the model
+ * @param expected how many it should have; 0: not known
+ * @param gpu of its ranks, a GpuEntry
+ * @return one line each
+ */
+std::vector<std::string> AdviseModel(uint64_t memory,
+                                     uint64_t parameters,
+                                     double expected,
+                                     const std::string& gpu);
+
 } // namespace ns3::training
 
 #endif // DISTRIBUTED_TRAINING_JOB_ADVICE_H

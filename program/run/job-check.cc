@@ -357,9 +357,11 @@ JobCheck::ToJson() const
 std::string
 JobCheck::ToText() const
 {
-    std::string text = (boost::format("%1% ranks, %2% parameters, %3$.1f GB of memory per GPU\n") %
-                        worldSize % parameters % (static_cast<double>(memory) / 1e9))
-                           .str();
+    std::string text =
+        (boost::format("%1% ranks, %2% parameters%4%, %3$.1f GB of memory per GPU\n") % worldSize %
+         parameters % (static_cast<double>(memory) / 1e9) %
+         CompareParameters(static_cast<double>(parameters), expectedParameters))
+            .str();
     text += (boost::format("%-9s %6s  %-28s %-15s %-20s %15s %8s\n") % "kind" % "ranks" %
              "members" % "operation" % "purpose" % "bytes" % "count")
                 .str();

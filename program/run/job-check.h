@@ -56,6 +56,7 @@ struct JobCheck
 {
     uint32_t worldSize{0};            ///< number of ranks
     uint64_t parameters{0};           ///< of the model
+    double expectedParameters{0};     ///< how many there should be; 0: not known
     std::vector<CheckedGroup> groups; ///< of more than one rank
     uint64_t memory{0};               ///< of the rank that needs most, bytes
     /// Time that no network of the same line rates undercuts: the critical path of a pipeline whose

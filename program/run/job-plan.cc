@@ -221,6 +221,7 @@ MakeFromModel(const TrainingRunOptions& options)
     plan.graph = std::make_shared<const TransformerGraph>(parts, rates);
     plan.name = job.model;
     plan.parameters = parts->GetModel().GetParameters();
+    plan.expectedParameters = job.GetExpectedParameters();
     plan.memoryBytes = GetMostMemoryBytes(*parts);
     plan.description = job.Describe(*parts, options.gpu);
     plan.times = options.gpu + ", " + format(rates.operations * options.computeScale, 1e12) +

@@ -48,6 +48,7 @@ struct JobPlan
     GraphSummary summary;           ///< an iteration of rank 0
     Time compute;                   ///< compute time of rank 0 in an iteration
     uint64_t parameters{0};         ///< trainable; 0: not known
+    double expectedParameters{0};   ///< how many there should be; 0: not known
     uint64_t memoryBytes{0};        ///< of a model, at the rank that needs most; 0: not known
     uint64_t gradientBytes{4};      ///< size of a gradient of a workload on the network, bytes
     /// Collectives of any rank, by groups of the graph.

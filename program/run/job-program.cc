@@ -11,6 +11,7 @@
 #include "guard/run-warnings.h"
 #include "options/repeated-runs.h"
 #include "run/astra-system.h"
+#include "run/job-advice.h"
 #include "run/training-runs.h"
 #include "run/work-estimate.h"
 #include "run/workload-summary.h"
@@ -183,10 +184,18 @@ Show(const TrainingRunOptions& job, JsonValue document, const std::string& text)
 
 /** Prints groups, collectives, memory and bounds of a job, without a simulation. */
 void
-ShowCheck(const TrainingRunOptions& job)
+ShowCheck(const TrainingRunOptions& job, bool isStrict)
 {
     const JobCheck check = CheckJob(job);
-    Show(job, check.ToJson(), check.ToText());
+    const auto advice = AdviseModel(job.GetModel().HasTransformer() ? check.memory : 0,
+                                    check.parameters,
+                                    check.expectedParameters,
+                                    job.gpu);
+    if (isStrict && !advice.empty())
+    {
+        throw ConfigurationError(advice.front());
+    }
+    Show(job, check.ToJson(), check.ToText() + FormatWarnings(advice));
 }
 
 /** Prints what a job contains, without a simulation. */
@@ -224,10 +233,14 @@ RunTrainingJob(const std::vector<std::string>& arguments)
                            "Trains a model on a simulated cluster and measures its iterations.");
     ClusterCommandLine cluster(job.cluster);
     job.AddTo(options, cluster);
-    bool check = false;
-    options.AddBool("check",
-                    "print collectives, memory, lower bound and cost of the job, and end",
-                    check);
+    std::string check = "false";
+    options.AddChoice(
+        "check",
+        "print collectives, memory, lower bound and cost of the job, and end; strict: "
+        "refuse a model that needs more memory than the GPU has, or has other "
+        "parameters than expected",
+        check,
+        {"false", "true", "strict"});
     options.AddEnding("check", {"json"});
     bool summary = false;
     options.AddBool("summary",
@@ -271,9 +284,9 @@ RunTrainingJob(const std::vector<std::string>& arguments)
         return 0;
     }
     job.life.Check();
-    if (check)
+    if (check != "false")
     {
-        ShowCheck(job);
+        ShowCheck(job, check == "strict");
         return 0;
     }
     if (summary)

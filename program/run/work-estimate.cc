@@ -166,11 +166,16 @@ CheckJob(const TrainingRunOptions& options)
     const ParallelJobOptions model = options.GetModel();
     TrainingRunOptions workload = options;
     const bool derives = options.DerivesCollectives();
-    return model.HasTransformer() ? CheckJob(model.MakePlan(options.cluster.ranks),
-                                             model.GetRates(options.gpu, options.computeScale),
-                                             options.cluster,
-                                             derives)
-                                  : CheckJob(MakeJobPlan(workload), options.cluster, derives);
+    if (!model.HasTransformer())
+    {
+        return CheckJob(MakeJobPlan(workload), options.cluster, derives);
+    }
+    JobCheck check = CheckJob(model.MakePlan(options.cluster.ranks),
+                              model.GetRates(options.gpu, options.computeScale),
+                              options.cluster,
+                              derives);
+    check.expectedParameters = model.GetExpectedParameters();
+    return check;
 }
 
 double

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .build import Build, BuildNotFound, find_build
+from .calibration import Calibration, calibrate, summarize_calibration
 from .collective_benchmark import BenchmarkResult, CollectiveBenchmark
 from .comparison import compare
 from .expectation import expect
@@ -76,6 +77,7 @@ __all__ = [
     "BenchmarkResult",
     "Build",
     "BuildNotFound",
+    "Calibration",
     "CheckpointTimes",
     "CollectiveBenchmark",
     "DisaggregatedServing",
@@ -104,6 +106,7 @@ __all__ = [
     "TrainingJob",
     "TrainingResult",
     "WrongResult",
+    "calibrate",
     "compare",
     "connect",
     "expect",
@@ -117,6 +120,7 @@ __all__ = [
     "read_sweep",
     "report",
     "run_each",
+    "summarize_calibration",
     "summarize_validation",
     "sweep",
     "to_xarray",

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .build import BuildNotFound, find_build
+from .calibration import MOST_BYTES as CALIBRATED
+from .calibration import calibrate, summarize_calibration
 from .comparison import compare
 from .completion import SHELLS, make_completion, make_manual
 from .expectation import SIZES, expect
@@ -210,6 +212,12 @@ def _report(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _check_outputs(*paths: str | None) -> None:
+    for path in paths:
+        if path and path != "-" and not os.access(Path(path).parent, os.W_OK):
+            raise ValueError(f"{path}: no file can be written there")
+
+
 def _add_validate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", help="names of tables, separated by commas")
     parser.add_argument(
@@ -228,9 +236,7 @@ def _validate(arguments: argparse.Namespace) -> int:
 
     only = arguments.only.split(",") if arguments.only else None
     most = MOST_BYTES if arguments.most is None else to_bytes(arguments.most)
-    for output in (arguments.html, arguments.json, arguments.summary):
-        if output and output != "-" and not os.access(Path(output).parent, os.W_OK):
-            raise ValueError(f"{output}: no file can be written there")
+    _check_outputs(arguments.html, arguments.json, arguments.summary)
     frame = validate(only, most, arguments.workers)
     for failure in frame.attrs["failures"]:
         print(f"validate: {failure}", file=sys.stderr)
@@ -269,6 +275,52 @@ def _expect(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _add_calibrate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--machine", required=True, help="machine whose constants are fitted")
+    parser.add_argument(
+        "--measured",
+        required=True,
+        metavar="FILE,...",
+        help="outputs of nccl-tests, rccl-tests, OSU's benchmarks or perftest, as printed",
+    )
+    parser.add_argument(
+        "--constants",
+        metavar="NAME,...",
+        help="up to four times or rates, OPTION or OPTION.KEY [the usual ones that rows depend on]",
+    )
+    parser.add_argument("--ranks", type=int, help="number of ranks, for files that do not say it")
+    parser.add_argument(
+        "--most", metavar="BYTES", help="size of the largest collectives that are run [64M]"
+    )
+    parser.add_argument("--workers", type=int, help="runs at a time [number of cores]")
+    parser.add_argument("--csv", metavar="FILE", help="file for the rows")
+    parser.add_argument(
+        "--output", metavar="FILE", help="file for --machine=FILE [MACHINE-calibrated.toml]"
+    )
+
+
+def _calibrate(arguments: argparse.Namespace) -> int:
+    output = arguments.output or f"{arguments.machine.partition(':')[0]}-calibrated.toml"
+    if not output.endswith(".toml"):
+        raise ValueError(f"--output={output} (allowed: a name that ends with .toml)")
+    _check_outputs(output, arguments.csv)
+    found = calibrate(
+        arguments.machine,
+        arguments.measured.split(","),
+        arguments.constants.split(",") if arguments.constants else None,
+        arguments.ranks,
+        CALIBRATED if arguments.most is None else to_bytes(arguments.most),
+        arguments.workers,
+    )
+    Path(output).write_text(found.machine_file, encoding="utf-8")
+    if arguments.csv:
+        found.rows.to_csv(arguments.csv, index=False)
+    for frame in (found.rows, summarize_calibration(found.rows), found.constants):
+        print(frame.to_string(index=False, na_rep="-", float_format="{:.4g}".format), end="\n\n")
+    print(f"{output}: for --machine={output}")
+    return 0
+
+
 # Name: help, function that adds the arguments, function that returns the exit status.
 _COMMANDS: dict[str, tuple[str, Any, Any]] = {
     "run": ("run a program", _add_run, _run),
@@ -276,6 +328,7 @@ _COMMANDS: dict[str, tuple[str, Any, Any]] = {
     "report": ("write a page that shows what limits a run", _add_report, _report),
     "validate": ("set what was measured or published beside ours", _add_validate, _validate),
     "expect": ("print what nccl-tests should show on a machine", _add_expect, _expect),
+    "calibrate": ("fit a machine to what was measured on it", _add_calibrate, _calibrate),
     "plot": ("draw a column of a sweep, with confidence intervals", _add_plot, _plot),
     "rerun": ("run a row of a sweep once more", _add_rerun, _rerun),
     "compare": ("set two to twenty runs side by side", _add_compare, _compare),

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from .collective_benchmark import CollectiveBenchmark
-from .near_names import did_you_mean
+from .machines import find_machine
 
 if TYPE_CHECKING:
     import pandas
@@ -24,10 +24,11 @@ def expect(
 ) -> pandas.DataFrame:
     """Return what nccl-tests should show on servers of a machine, a row for each size.
 
-    The columns are bytes, time_us, algbw_GBps, busbw_GBps, algorithm, protocol and why. The last
-    one says what limits the time: "latency" up to 1.25 times the shortest time, "rate" from 0.9 of
-    the highest bus bandwidth on, "both" between. Where NCCL chooses another algorithm or protocol
-    than for the row before, it says so: a measured curve has its knee there, too.
+    The columns are bytes, time_us, algbw_GBps, busbw_GBps, algorithm, protocol, why and knee. `why`
+    says what limits the time: "latency" up to 1.25 times the shortest time, "rate" from 0.9 of the
+    highest bus bandwidth on, "both" between. `knee` says why a measured curve bends there: another
+    limit than in the row before, or another algorithm or protocol, with the times that NCCL
+    expects. Other rows have "-".
 
     Args:
         machine: name of a machine, as --machine.
@@ -37,7 +38,7 @@ def expect(
 
     Raises ValueError for an unknown machine or fewer servers than 1, and what Program.run() raises.
     """
-    ranks = nodes * _get_gpus(machine)
+    ranks = nodes * int(find_machine(machine)["gpus"])
     if nodes < 1:
         raise ValueError(f"nodes={nodes} (allowed: 1 or more)")
     options: dict[str, Any] = {"operation": operation, "bytes": sizes}
@@ -46,19 +47,19 @@ def expect(
     rows["protocol"] = [
         _find_protocol(*choice) for choice in zip(rows["algorithm"], rows["choice"])
     ]
-    rows["why"] = _explain(rows)
-    return rows[["bytes", "time_us", "algbw_GBps", "busbw_GBps", "algorithm", "protocol", "why"]]
-
-
-def _get_gpus(machine: str) -> int:
-    """Return the number of GPUs of a server."""
-    machines = {one["name"]: one for one in CollectiveBenchmark.describe()["kinds"]["machine"]}
-    del machines["none"]
-    if machine not in machines:
-        near = did_you_mean(machine, list(machines))
-        raise ValueError(f"machine {machine!r}{near} (allowed: {', '.join(machines)})")
-    (note,) = (note for note in machines[machine]["notes"] if note.startswith("GPUs of a server: "))
-    return int(note.rpartition(" ")[2])
+    rows["why"] = _find_limits(rows)
+    rows["knee"] = _explain_knees(rows)
+    columns = [
+        "bytes",
+        "time_us",
+        "algbw_GBps",
+        "busbw_GBps",
+        "algorithm",
+        "protocol",
+        "why",
+        "knee",
+    ]
+    return rows[columns]
 
 
 def _find_protocol(algorithm: str, choice: str) -> str:
@@ -67,19 +68,34 @@ def _find_protocol(algorithm: str, choice: str) -> str:
     return found.group(1) if found else "-"
 
 
-def _explain(rows: pandas.DataFrame) -> list[str]:
-    shortest = rows["time_us"].min()
-    highest = rows["busbw_GBps"].max()
+def _find_limits(rows: pandas.DataFrame) -> list[str]:
+    short = _LATENCY * rows["time_us"].min()
+    high = _RATE * rows["busbw_GBps"].max()
+    return [
+        "latency" if row.time_us <= short else "rate" if row.busbw_GBps >= high else "both"
+        for row in rows.itertuples()
+    ]
+
+
+_REASONS = {
+    "latency": "steps and start take most of the time again",
+    "both": f"bytes take more than {_LATENCY - 1:.0%} of the shortest time",
+    "rate": f"links reach {_RATE:.0%} of the highest rate",
+}
+
+
+def _explain_knees(rows: pandas.DataFrame) -> list[str]:
     texts = []
     before: Any = None
     for row in rows.itertuples():
-        if row.time_us <= _LATENCY * shortest:
-            text = "latency"
-        else:
-            text = "rate" if row.busbw_GBps >= _RATE * highest else "both"
-        chosen = (row.algorithm, row.protocol)
-        if before and chosen != before:
-            text += f"; knee: {' '.join(before)} before"
-        before = chosen
-        texts.append(text)
+        reasons = []
+        if before and row.why != before.why:
+            reasons.append(_REASONS[row.why])
+        if before and (row.algorithm, row.protocol) != (before.algorithm, before.protocol):
+            reasons.append(
+                f"{row.algorithm} {row.protocol} after {before.algorithm} {before.protocol}: "
+                f"{row.choice}"
+            )
+        before = row
+        texts.append("; ".join(reasons) or "-")
     return texts

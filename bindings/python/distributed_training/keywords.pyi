@@ -80,7 +80,7 @@ class _Shared13(TypedDict, total=False):
     codec: Union[Literal["none", "1-bit", "bf16", "block-float", "dgc", "ef-sign", "fp16", "fp8", "inceptionn", "int4", "int8", "natural", "omnireduce", "powersgd", "qsgd", "random-k", "signsgd", "terngrad", "thc", "threshold", "top-k", "truncation"], _Path]
     collective: Union[Literal["auto", "nccl", "bidirectional-ring", "binomial", "bruck", "chain", "circulant", "dimension-wise", "direct", "dissemination", "double-binary-tree", "hdrm", "hierarchical", "hierarchical-all-to-all", "hou", "multi-ring", "multitree", "nccl-graph", "nccl-tree", "pairwise", "parameter-server", "per-dimension", "rabenseifner", "recursive-doubling", "ring", "ring-2d", "scatter-all-gather", "swing", "tacos", "atp", "nvls", "nvls-tree", "sharp", "switch-ps", "switchml", "nic-bidirectional-ring", "nic-chain", "nic-double-binary-tree", "nic-hdrm", "nic-multi-ring", "nic-multitree", "nic-recursive-doubling", "nic-ring", "nic-ring-2d"], _Path]
     export_schedule: _Text
-    machine: Union[Literal["none", "a100-mesh4", "a100-mesh4-sockets", "dgx-a100", "dgx-h100", "ethernet-10g", "gb200-nvl72", "gh200-mesh4", "hgx-b200", "hpn-h100", "mi300x", "p5"], _Path]
+    machine: Union[Literal["none", "a100-mesh4", "a100-mesh4-sockets", "dgx-a100", "dgx-h100", "ethernet-10g", "gb200-nvl72", "gb300-nvl72", "gh200-mesh4", "hgx-b200", "hpn-h100", "mi300x", "nvl144", "p5"], _Path]
     nic: Union[Literal["none", "1-bit", "bf16", "block-float", "dgc", "ef-sign", "fp16", "fp8", "inceptionn", "int4", "int8", "natural", "omnireduce", "powersgd", "qsgd", "random-k", "signsgd", "terngrad", "thc", "threshold", "top-k", "truncation"], _Path]
     schedule: _Text
     verify: bool
@@ -265,7 +265,7 @@ class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Share
     all_to_all: _Text
     attention: Literal["flash", "unfused"]
     bucket: _Bytes
-    check: bool
+    check: Union[Literal["false", "true", "strict"], bool]
     checkpoint: Literal["none", "blocking", "asynchronous"]
     checkpoint_bytes: Union[Literal["auto"], _Bytes]
     checkpoint_every: int
@@ -278,6 +278,7 @@ class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Share
     detection: _Time
     efficiency: float
     energy: Union[Literal["h100", "llmservingsim"], _Path]
+    expect_parameters: float
     expert: int
     expert_node: Union[Literal["auto"], int]
     expert_skew: float
@@ -299,7 +300,7 @@ class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Share
     overlap: bool
     overlap_cost: _Text
     overlap_grad_reduce: bool
-    overlap_p2p_communication: Literal["auto", "true", "false"]
+    overlap_p2p_communication: Union[Literal["auto", "true", "false"], bool]
     overlap_param_gather: bool
     payload: Literal["auto", "virtual", "real"]
     pipeline: int

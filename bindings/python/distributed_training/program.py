@@ -349,7 +349,8 @@ class Program(Generic[R]):
             raise TypeError(f"{text} (allowed: see {type(self).__name__}.options())")
         kind = options[keyword]["type"]
         is_truth_value = type(value).__name__ in ("bool", "bool_")  # also numpy's
-        if isinstance(value, str) or (kind == "boolean" and is_truth_value):
+        is_flag = kind == "boolean" or "true" in options[keyword].get("words", [])
+        if isinstance(value, str) or (is_flag and is_truth_value):
             return
         if is_truth_value or not isinstance(value, _TYPES[kind]) or isinstance(value, Mapping):
             raise TypeError(f"{keyword}={value!r} (allowed: {options[keyword]['allowed']})")

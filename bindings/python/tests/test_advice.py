@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Warnings that a colleague would give, each with the option that mends it."""
 
+import json
+
 import distributed_training as dt
 import pytest
 
@@ -72,3 +74,57 @@ def test_memory_is_that_of_the_check(program_json):
     assert any(each.startswith(needed) for each in document["warnings"])
     small = ("--model=llama3-8b", "--sequence=64", "--tensor=2", "--gpu=h200", "--iterations=1", "--ranks=2")
     assert not any("memory" in each for each in program_json("training-job", *small)["warnings"])
+
+
+LLAMA = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 64,
+    "intermediate_size": 256,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "vocab_size": 1000,
+    "max_position_embeddings": 128,
+    "hidden_act": "silu",
+    "tie_word_embeddings": False,
+}
+PARAMETERS = 2 * 1000 * 64 + 2 * (64 * 64 * 2 + 64 * 32 * 2 + 3 * 64 * 256 + 2 * 64) + 64
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "difference", "warns"),
+    [
+        ("llama-3.1-0.2512m.json", (), "0 % more", False),
+        ("llama-3.1-0.2512m.json", ("--expect-parameters=248000",), "1.29 % more", True),
+        ("Llama-0.252M-chat/config.json", (), "0.32 % less", False),
+        ("llama_0.3m.json", (), "16.27 % less", True),
+        ("llama-8x7b.json", (), None, False),
+        ("llama.json", ("--expect-parameters=251e3",), "0.08 % more", False),
+    ],
+)
+def test_parameters_are_those_expected(program, tmp_path, name, given, difference, warns):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(LLAMA))
+    words = (f"--model={path}", "--ranks=1", "--gpu=h100", *given)
+    check = program("training-job", *words, "--check").stdout
+    run = program("training-job", *words, "--iterations=1").stdout
+    assert f"1 ranks, {PARAMETERS} parameters" in check
+    for text in (check, run):
+        assert (f"{difference} than the " in text) == (difference is not None)
+        assert ("(--silence=parameters)" in text) == warns
+    strict = program("training-job", *words, "--check=strict")
+    assert strict.returncode == (2 if warns else 0)
+
+
+def test_strict_check_refuses_too_much_memory(program, tmp_path):
+    words = ("--model=llama3-405b", "--ranks=8", "--tensor=8", "--gpu=h100")
+    check = program("training-job", *words, "--check")
+    assert check.returncode == 0 and "warning: a GPU needs " in check.stdout
+    strict = program("training-job", *words, "--check=strict", f"--json={tmp_path}/check.json")
+    assert (strict.returncode, strict.stdout) == (2, "") and strict.stderr.count("\n") == 1
+    assert "GB of memory, h100 has 80 GB" in strict.stderr and not list(tmp_path.iterdir())
+    bad = program("training-job", *words, "--check=maybe")
+    assert bad.returncode == 2 and "--check=maybe (allowed: false|true|strict)" in bad.stderr
+    assert dt.TrainingJob(check=True).get_arguments() == ["--check=true"]

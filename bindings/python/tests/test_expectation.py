@@ -13,11 +13,15 @@ def test_rows_are_those_of_the_benchmark(program_json):
     words = ("--machine=dgx-h100", "--ranks=16", "--bytes=8:8M:x64")
     own = program_json("collective-benchmark", *words)["rows"]
     assert list(rows["time_us"]) == [row["time_us"] for row in own]
-    assert [text.partition(";")[0] for text in rows["why"]][::3] == ["latency", "rate"]
+    assert list(rows["why"])[::3] == ["latency", "rate"]
     assert set(rows["protocol"]) <= {"ll", "ll128", "simple"}
     chosen = list(zip(rows["algorithm"], rows["protocol"]))
-    knees = [0, *(int(one != before) for before, one in zip(chosen, chosen[1:]))]
-    assert [int("knee" in text) for text in rows["why"]] == knees and sum(knees) > 0
+    for number, (before, one) in enumerate(zip(chosen, chosen[1:]), 1):
+        text = rows["knee"][number]
+        assert (f"{' '.join(one)} after {' '.join(before)}: NCCL expects" in text) == (one != before)
+        limits = list(rows["why"])[number - 1 : number + 1]
+        assert (text != "-") == (one != before or limits[0] != limits[1])
+    assert rows["knee"][0] == "-" and "links reach 90%" in rows["knee"].iloc[-1]
 
 
 def test_refusals():

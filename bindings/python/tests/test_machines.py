@@ -10,10 +10,12 @@ MACHINES = {
     "dgx-h100": 16,
     "ethernet-10g": 3,
     "gb200-nvl72": 72,
+    "gb300-nvl72": 72,
     "gh200-mesh4": 4,
     "hgx-b200": 8,
     "hpn-h100": 16,
     "mi300x": 8,
+    "nvl144": 72,
     "p5": 24,
 }
 
@@ -108,3 +110,30 @@ def test_as_measured(program_json, machine, operation, ranks, size, measured, to
     row, _ = measure(program_json, machine, ranks, size, f"--operation={operation}")
     figure = row["time_us" if machine == "a100-mesh4" else "busbw_GBps"]
     assert figure == pytest.approx(measured, rel=tolerance)
+
+
+def test_file_changes_a_machine(program, program_json, tmp_path):
+    file = tmp_path / "machine.toml"
+    file.write_text('machine = "dgx-h100:ranks-per-server=4"\nrate = "200Gbps"\ndelay = "700ns"\n')
+    row, document = measure(program_json, file, 8, "1M")
+    options = ("--rate=200Gbps", "--delay=700ns")
+    expected, _ = measure(program_json, "dgx-h100:ranks-per-server=4", 8, "1M", *options)
+    assert row == expected
+    assert document["configuration"]["machine"] == str(file)
+    overridden, _ = measure(program_json, file, 8, "1M", "--rate=400Gbps", "--delay=1us")
+    assert overridden["time_us"] != row["time_us"]
+
+    refusals = {
+        'rate = "200Gbps"\n': f"--machine={file}: no machine (allowed: with machine = ",
+        'machine = "dgx-h10"\n': f"{file}:1: --machine=dgx-h10; did you mean dgx-h100?",
+        'machine = "p5"\n\nrates = "1Gbps"\n': f"{file}:3: rates; did you mean r",
+        'machine = "p5"\nrate = "fast"\n': f"--machine={file}: --rate=fast (allowed: ",
+        'machine = "p5"\nrate = \n': f"{file}:2: ",
+    }
+    for text, message in refusals.items():
+        file.write_text(text)
+        process = program("collective-benchmark", f"--machine={file}", "--ranks=8")
+        assert process.returncode == 2 and process.stderr.count("\n") == 1
+        assert message in process.stderr
+    process = program("collective-benchmark", "--machine=no.toml", "--ranks=8")
+    assert process.returncode == 2 and "--machine=no.toml cannot be read" in process.stderr

@@ -33,7 +33,7 @@ struct SharpNode
     uint32_t firstQueuePair{0};                  ///< of the first child; the others follow
     std::vector<SharpConnection::Peer> children; ///< addends of its sum, in this order
     SharpConnection::Peer parent;                ///< receiver of its sum; none at the root
-    std::vector<uint8_t> childOf;                ///< by rank: the child that is or leads to it
+    std::vector<uint16_t> childOf;               ///< by rank: the child that is or leads to it
     SharpConnection::Settings settings;          ///< of all its connections
 };
 
@@ -72,8 +72,10 @@ struct SharpCounters
 class SharpProgram : public AggregationProgram, private SharpConnection::Owner
 {
   public:
-    /// Maximum children of a switch: ports of a Quantum-2.
-    static constexpr uint32_t MAX_CHILDREN = 64;
+    /// Maximum children of a tree in a scale-up network, whose switches stand for one.
+    static constexpr uint32_t MAX_CHILDREN = 1024;
+    /// Maximum children of other switches: ports of a Quantum-2.
+    static constexpr uint32_t MAX_PORTS = 64;
 
     /** @return the type */
     static TypeId GetTypeId();

@@ -17,7 +17,9 @@ namespace ns3::training
 
 SharpSlots::SharpSlots(uint32_t count, uint32_t children)
     : m_children(children),
-      m_slots(count)
+      m_words((children + 63) / 64),
+      m_slots(count),
+      m_seen(std::size_t{count} * m_words)
 {
 }
 
@@ -29,7 +31,9 @@ SharpSlots::Add(uint32_t child, const Frame& frame)
     Slot& slot = m_slots[place];
     SharpMessage& message = slot.message;
     SharpHeader& sum = message.header;
-    const uint64_t bit = uint64_t{1} << child;
+    uint64_t* const words = &m_seen[place * m_words];
+    uint64_t& seen = words[child / 64];
+    const uint64_t bit = uint64_t{1} << child % 64;
     if (slot.count == 0)
     {
         sum = header;
@@ -38,7 +42,7 @@ SharpSlots::Add(uint32_t child, const Frame& frame)
     }
     else
     {
-        NS_ABORT_MSG_IF(sum.packet != header.packet || slot.seen & bit,
+        NS_ABORT_MSG_IF(sum.packet != header.packet || seen & bit,
                         "packet " << header.packet << " of child " << child
                                   << " in the sum of packet " << sum.packet);
         sum.check += header.check;
@@ -52,7 +56,7 @@ SharpSlots::Add(uint32_t child, const Frame& frame)
         m_parts.resize(m_slots.size() * m_children);
         m_parts[place * m_children + child] = {frame.payload, frame.payloadOffset};
     }
-    slot.seen |= bit;
+    seen |= bit;
     message.ingress = frame.ingress;
     if (++slot.count < m_children)
     {
@@ -62,6 +66,7 @@ SharpSlots::Add(uint32_t child, const Frame& frame)
     {
         AddParts(&m_parts[place * m_children], message);
     }
+    std::fill_n(words, m_words, 0);
     return std::exchange(slot, Slot()).message;
 }
 
@@ -109,6 +114,7 @@ void
 SharpSlots::Clear()
 {
     std::fill(m_slots.begin(), m_slots.end(), Slot());
+    std::fill(m_seen.begin(), m_seen.end(), 0);
     m_parts.clear();
 }
 

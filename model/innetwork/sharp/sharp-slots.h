@@ -58,7 +58,6 @@ class SharpSlots
     /** The state of an operation. */
     struct Slot
     {
-        uint64_t seen{0};     ///< bit c: child c has contributed
         SharpMessage message; ///< first contribution, later the sum
         uint32_t count{0};    ///< contributions received
     };
@@ -66,7 +65,9 @@ class SharpSlots
     void AddParts(Part* parts, SharpMessage& message);
 
     uint32_t m_children;
+    uint32_t m_words; // of a slot in m_seen
     std::vector<Slot> m_slots;
+    std::vector<uint64_t> m_seen;          // by slot, bit c: child c has contributed
     std::vector<Part> m_parts;             // real payload: by slot and child
     std::vector<const uint8_t*> m_addends; // a member only to reuse its memory
 };
