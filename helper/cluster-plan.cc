@@ -6,6 +6,7 @@
 
 #include "cluster-plan.h"
 
+#include "host-estimate.h"
 #include "in-network-system.h"
 #include "library-selector.h"
 #include "nic-algorithm.h"
@@ -112,7 +113,8 @@ ClusterPlan::MakeSelector(const std::vector<uint32_t>& hosts, const std::string&
 {
     if (algorithm == AlgorithmChooser::NAME)
     {
-        return std::make_unique<AlgorithmChooser>(m_network);
+        return std::make_unique<AlgorithmChooser>(m_network,
+                                                  AnswerForHosts(GetHostModel(hosts), hosts));
     }
     return algorithm == LibrarySelector::NAME
                ? std::make_unique<LibrarySelector>(GetHostModel(hosts))

@@ -173,6 +173,48 @@ TestAlgorithmChoice()
     NS_TEST_EXPECT_MSG_EQ(given.Explain(Operation::ALL_REDUCE, 1000, 0), "", "no choice");
 }
 
+/** Hosts add to each estimate, and their library is named if it lacks the choice. */
+void
+TestHosts()
+{
+    const auto star = MakeTopology("single-switch", 8);
+    const auto request = MakeRequest(Operation::ALL_REDUCE, 8, 1 << 20, &star);
+    HostQuestions hosts;
+    hosts.estimate = [](const CollectiveSchedule& schedule, uint64_t) {
+        HostEstimate estimate;
+        estimate.seconds = 1e-6 * schedule.GetSteps();
+        estimate.channel = schedule.algorithm == "ring" ? 1 : 0;
+        estimate.wireFactor = 2;
+        return estimate;
+    };
+    hosts.listAlgorithms = [](Operation) { return std::vector<std::string>{"ring", "tree"}; };
+    AlgorithmChooser plain((NetworkCost()));
+    AlgorithmChooser chooser(NetworkCost(), hosts);
+    const auto find = [&](AlgorithmChooser& from, const std::string& name) {
+        const auto& all = from.Choose(request).candidates;
+        return *std::find_if(all.begin(), all.end(), [&](const auto& one) {
+            return one.name == name;
+        });
+    };
+    for (const std::string name : {"recursive-doubling", "direct"})
+    {
+        const auto before = find(plain, name);
+        const double latency = before.latency + 1e-6 * before.steps;
+        NS_TEST_EXPECT_MSG_EQ_TOL(find(chooser, name).latency, latency, 1e-12, name);
+        NS_TEST_EXPECT_MSG_EQ_TOL(find(chooser, name).seconds,
+                                  latency + 2 * (before.seconds - before.latency),
+                                  1e-12,
+                                  name << ": twice the bytes");
+    }
+    const auto ring = find(chooser, "ring");
+    NS_TEST_EXPECT_MSG_EQ_TOL(ring.seconds - ring.latency, 1, 1e-12, "the channel");
+    ExpectPart(chooser.Choose(request).reason, "; the library of these hosts has no ");
+    ExpectPart(chooser.Choose(request).reason, " (it has: ring, tree)");
+    NS_TEST_EXPECT_MSG_EQ(plain.Choose(request).reason.find("library"),
+                          std::string::npos,
+                          "no library");
+}
+
 void
 Check(const std::string& topology, Operation operation)
 {
@@ -276,6 +318,7 @@ const Suite g_suite("algorithm-choice",
                     Duration::EXTENSIVE,
                     {{"cost of a schedule", TestCollectiveCost},
                      {"choice of an algorithm", TestAlgorithmChoice},
+                     {"choice with hosts", TestHosts},
                      {"nothing beats its lower bound", TestNothingBeatsItsBound},
                      {"sweep over algorithms", TestSweep}});
 

@@ -664,6 +664,28 @@ struct PublishedPartnersTest
     }
 };
 
+/** @return window of the double binary tree on a topology */
+uint32_t
+GetTreeWindow(const std::string& spec, uint32_t ranks)
+{
+    const auto topology = BuildTopology(spec, ranks, DataRate("100Gbps"), MicroSeconds(1));
+    CollectiveRequest request;
+    request.operation = Operation::ALL_REDUCE;
+    request.ranks = ranks;
+    request.topology = &topology;
+    request.segments = 1;
+    return BuildSchedule("double-binary-tree", request).window;
+}
+
+/** Segments on their way fill the paths between neighbours in the trees, whose links count. */
+void
+TestTreeWindow()
+{
+    const uint32_t usual = GetTreeWindow("mesh:3x3", 9);
+    NS_TEST_EXPECT_MSG_GT(usual, 0, "a window");
+    NS_TEST_EXPECT_MSG_EQ(GetTreeWindow("mesh:3x3,host-rate=10Tbps", 9), usual, "fast hosts");
+}
+
 /** With a window, the next message waits until enough earlier messages are received. */
 void
 TestWindow()
@@ -719,6 +741,7 @@ const Suite g_suite("collective-algorithm",
                      {"algorithms that follow the dimensions of a topology", TestTopologyAware},
                      {"partners of published algorithms", RunTest<PublishedPartnersTest>},
                      {"window of a direct exchange", TestWindow},
+                     {"window of trees", TestTreeWindow},
                      {"plans of 4096 ranks", TestLargePlans}});
 
 } // namespace ns3::training::tests::collective_algorithm_test

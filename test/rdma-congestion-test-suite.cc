@@ -303,6 +303,17 @@ TestTelemetryHistory()
     third[0].sentBytes += 100;
     third[1].sentBytes += 100;
     NS_TEST_EXPECT_MSG_EQ(history.Update(third).empty(), true, "at the same time as before");
+
+    TelemetryStack one{{1000000, 5000, 0, 100000000000, 1}};
+    const TelemetryStack other{{1010000, 900000, 0, 100000000000, 2}};
+    TelemetryHistory paths;
+    NS_TEST_EXPECT_MSG_EQ(paths.Update(one).empty(), true, "nothing to compare with");
+    NS_TEST_EXPECT_MSG_EQ(paths.Update(other).empty(), true, "a link that has sent more before");
+    one[0].time += 160000;
+    one[0].sentBytes += 2000;
+    const auto again = paths.Update(one);
+    NS_TEST_ASSERT_MSG_EQ(again.size(), 1, "the first path again");
+    NS_TEST_EXPECT_MSG_EQ_TOL(again[0].throughput, 100e9, 1, "2000 bytes in 160 ns");
 }
 
 /** TIMELY by hand. */

@@ -5,6 +5,7 @@
  */
 
 #include "rdma-test-common.h"
+#include "rdma/congestion/rdma-dctcp.h"
 #include "test-case.h"
 
 #include "ns3/roce-wire-format.h"
@@ -157,6 +158,81 @@ TestRdmaLostTail()
     Simulator::Destroy();
 }
 
+/** A loss in a class that the network pauses leaves the window; in another it is halved. */
+void
+TestRdmaLosslessClass()
+{
+    std::map<uint32_t, uint64_t> windows; // by lossless classes
+    for (const uint32_t classes : {0x00, 0x08, 0xf7})
+    {
+        RdmaNetwork network(MakeChain(1, 100 * GIGA, MICROSECOND),
+                            RdmaDctcp::GetTypeId(),
+                            [&](RdmaNic& nic) {
+                                nic.SetAttribute("LossRecovery", StringValue("out-of-order"));
+                                nic.SetAttribute("LosslessClasses", UintegerValue(classes));
+                            });
+        RdmaQueuePair& sender = network.Connect(0, 1, 1);
+        bool isLost = false;
+        network.SetTap(1, [&](Frame& frame) {
+            const bool drops = !isLost && frame.psn == PACKETS / 2;
+            isLost = isLost || drops;
+            return drops;
+        });
+        Write(sender, PACKETS * MTU);
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(network.deliveries.size(), 1, "the message");
+        windows[classes] = sender.GetCongestionControl()->GetWindow();
+        Simulator::Destroy();
+    }
+    NS_TEST_EXPECT_MSG_LT(windows[0x00], windows[0x08], "smaller after a loss");
+    NS_TEST_EXPECT_MSG_EQ(windows[0xf7], windows[0x00], "class 3 is lossy, too");
+}
+
+/** The answer to a first NAK that comes after a second one shows no reordering. */
+void
+TestRdmaSecondNak()
+{
+    constexpr int64_t PATIENCE = 26 * MICROSECOND; // two of the default round trip
+    RdmaNetwork network(
+        MakeChain(1, 100 * GIGA, MICROSECOND),
+        RdmaLineRate::GetTypeId(),
+        [](RdmaNic& nic) { nic.SetAttribute("LossRecovery", StringValue("out-of-order")); });
+    RdmaQueuePair& sender = network.Connect(0, 1, 1);
+    RdmaQueuePair& receiver = network.Get(1, 1);
+    std::map<uint32_t, uint32_t> transmissions;
+    int64_t behind = 0; // arrival of the packet behind the second loss
+    network.SetTap(1, [&](Frame& frame) {
+        const uint32_t count = ++transmissions[frame.psn];
+        behind = frame.psn == PACKETS + 11 ? PicosecondsNow() : behind;
+        if (frame.psn == 10 && count == 2)
+        {
+            Frame* copy = frame.Clone();
+            In(PATIENCE - MICROSECOND, [&receiver, copy]() { receiver.Receive(copy); });
+            return true;
+        }
+        return (frame.psn == 10 || frame.psn == PACKETS + 10) && count == 1;
+    });
+    std::vector<int64_t> naks;
+    network.SetTap(0, [&](Frame& frame) {
+        if (frame.syndrome == SYNDROME_NAK_SEQUENCE)
+        {
+            naks.push_back(PicosecondsNow());
+        }
+        return false;
+    });
+    Write(sender, PACKETS * MTU);
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(naks.size(), 2, "the answer comes after the second one");
+    Write(sender, PACKETS * MTU);
+    Simulator::Run();
+    NS_TEST_ASSERT_MSG_EQ(naks.size(), 3, "the next loss");
+    NS_TEST_EXPECT_MSG_EQ_TOL(naks.back() - behind,
+                              PATIENCE + MICROSECOND,
+                              MICROSECOND,
+                              "as patient as before");
+    Simulator::Destroy();
+}
+
 /**
  * Frames of both directions are lost at random. A run has no more events once nothing is sent and
  * no timer runs, so a message that is missing then would be missing for ever. A lost frame costs
@@ -241,6 +317,8 @@ MakeCases()
                          TestRdmaReportedGap({10, 12, 40});
                      }});
     cases.push_back({"out-of-order: a lost end and a lost NAK", TestRdmaLostTail});
+    cases.push_back({"a loss in a lossless class is no congestion", TestRdmaLosslessClass});
+    cases.push_back({"out-of-order: an answer after a second NAK", TestRdmaSecondNak});
     return cases;
 }
 

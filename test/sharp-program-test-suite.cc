@@ -315,6 +315,41 @@ CheckLosses()
     NS_TEST_EXPECT_MSG_EQ(pair.b.acknowledgements, 2, "which is acknowledged");
 }
 
+/** After a negative acknowledgement the last message in flight waits for a twentieth of the
+ * timeout. */
+void
+CheckShortTimeout()
+{
+    SharpConnection::Settings settings = MakeSettings();
+    settings.timeout = MilliSeconds(4);
+    Pair pair(settings);
+    std::vector<uint32_t> losses{0, 9, 9};
+    pair.a.wire = [&](const Frame& frame) {
+        const bool drops = !losses.empty() && frame.As<SharpHeader>().packet == losses[0];
+        if (drops)
+        {
+            losses.erase(losses.begin());
+        }
+        return drops ? std::vector<Time>{} : std::vector<Time>{MicroSeconds(1)};
+    };
+    pair.a.Send(0);
+    pair.a.Send(1); // which tells that 0 is missing
+    Simulator::Schedule(MilliSeconds(1), &WireEnd::Send, &pair.a, 9);
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(pair.b.received, (std::vector<uint32_t>{0, 1, 9}), "all");
+    NS_TEST_EXPECT_MSG_EQ(pair.a.resent, 4, "0, 1, and 9 twice");
+    // 1 ms, at most a check of the former timeout, every 2 ms, then 200 and 400 us.
+    NS_TEST_EXPECT_MSG_LT(Simulator::Now(), MicroSeconds(3600), "no timeout of 4 ms");
+
+    // A dead link breaks the connection no sooner.
+    pair.a.wire = [](const Frame&) { return std::vector<Time>{}; };
+    const Time start = Simulator::Now();
+    pair.a.Send(10);
+    Simulator::Run();
+    NS_TEST_EXPECT_MSG_EQ(pair.a.broken, 1, "broken");
+    NS_TEST_EXPECT_MSG_GT_OR_EQ(pair.a.brokenAt - start, MilliSeconds(4 * 15), "4, 8, 16, 32 ms");
+}
+
 /** Frames are lost, duplicated and delayed at random, in both directions. */
 void
 CheckChaos()
@@ -380,6 +415,7 @@ TestSharpConnection()
 {
     CheckPerfect();
     CheckLosses();
+    CheckShortTimeout();
     CheckChaos();
     CheckBroken();
 }

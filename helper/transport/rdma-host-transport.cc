@@ -13,6 +13,7 @@
 #include "ns3/rdma-transport.h"
 #include "ns3/roce-wire-format.h"
 #include "ns3/string.h"
+#include "ns3/switch-device.h"
 #include "ns3/uinteger.h"
 
 namespace ns3::training
@@ -69,6 +70,8 @@ class RdmaHostTransport : public HostTransport
         m_helper.SetAttribute("Mtu", UintegerValue(m_options.GetMtu()));
         m_helper.SetAttribute("LossRecovery", StringValue(m_options.GetRecovery()));
         m_helper.SetAttribute("PathHops", UintegerValue(hosts.longest.links));
+        m_helper.SetAttribute("LosslessClasses",
+                              *m_attributes.Get(SwitchDevice::GetTypeId(), "LosslessClasses"));
         // With data in both directions, an acknowledgement meets a full packet at each link.
         const PacketSize packet = GetPacketSize();
         const double bits = 8.0 * (packet.payload + packet.headers);
@@ -133,15 +136,6 @@ class RdmaHostTransport : public HostTransport
                                " reorders packets, which recovery " + m_options.GetRecovery() +
                                " takes for losses: each is sent again (see --recovery)");
         }
-        const std::string control = KeyValues::Split(m_options.congestionControl).GetName();
-        ObjectFactory controls;
-        controls.SetTypeId(Registry<CongestionControlEntry>::Find(control).getTypeId());
-        if (controls.Create<RdmaCongestionControl>()->GetNeeds().telemetry)
-        {
-            warnings.push_back("congestion control " + control +
-                               " compares telemetry of one path, but path choice " +
-                               m_options.path + " uses several");
-        }
         return warnings;
     }
 
@@ -160,6 +154,7 @@ DescribeRdma()
     entry.make = &MakeHostTransport<RdmaHostTransport>;
     entry.ownAttributes = {{"ns3::training::RdmaNic::BaseRoundTrip", ""},
                            {"ns3::training::RdmaNic::CongestionControl", "congestion control"},
+                           {"ns3::training::RdmaNic::LosslessClasses", ""},
                            {"ns3::training::RdmaNic::LossRecovery", "recovery"},
                            {"ns3::training::RdmaNic::Mtu", "mtu"},
                            {"ns3::training::RdmaNic::PathHops", ""}};

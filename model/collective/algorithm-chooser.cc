@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 #include <vector>
 
 namespace ns3::training
@@ -35,8 +36,9 @@ FormatMicroseconds(double seconds)
 
 } // namespace
 
-AlgorithmChooser::AlgorithmChooser(const NetworkCost& network)
-    : m_network(network)
+AlgorithmChooser::AlgorithmChooser(const NetworkCost& network, HostQuestions hosts)
+    : m_network(network),
+      m_hosts(std::move(hosts))
 {
 }
 
@@ -72,10 +74,14 @@ AlgorithmChooser::Judge(const std::string& name, CollectiveRequest request)
         {
             try
             {
-                judgement.cost = CollectiveCost::Measure(*request.topology,
-                                                         request.hosts,
-                                                         m_network,
-                                                         BuildSchedule(name, request));
+                CollectiveSchedule schedule = BuildSchedule(name, request);
+                judgement.cost =
+                    CollectiveCost::Measure(*request.topology, request.hosts, m_network, schedule);
+                if (m_hosts.estimate && judgement.cost)
+                {
+                    judgement.schedule =
+                        std::make_shared<const CollectiveSchedule>(std::move(schedule));
+                }
                 judgement.unfit =
                     judgement.cost ? "" : name + " has too many messages for an estimate";
             }
@@ -87,8 +93,12 @@ AlgorithmChooser::Judge(const std::string& name, CollectiveRequest request)
         candidate.unfit = judgement.unfit;
         if (judgement.cost)
         {
-            candidate.latency = judgement.cost->GetLatency(request.bytes);
-            candidate.seconds = candidate.latency + judgement.cost->GetTransfer(request.bytes);
+            const HostEstimate hosts = judgement.schedule
+                                           ? m_hosts.estimate(*judgement.schedule, request.bytes)
+                                           : HostEstimate();
+            const double transfer = hosts.wireFactor * judgement.cost->GetTransfer(request.bytes);
+            candidate.latency = judgement.cost->GetLatency(request.bytes) + hosts.seconds;
+            candidate.seconds = candidate.latency + std::max(transfer, hosts.channel);
             candidate.steps = judgement.cost->GetSteps();
         }
     }
@@ -101,6 +111,26 @@ AlgorithmChooser::Judge(const std::string& name, CollectiveRequest request)
         NS_LOG_LOGIC("not " << candidate.unfit);
     }
     return candidate;
+}
+
+std::string
+AlgorithmChooser::Object(const std::string& name, CollectiveOperation operation) const
+{
+    if (!m_hosts.listAlgorithms)
+    {
+        return "";
+    }
+    const auto known = m_hosts.listAlgorithms(operation);
+    if (known.empty() || std::find(known.begin(), known.end(), name) != known.end())
+    {
+        return "";
+    }
+    std::string all;
+    for (const std::string& one : known)
+    {
+        all += (all.empty() ? "" : ", ") + one;
+    }
+    return "; the library of these hosts has no " + name + " (it has: " + all + ")";
 }
 
 const AlgorithmChoice&
@@ -141,6 +171,7 @@ AlgorithmChooser::Choose(const CollectiveRequest& request)
         reason += (i == 1 ? "; next " : ", ") + candidates[i].name + " " +
                   FormatMicroseconds(candidates[i].seconds);
     }
+    reason += Object(best.name, request.operation);
     NS_LOG_INFO(reason);
     found->second = {best.name, reason, candidates};
     return found->second;

@@ -10,7 +10,9 @@
 #include "collective-algorithm.h"
 #include "collective-cost.h"
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -27,6 +29,23 @@ struct AlgorithmCandidate
     double seconds{0}; ///< expected time
     double latency{0}; ///< part of it that does not depend on the size, s
     uint32_t steps{0}; ///< messages that wait for each other
+};
+
+/** What hosts add to the expected time of a schedule. */
+struct HostEstimate
+{
+    double seconds{0};    ///< before the first message, and at each step
+    double channel{0};    ///< of the busiest channel for all its messages; the traffic hides it, s
+    double wireFactor{1}; ///< bytes sent per byte of data
+};
+
+/** What a chooser asks about the hosts. Empty functions: hosts take no time. */
+struct HostQuestions
+{
+    /// What they add to a schedule, for a size of the whole vector.
+    std::function<HostEstimate(const CollectiveSchedule&, uint64_t)> estimate{};
+    /// Algorithms that their library has for an operation; none: it has no choice of its own.
+    std::function<std::vector<std::string>(CollectiveOperation)> listAlgorithms{};
 };
 
 /** The algorithm chosen for a collective. */
@@ -62,7 +81,7 @@ class AlgorithmSelector
  * @ingroup distributed-training-collective
  *
  * Chooses, for a group of ranks on a topology, the algorithm with the least expected time according
- * to CollectiveCost. The candidates are all registered algorithms with default keys.
+ * to CollectiveCost and the hosts. The candidates are all registered algorithms with default keys.
  */
 class AlgorithmChooser : public AlgorithmSelector
 {
@@ -73,8 +92,11 @@ class AlgorithmChooser : public AlgorithmSelector
     /// are candidates.
     static constexpr uint32_t MAX_SEARCHED_RANKS = 64;
 
-    /** @param network parameters beyond the topology */
-    explicit AlgorithmChooser(const NetworkCost& network);
+    /**
+     * @param network parameters beyond the topology
+     * @param hosts of the ranks
+     */
+    explicit AlgorithmChooser(const NetworkCost& network, HostQuestions hosts = {});
 
     // AlgorithmSelector
     std::string GetName() const override
@@ -92,12 +114,15 @@ class AlgorithmChooser : public AlgorithmSelector
     struct Judgement
     {
         std::optional<CollectiveCost> cost;
+        std::shared_ptr<const CollectiveSchedule> schedule; // null: hosts take no time
         std::string unfit;
     };
 
     AlgorithmCandidate Judge(const std::string& name, CollectiveRequest request);
+    std::string Object(const std::string& name, CollectiveOperation operation) const;
 
     NetworkCost m_network;
+    HostQuestions m_hosts;
     std::map<PlanKey, Judgement> m_costs;
     std::map<std::tuple<CollectiveOperation, uint64_t, uint32_t>, AlgorithmChoice> m_choices;
 };

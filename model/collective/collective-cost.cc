@@ -25,24 +25,6 @@ namespace
  */
 using Flow = std::tuple<uint32_t, uint32_t, uint64_t, uint64_t>;
 
-/** @return size of a chunk as a fraction of a rank's vector */
-double
-GetShare(const CollectiveSchedule& schedule)
-{
-    switch (schedule.operation)
-    {
-    case CollectiveOperation::BARRIER:
-        return 0;
-    case CollectiveOperation::SEND_RECEIVE:
-        return 1;
-    case CollectiveOperation::ALL_TO_ALL:
-    case CollectiveOperation::ALL_TO_ALL_V: // assume equal parts
-        return 1.0 * schedule.GetSize() / schedule.chunks;
-    default:
-        return 1.0 / schedule.chunks;
-    }
-}
-
 /** @return the stored messages of each step of a segment, sorted */
 std::vector<std::vector<Flow>>
 GetFlows(const CollectiveSchedule& schedule)
@@ -258,6 +240,23 @@ class CollectiveCost::Routes
     std::map<std::pair<uint32_t, uint32_t>, double> m_open; // probability by cost and node
     std::vector<uint32_t> m_next;
 };
+
+double
+CollectiveCost::GetShare(const CollectiveSchedule& schedule)
+{
+    switch (schedule.operation)
+    {
+    case CollectiveOperation::BARRIER:
+        return 0;
+    case CollectiveOperation::SEND_RECEIVE:
+        return 1;
+    case CollectiveOperation::ALL_TO_ALL:
+    case CollectiveOperation::ALL_TO_ALL_V: // assume equal parts
+        return 1.0 * schedule.GetSize() / schedule.chunks;
+    default:
+        return 1.0 / schedule.chunks;
+    }
+}
 
 std::optional<CollectiveCost>
 CollectiveCost::Measure(const TopologyGraph& topology,

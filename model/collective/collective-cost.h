@@ -57,6 +57,13 @@ class CollectiveCost
                                                  const NetworkCost& network,
                                                  const CollectiveSchedule& schedule);
 
+    /**
+     * @param schedule a schedule
+     * @return size of a chunk as a fraction of a rank's vector; parts of an all-to-all count as
+     *         equal
+     */
+    static double GetShare(const CollectiveSchedule& schedule);
+
     /** @param bytes size of the whole vector @return sum of the step latencies (alpha), s */
     double GetLatency(uint64_t bytes) const;
 

@@ -65,6 +65,7 @@ struct HopTelemetry
     uint64_t sentBytes;  ///< bytes sent by the port so far, including preambles and gaps
     uint64_t queueBytes; ///< bytes in all queues of the port
     uint64_t rate;       ///< line rate of the port, bit/s
+    uint64_t link{0};    ///< number of the link in this direction; 0 once it was on the wire
 };
 
 /** In-band network telemetry (INT) records of a frame, in hop order. */

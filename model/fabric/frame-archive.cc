@@ -89,7 +89,7 @@ WriteFrame(ByteWriter& writer, const Frame& frame)
         writer(telemetry->size());
         for (const HopTelemetry& hop : *telemetry)
         {
-            writer(hop.time, hop.sentBytes, hop.queueBytes, hop.rate);
+            writer(hop.time, hop.sentBytes, hop.queueBytes, hop.rate, hop.link);
         }
     }
 }
@@ -127,7 +127,7 @@ ReadFrame(ByteReader& reader)
         auto telemetry = std::make_unique<TelemetryStack>(reader.Next<std::size_t>());
         for (HopTelemetry& hop : *telemetry)
         {
-            reader(hop.time, hop.sentBytes, hop.queueBytes, hop.rate);
+            reader(hop.time, hop.sentBytes, hop.queueBytes, hop.rate, hop.link);
         }
         frame->SetTelemetry(std::move(telemetry));
     }

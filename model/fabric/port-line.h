@@ -189,7 +189,8 @@ class PortLine : public PortQueues
     {
         if (frame.hasTelemetry && m_addsTelemetry && frame.kind == FrameKind::ROCE_DATA)
         {
-            frame.AddTelemetry({now, GetLineBytes(), m_queuedBytes, m_rate});
+            const uint64_t link = uint64_t{m_peerNodeId} << 16 | m_peerIndex;
+            frame.AddTelemetry({now, GetLineBytes(), m_queuedBytes, m_rate, link});
         }
         m_lineFree = now + GetLineTime(frame.bytes);
         m_counters.transmittedFrames++;

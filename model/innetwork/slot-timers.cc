@@ -86,10 +86,14 @@ SlotTimers::Stop(uint32_t slot)
 }
 
 void
-SlotTimers::Restart(uint32_t slot)
+SlotTimers::Restart(uint32_t slot, int64_t timeout)
 {
     Unlink(slot);
-    Insert(slot, Simulator::Now().GetTimeStep() + m_timeout);
+    Insert(slot, Simulator::Now().GetTimeStep() + (timeout > 0 ? timeout : m_timeout));
+    if (m_oldest == slot)
+    {
+        SetTimer();
+    }
 }
 
 void
@@ -121,7 +125,7 @@ SlotTimers::Cancel()
 void
 SlotTimers::Insert(uint32_t slot, int64_t expiry)
 {
-    uint32_t previous = m_newest; // only a tensor's first requests may expire later than others
+    uint32_t previous = m_newest; // few expire later: those of a tensor's start, or of losses
     while (previous != NONE && m_slots[previous].expiry > expiry)
     {
         previous = m_slots[previous].previous;

@@ -83,11 +83,21 @@ class SlotTimers
     /** @param slot has received its answer */
     void Stop(uint32_t slot);
 
-    /** @param slot was retransmitted before its timeout and keeps waiting */
-    void Restart(uint32_t slot);
+    /**
+     * A slot's request was retransmitted before its timeout. The slot keeps waiting.
+     * @param slot the slot
+     * @param timeout of this transmission, ps; 0: the current one
+     */
+    void Restart(uint32_t slot, int64_t timeout = 0);
+
+    /** @param timeout of what is sent from now on, until the tensor ends */
+    void SetTimeout(Time timeout)
+    {
+        m_timeout = timeout.GetTimeStep();
+    }
 
     /**
-     * Shortens the timeout from now on.
+     * Shortens the timeout from now on, also for what waits.
      * @param timeout replaces the current one, until the tensor ends
      */
     void Shorten(Time timeout);

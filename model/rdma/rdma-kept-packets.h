@@ -43,7 +43,7 @@ class RdmaKeptPackets : public RdmaLossRecovery
         {
             return false;
         }
-        place = {frame, now, false};
+        place = {frame, now, 0};
         return true;
     }
 
@@ -71,9 +71,9 @@ class RdmaKeptPackets : public RdmaLossRecovery
     /** A kept packet. */
     struct Kept
     {
-        Frame* frame{nullptr};  ///< null: missing
-        int64_t time{0};        ///< arrival, or last report of the gap before it, ps
-        bool isReported{false}; ///< whether the gap before it was reported
+        Frame* frame{nullptr}; ///< null: missing
+        int64_t time{0};       ///< arrival, or last report of the gap before it, ps
+        uint32_t reports{0};   ///< of the gap before it
     };
 
     std::deque<Kept> m_kept; ///< from the expected packet on

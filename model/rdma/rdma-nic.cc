@@ -166,6 +166,14 @@ RdmaNic::GetTypeId()
                 UintegerValue(3),
                 MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings, &RdmaSettings::dataPriority),
                 MakeUintegerChecker<uint8_t>(0, PRIORITIES - 1))
+            .AddAttribute(
+                "LosslessClasses",
+                "Bit p set: the network pauses priority p, so that a loss says nothing of "
+                "congestion; set by the programs",
+                UintegerValue(0),
+                MakeFieldAccessor<UintegerValue>(&RdmaNic::m_settings,
+                                                 &RdmaSettings::losslessClasses),
+                MakeUintegerChecker<uint8_t>())
             .AddAttribute("DatagramPriority",
                           "Traffic class of unreliable datagrams; 0 is lossy, 3 lossless",
                           UintegerValue(0),

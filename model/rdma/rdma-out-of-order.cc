@@ -128,7 +128,7 @@ class OutOfOrder : public RdmaKeptPackets
                     kept.frame->timestamp += now - kept.time;
                     overdue.push_back({missing, i, kept.frame->timestamp});
                     kept.time = now;
-                    kept.isReported = true;
+                    kept.reports++;
                 }
                 const int64_t due = kept.time + patience;
                 next = next == 0 ? due : std::min(next, due);
@@ -148,11 +148,12 @@ class OutOfOrder : public RdmaKeptPackets
             return;
         }
         const int64_t late = now - first->time;
-        if (!first->isReported)
+        if (first->reports == 0)
         {
             m_latest = std::max(m_latest, late);
         }
-        else if (late < m_idle / 4) // too early for an answer to the NAK
+        // Too early for an answer to the NAK. After two of them it may answer the first one.
+        else if (first->reports == 1 && late < m_idle / 4)
         {
             m_latest = std::max(m_latest, late + GetPatience());
         }

@@ -61,8 +61,10 @@ RdmaSender::OnNak(const Frame& frame, uint64_t psn, int64_t now)
     }
     const uint64_t arrived = ExtendPsn(frame.selectivePsn, m_window.unackedPsn);
     const uint64_t gap = frame.selectivePsn / PSN_MODULUS;
-    if (m_recovery.OnNak(m_window,
-                         {gap > 0 ? arrived - gap : psn, arrived, now, m_timer.GetRoundTrip()}))
+    const bool isNew =
+        m_recovery.OnNak(m_window,
+                         {gap > 0 ? arrived - gap : psn, arrived, now, m_timer.GetRoundTrip()});
+    if (isNew && !m_port.GetSettings().IsLossless())
     {
         m_congestionControl.OnLoss(now);
     }
@@ -153,8 +155,11 @@ RdmaSender::OnTimer()
         Fail("retry limit of " + std::to_string(m_port.GetSettings().retryLimit) + " reached");
         return;
     }
-    m_congestionControl.OnTimeout(now);
-    UpdateRate(now);
+    if (!m_port.GetSettings().IsLossless())
+    {
+        m_congestionControl.OnTimeout(now);
+        UpdateRate(now);
+    }
     m_recovery.OnTimeout(m_window);
     UpdateRecoveryState();
     if (m_isSelective) // go-back-N goes back, and requests acknowledgements again

@@ -28,6 +28,7 @@ struct RdmaSettings
     uint32_t ackInterval;     ///< packets per requested acknowledgement
     uint32_t pathHops;        ///< links on the longest path between hosts
     uint8_t dataPriority;     ///< traffic class of data
+    uint8_t losslessClasses;  ///< bit p: the network pauses class p and drops nothing of it
     uint8_t datagramPriority; ///< traffic class of datagrams
     uint8_t ackPriority;      ///< traffic class of ACKs and NAKs; PRIORITIES: that of data
     uint8_t cnpPriority;      ///< traffic class of CNPs
@@ -45,6 +46,12 @@ struct RdmaSettings
     Time dmaReadLatency;      ///< from the doorbell until the NIC has the first bytes
     Time completionLatency;   ///< from the last packet of a message until the host is notified
     uint32_t firstPsn;        ///< PSN of the first packet in each direction, 24 bits; of a NIC 0
+
+    /** @return whether a loss is no sign of a full queue */
+    bool IsLossless() const
+    {
+        return (losslessClasses >> dataPriority & 1) != 0;
+    }
 
     /** @return traffic class of ACKs and NAKs */
     uint8_t GetAckPriority() const

@@ -27,21 +27,25 @@ struct LinkLoad
 
 /**
  * @ingroup distributed-training-rdma
- * Stores the telemetry of the last acknowledgement, for algorithms that need differences.
+ * Stores the telemetry of the last acknowledgement of each path, for algorithms that need
+ * differences. Where switches choose the path of each packet, counters of one link say nothing of
+ * another; HPCC's header has a path ID for that.
  */
 class TelemetryHistory
 {
   public:
     /**
      * @param now telemetry of an acknowledgement
-     * @return load of each link since the previous acknowledgement, in hop order; empty for the
-     *         first acknowledgement, and if the two packets cannot have taken the same path in this
-     *         order
+     * @return load of each link since the previous acknowledgement of a packet on the same path, in
+     *         hop order; empty for the first acknowledgement, and if the order of the two packets
+     *         has changed
      */
     const std::vector<LinkLoad>& Update(const TelemetryStack& now);
 
   private:
-    TelemetryStack m_previous;
+    TelemetryStack& FindPath(const TelemetryStack& now);
+
+    std::vector<TelemetryStack> m_paths; // the last one first
     std::vector<LinkLoad> m_loads;
 };
 

@@ -88,7 +88,8 @@ GetTelemetry(const uint8_t* shim)
             {static_cast<int64_t>(hop >> 36 & TELEMETRY_TIME_MASK) * TELEMETRY_TIME_UNIT,
              (hop >> 16 & TELEMETRY_SENT_MASK) * TELEMETRY_SENT_UNIT,
              (hop & TELEMETRY_QUEUE_MASK) * TELEMETRY_QUEUE_UNIT,
-             code < TELEMETRY_RATES.size() ? TELEMETRY_RATES[code] : 0});
+             code < TELEMETRY_RATES.size() ? TELEMETRY_RATES[code] : 0,
+             0});
     }
     return stack;
 }

@@ -15,6 +15,7 @@
  * "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009).
  */
 
+#include "collective/rank-placement.h"
 #include "collective/tree-phases.h"
 
 #include "ns3/shortest-paths.h"
@@ -23,6 +24,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <vector>
 
 namespace ns3::training
@@ -62,25 +64,52 @@ AddRoot(uint32_t root, uint32_t top, const PhaseTree& below)
 }
 
 /**
+ * @return bits that are on their way between two ranks that are neighbours in a tree, at most: rate
+ *         of the slowest link on their path, times its delay in both directions
+ */
+double
+GetBitsOnTheWay(const CollectiveRequest& request, const std::array<PhaseTree, 2>& trees)
+{
+    const RankPlacement placement(request);
+    const std::vector<uint32_t>& hosts = placement.GetHosts();
+    std::map<uint32_t, std::vector<uint32_t>> children;
+    for (const PhaseTree& tree : trees)
+    {
+        for (const PhaseTree::Edge& edge : tree.edges)
+        {
+            children[hosts[edge.parent]].push_back(hosts[edge.child]);
+        }
+    }
+    double bits = 0;
+    ShortestPaths paths(*request.topology);
+    for (const auto& [parent, ends] : children)
+    {
+        paths.Search(parent);
+        const auto best = paths.GetPaths();
+        for (const uint32_t child : ends)
+        {
+            bits = std::max(bits,
+                            2 * best[child].delay.GetSeconds() *
+                                static_cast<double>(best[child].rate));
+        }
+    }
+    return bits;
+}
+
+/**
  * If leaves ran ahead, messages of both trees would collide at inner ranks.
  * @param steps of a segment
  * @return segments on their way that keep all links busy: in each step a segment waits as long as
  *         it is sent, among the four that share a link, and passes the network
  */
 uint32_t
-GetWindow(const CollectiveRequest& request, uint32_t steps)
+GetWindow(const CollectiveRequest& request, const std::array<PhaseTree, 2>& trees, uint32_t steps)
 {
     constexpr double SHARED_BITS = 4 * 8 * PIPELINE_SEGMENT;
     double segments = 2;
     if (request.topology)
     {
-        uint64_t rate = 0;
-        for (const auto& link : request.topology->links)
-        {
-            rate = std::max(rate, link.rate.GetBitRate());
-        }
-        const Time delay = ShortestPaths(*request.topology).GetDiameter(request.topology->hosts);
-        segments += 2 * delay.GetSeconds() * static_cast<double>(rate) / SHARED_BITS;
+        segments += GetBitsOnTheWay(request, trees) / SHARED_BITS;
     }
     return static_cast<uint32_t>(std::ceil(steps * segments));
 }
@@ -102,6 +131,7 @@ BuildDoubleBinaryTree(const CollectiveRequest& request, CollectiveSchedule& sche
         trees[0] = AddRoot(request.root, ranks[0], trees[0]);
         trees[1] = AddRoot(request.root, ranks[top], trees[1]);
     }
+    uint32_t steps = 0;
     for (uint32_t half = 0; half < schedule.chunks; half++)
     {
         uint32_t step = 0;
@@ -113,8 +143,9 @@ BuildDoubleBinaryTree(const CollectiveRequest& request, CollectiveSchedule& sche
         {
             step = AddTreeBroadcast(schedule, trees[half], half, step, half);
         }
-        schedule.window = GetWindow(request, step);
+        steps = std::max(steps, step);
     }
+    schedule.window = GetWindow(request, trees, steps);
 }
 
 uint32_t

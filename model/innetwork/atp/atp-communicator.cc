@@ -10,6 +10,7 @@
 
 #include "ns3/double.h"
 #include "ns3/log.h"
+#include "ns3/rdma-settings.h"
 #include "ns3/simulator.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -175,6 +176,7 @@ AtpCommunicator::Begin(const Tensor& tensor)
     m_next = 0;
     m_recovery.Begin(m_first, m_session.routes.size(), m_reorderingThreshold);
     m_hasResult = false;
+    m_hasLoss = false;
     m_timers.Begin(GetFailureTimeout());
     SendNew();
 }
@@ -195,7 +197,7 @@ AtpCommunicator::SendNew()
     while (m_next < end)
     {
         const uint32_t index = GetIndex(m_next);
-        m_slots[index] = {m_next, NeedsFloats(m_next)};
+        m_slots[index] = {m_next, NeedsFloats(m_next), Simulator::Now().GetTimeStep(), 0};
         m_timers.Start(index);
         CountSent(1);
         Send(m_slots[index], m_next >= slotsEnd);
@@ -209,8 +211,25 @@ AtpCommunicator::SendAgain(uint32_t index)
     NS_LOG_LOGIC("rank " << GetRank() << ": packet " << m_first + m_slots[index].packet
                          << " is sent again");
     m_timers.Restart(index);
+    m_slots[index].sentAt = 0;
     CountResent(1);
     Send(m_slots[index], true);
+}
+
+void
+AtpCommunicator::RepairLoss(uint32_t index)
+{
+    // All workers have sent it, since later results exist, so its result takes a round trip. But it
+    // waits for their retransmissions, too.
+    SendAgain(index);
+    const int64_t usual = m_usualTimeout.GetTimeStep();
+    const int64_t measured = m_roundTrip.Get() == 0 ? usual : m_roundTrip.GetTimeout() * 5 / 4;
+    const uint32_t doublings = std::min(m_slots[index].losses++, RdmaSettings::MAX_DOUBLINGS);
+    m_timers.Restart(index,
+                     std::min(std::min(measured, usual) << doublings, std::max(measured, usual)));
+    m_hasLoss = true;
+    // Like a tail loss probe (RFC 8985, section 7).
+    m_timers.SetTimeout(TimeStep(std::min(2 * measured, usual)));
 }
 
 void
@@ -323,12 +342,16 @@ AtpCommunicator::TakeResult(const Frame& frame, uint32_t index)
         m_collisions++;
     }
     m_timers.Stop(index);
+    const int64_t now = Simulator::Now().GetTimeStep();
+    if (m_slots[index].sentAt > 0 && !m_recovery.IsLate(packet))
+    {
+        m_roundTrip.Add(now - m_slots[index].sentAt);
+    }
     if (!m_hasResult)
     {
         m_hasResult = true;
         m_timers.Shorten(m_usualTimeout);
     }
-    const int64_t now = Simulator::Now().GetTimeStep();
     m_window.OnResult(now, header.congested, header.contested);
     if (packet == m_base)
     {
@@ -343,7 +366,7 @@ AtpCommunicator::TakeResult(const Frame& frame, uint32_t index)
         m_base,
         m_next,
         [this](uint64_t other) { return m_timers.IsWaiting(GetIndex(other)); },
-        [this](uint64_t other) { SendAgain(GetIndex(other)); });
+        [this](uint64_t other) { RepairLoss(GetIndex(other)); });
     if (m_base == m_total)
     {
         NS_LOG_LOGIC("rank " << GetRank() << " has the results of all " << m_total << " packets");
@@ -364,16 +387,20 @@ AtpCommunicator::TakeResult(const Frame& frame, uint32_t index)
 void
 AtpCommunicator::OnTimeout(uint32_t index)
 {
+    if (m_slots[index].losses > 0 || (m_hasLoss && m_slots[index].packet == m_base))
+    {
+        RepairLoss(index);
+        return;
+    }
     // The others may only be waiting for a slow worker, as this one was. They stay in the switches
     // until results of the retransmissions show that they are lost too.
-    if (m_slots[index].packet == m_base)
+    if (m_slots[index].packet != m_base)
     {
-        NS_LOG_LOGIC("rank " << GetRank() << ": timeout of packet "
-                             << m_first + m_slots[index].packet);
-        CountResent(1);
-        Send(m_slots[index], true);
-        m_recovery.OnTimeout(m_base, m_next);
+        return;
     }
+    NS_LOG_LOGIC("rank " << GetRank() << ": timeout of packet " << m_first + m_base);
+    SendAgain(index);
+    m_recovery.OnTimeout(m_base, m_next);
 }
 
 std::string

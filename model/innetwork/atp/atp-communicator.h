@@ -14,6 +14,7 @@
 #include "atp-wire-format.h"
 
 #include "ns3/packet-worker.h"
+#include "ns3/rdma-round-trip.h"
 #include "ns3/slot-timers.h"
 
 namespace ns3::training
@@ -32,9 +33,12 @@ namespace ns3::training
  * as floats. With DataType int32 numbers must be whole and are added unchanged; an overflow is an
  * error.
  *
- * A packet is retransmitted once after ReorderingThreshold results for later packets, and each time
- * RetransmissionTimeout expires. Switches must not hold retransmissions. The first result of a
- * tensor waits for the slowest worker, so InitialTimeout replaces RetransmissionTimeout until then.
+ * A packet is lost after ReorderingThreshold results for later packets, and retransmitted until its
+ * result arrives: after 5/4 of the measured round trip and four deviations, which double each
+ * time, up to RetransmissionTimeout. Any other may wait for a slow worker, and is retransmitted
+ * each time RetransmissionTimeout expires; but once a packet of the tensor was lost, like a lost
+ * one, after twice that time. Switches must not hold retransmissions. The first result of a tensor
+ * waits for the slowest worker, so InitialTimeout replaces RetransmissionTimeout until then.
  */
 class AtpCommunicator : public PacketWorker
 {
@@ -124,6 +128,8 @@ class AtpCommunicator : public PacketWorker
     {
         uint64_t packet{0};  ///< its number in the tensor
         bool isFloat{false}; ///< the packet carries floats
+        int64_t sentAt{0};   ///< the only time that it was sent, ps; 0: it was sent again
+        uint32_t losses{0};  ///< of its transmissions
     };
 
     void SetControl(std::string control);
@@ -137,6 +143,7 @@ class AtpCommunicator : public PacketWorker
     bool NeedsFloats(uint64_t packet) const;
     void SendNew();
     void SendAgain(uint32_t index);
+    void RepairLoss(uint32_t index);
     void Send(const Slot& slot, bool resend);
     void Process(Frame* frame);
     void HandleFloatRequest(uint32_t index);
@@ -150,6 +157,7 @@ class AtpCommunicator : public PacketWorker
     AtpWindow m_window;
     SlotTimers m_timers; // by slot
     Time m_usualTimeout;
+    RdmaRoundTrip m_roundTrip; // of packets that no worker had to send again
     AtpNumbers m_numbers;
     double m_scalingFactor;
     double m_largestValue;
@@ -169,6 +177,7 @@ class AtpCommunicator : public PacketWorker
     AtpRecovery m_recovery;
     std::vector<Slot> m_slots; // by packet modulo window
     bool m_hasResult{false};   // a result of the current tensor has arrived
+    bool m_hasLoss{false};     // a packet of the current tensor was lost
 };
 
 } // namespace ns3::training

@@ -55,6 +55,16 @@ class AtpRecovery
     }
 
     /**
+     * @param packet whose result has arrived
+     * @return whether results for later packets to its server were first: some worker's packet, or
+     *         this worker's result, was lost
+     */
+    bool IsLate(uint64_t packet) const
+    {
+        return packet < m_streams[(m_first + packet) % m_streams.size()].highest;
+    }
+
+    /**
      * A result has arrived.
      * @param packet of the result, which waits no more
      * @param base first packet without a result

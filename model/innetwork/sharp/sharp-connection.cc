@@ -26,6 +26,11 @@ namespace
 
 constexpr uint32_t PSN_MASK = PSN_MODULUS - 1;
 
+/// Part of the timeout that is left on a link that loses packets, and of it in delays of an
+/// acknowledgement. A measured round trip and four deviations remain the minimum.
+constexpr int64_t LOSSY_PARTS = 20;
+constexpr int64_t LOSSY_DELAYS = 4;
+
 } // namespace
 
 SharpConnection::SharpConnection(Owner& owner,
@@ -171,6 +176,10 @@ SharpConnection::Receive(Frame* frame)
     m_ingress = frame->ingress;
     if (frame->opcode == ACKNOWLEDGE)
     {
+        if (frame->syndrome == SYNDROME_NAK_SEQUENCE)
+        {
+            ShortenTimeout();
+        }
         m_queuePair->Receive(frame, FrameKind::ROCE_ACK);
         return;
     }
@@ -185,6 +194,7 @@ SharpConnection::RequestAck(Frame& frame)
     const bool isDuplicate = distance >= PSN_MODULUS / 2;
     if (isDuplicate)
     {
+        ShortenTimeout();
         m_owner.OnDuplicate();
     }
     else if (distance == 0 && frame.As<SharpHeader>().operation & SHARP_BROADCAST)
@@ -199,6 +209,23 @@ SharpConnection::RequestAck(Frame& frame)
     if (!frame.ackRequest && m_ackTimer.IsExpired())
     {
         m_ackTimer = Simulator::Schedule(m_connection.ackDelay, &SharpConnection::OnAckTimer, this);
+    }
+}
+
+void
+SharpConnection::ShortenTimeout()
+{
+    if (m_settings.timeout < m_connection.timeout)
+    {
+        return;
+    }
+    const int64_t patience = m_settings.GetRetryTime();
+    m_settings.timeout = std::min(
+        m_connection.timeout,
+        std::max(m_connection.timeout / LOSSY_PARTS, m_connection.ackDelay * LOSSY_DELAYS));
+    while (m_settings.GetRetryTime() < patience)
+    {
+        m_settings.retryLimit++;
     }
 }
 

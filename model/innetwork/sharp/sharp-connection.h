@@ -54,7 +54,8 @@ class SharpConnection : private RdmaPort, private RdmaCarrier
     {
         uint32_t ackInterval{16}; ///< packets per acknowledgement
         Time ackDelay;            ///< maximum time from a packet to its acknowledgement
-        Time timeout;             ///< time without progress until go-back-N; doubles each time
+        Time timeout;             ///< time without progress until go-back-N; doubles each time.
+                                  ///< Once packets were lost, 1/20 of it, as often as fit
         uint32_t retryLimit{7};   ///< timeouts without progress before it breaks
         uint8_t priority{3};      ///< traffic class
         uint32_t firstPsn{0};     ///< PSN of the first packet, 24 bits
@@ -148,6 +149,7 @@ class SharpConnection : private RdmaPort, private RdmaCarrier
 
     static void Put(Frame& frame, const SharpMessage& message, uint8_t opcode);
     void RequestAck(Frame& frame);
+    void ShortenTimeout();
     void OnAckTimer();
     void OnError();
 
