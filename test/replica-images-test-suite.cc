@@ -4,23 +4,17 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "file-test-common.h"
-#include "iteration-test-common.h"
-#include "record/network-figures.h"
+#include "derived-test-common.h"
 #include "run-test-common.h"
+#include "run/work-estimate.h"
 
 #include "ns3/rank-images.h"
-#include "ns3/training-run.h"
 
 #include <cmath>
-#include <functional>
 #include <vector>
 
 namespace ns3::training::tests::replica_images_test
 {
-
-/// Changes the options of a run.
-using Change = std::function<void(TrainingRunOptions&)>;
 
 /** @return options of a job of so many ranks on a switch; all ranks have the same layers */
 TrainingRunOptions
@@ -38,69 +32,6 @@ MakeOptions(uint32_t ranks, const Change& change)
     return options;
 }
 
-/** @return a change to a small transformer, divided in this way */
-Change
-Model(const std::function<void(ParallelOptions&)>& divide, const Change& change = {})
-{
-    return [divide, change](TrainingRunOptions& options) {
-        options.model.model = MakePath("images.json");
-        std::ofstream(options.model.model)
-            << R"({"hidden": 512, "heads": 8, "feed_forward": 2048, "vocabulary": 8192,
-                   "sequence": 256, "layers": 4, "experts": 4, "experts_per_token": 2})";
-        options.workload = TrainingRunOptions::AUTOMATIC;
-        options.bucket = 1000000000;
-        ParallelOptions& parallel = options.model.parallel;
-        divide(parallel);
-        parallel.data =
-            options.cluster.ranks / parallel.tensor / parallel.pipeline / parallel.context;
-        parallel.globalBatch = 2 * parallel.data;
-        if (change)
-        {
-            change(options);
-        }
-    };
-}
-
-/** What a run gives. */
-struct Outcome
-{
-    std::vector<IterationRecord> iterations;
-    std::vector<uint64_t> counters; // of all ports
-    NetworkFigures network;
-    uint64_t hops;
-    uint64_t skipped;
-    uint64_t derivedRanks;
-};
-
-Outcome
-Run(TrainingRunOptions options, const std::string& replicas)
-{
-    options.replicas = replicas;
-    TrainingRun run(options);
-    const TrainingRunResult result = run.Run();
-    Outcome outcome{result.iterations,
-                    {},
-                    *result.figures.Find<NetworkFigures>(),
-                    result.cost.packetHops,
-                    result.cost.skippedHops,
-                    result.repetition ? result.repetition->derivedRanks : 0};
-    for (const auto& channel : run.GetCluster().GetFabric().channels)
-    {
-        for (uint32_t end : {0, 1})
-        {
-            const PortCounters counters = channel->GetPort(end).GetCounters();
-            for (uint64_t count : {counters.transmittedFrames,
-                                   counters.transmittedBytes,
-                                   counters.receivedFrames,
-                                   counters.receivedBytes})
-            {
-                outcome.counters.push_back(count);
-            }
-        }
-    }
-    return outcome;
-}
-
 /** A job whose replicas are images, and which part of its ranks is simulated. */
 struct ImageCase
 {
@@ -115,11 +46,12 @@ struct ImageCase
 void
 TestCase(const ImageCase& each)
 {
-    const TrainingRunOptions options = MakeOptions(each.ranks, each.change);
-    const Outcome whole = Run(options, "simulate");
-    const Outcome derived = Run(options, "derive");
-    NS_TEST_EXPECT_MSG_EQ(whole.derivedRanks, 0, "all are simulated");
-    NS_TEST_EXPECT_MSG_EQ(derived.derivedRanks, each.ranks - each.simulated, "ranks");
+    TrainingRunOptions options = MakeOptions(each.ranks, each.change);
+    const Outcome whole = GetOutcome(options);
+    options.replicas = "derive";
+    const Outcome derived = GetOutcome(options);
+    NS_TEST_EXPECT_MSG_EQ(whole.repetition.derivedRanks, 0, "all are simulated");
+    NS_TEST_EXPECT_MSG_EQ(derived.repetition.derivedRanks, each.ranks - each.simulated, "ranks");
     NS_TEST_ASSERT_MSG_EQ(derived.iterations.size(), whole.iterations.size(), "iterations");
     double most = 0;
     for (std::size_t i = 0; i < whole.iterations.size(); i++)
@@ -296,11 +228,26 @@ TestRankImages()
     }
 }
 
+/** A check before the run counts the ranks that are simulated. */
+void
+TestEstimate()
+{
+    TrainingRunOptions options = MakeOptions(32, Model([](auto& p) { p.tensor = 4; }));
+    const JobCheck whole = CheckJob(options);
+    options.replicas = "derive";
+    const JobCheck check = CheckJob(options);
+    NS_TEST_EXPECT_MSG_EQ_TOL(8 * check.packetHops, whole.packetHops, 1, "hops of 4 of 32 ranks");
+    NS_TEST_EXPECT_MSG_EQ_TOL(8 * check.tasks, whole.tasks, 1, "tasks");
+    NS_TEST_EXPECT_MSG_EQ(check.worldSize, whole.worldSize, "the job has all");
+}
+
 /** @return the tests */
 std::vector<Case>
 MakeTests()
 {
-    std::vector<Case> tests{{"shifts of ranks", &TestRankImages}, {"refusals", &TestRefusals}};
+    std::vector<Case> tests{{"shifts of ranks", &TestRankImages},
+                            {"refusals", &TestRefusals},
+                            {"estimate", &TestEstimate}};
     for (const ImageCase& each : MakeCases())
     {
         tests.push_back({each.name, [each] { TestCase(each); }});

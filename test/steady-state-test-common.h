@@ -218,6 +218,10 @@ MakeSteadyCases()
     add("loss", false, [](O o) { o.loss = 0.0001; });
     add("flowlets, where there is one path", true, [](O o) { o.path = "flowlet"; });
     add("sprayed packets", false, [](O o) { o.topology = "fat-tree:k=4", o.path = "spray"; });
+    add("adaptive paths, at times inside a leaf", true, [](O o) {
+        o.topology = "leaf-spine:leaves=2,hosts-per-leaf=5,spines=2", o.path = "adaptive";
+        o.recovery = "go-back-n";
+    });
     add("rates that change with every acknowledgement", false, [](O o) {
         o.congestionControl = "swift";
     });

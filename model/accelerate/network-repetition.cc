@@ -6,6 +6,7 @@
 
 #include "network-repetition.h"
 
+#include "engine/window-simulator-impl.h"
 #include "fabric/port-growth.h"
 
 #include "ns3/bucket-scheduler.h"
@@ -210,7 +211,9 @@ NetworkRepetition::AddFrames(std::vector<uint64_t>& state)
         state.push_back(now); // never the same
         return;
     }
-    std::vector<BucketScheduler::Entry> entries = BucketScheduler::GetCurrent()->GetEntries();
+    const WindowSimulatorImpl* loop = WindowSimulatorImpl::GetCurrent();
+    std::vector<BucketScheduler::Entry> entries =
+        loop ? loop->GetEntries() : BucketScheduler::GetCurrent()->GetEntries();
     QueuedEvent::Sort(entries);
     for (const BucketScheduler::Entry& entry : entries)
     {

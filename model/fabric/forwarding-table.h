@@ -170,12 +170,6 @@ class ForwardingTable
         __builtin_prefetch(Find(destination));
     }
 
-    /** @return whether several ports lead to some destination */
-    bool HasChoice() const
-    {
-        return m_starts.size() > 1;
-    }
-
     /** @return number of routes, without those of no destination */
     std::size_t GetRoutes() const
     {

@@ -66,9 +66,11 @@ uint16_t
 PathChooser::ChooseByAlgorithm(const Frame& frame, const ForwardingTable::Ports& group)
 {
     const std::size_t size = group.size();
-    const uint16_t choice = size >= m_minPorts ? m_choice->Choose(frame, group)
-                            : size == 0        ? PathContext::NONE
-                                               : group[0];
+    const bool chooses = size >= m_minPorts;
+    m_choices += chooses ? 1 : 0;
+    const uint16_t choice = chooses     ? m_choice->Choose(frame, group)
+                            : size == 0 ? PathContext::NONE
+                                        : group[0];
     return choice == PathContext::NONE ? PathContext::NONE : AvoidFailedPort(choice, frame, group);
 }
 

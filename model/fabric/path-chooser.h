@@ -46,12 +46,18 @@ class PathChooser
     void Clear();
 
     /**
-     * @param table of the switch
-     * @return whether the frames of a flow always take the same path, while all links are up
+     * @return whether the frames of a flow take the same path, while all links are up and
+     *         GetChoices() stays
      */
-    bool IsFixed(const ForwardingTable& table) const
+    bool IsFixed() const
     {
-        return m_isByHash || (m_minPorts > 1 && !table.HasChoice());
+        return m_isByHash || m_minPorts > 1;
+    }
+
+    /** @return frames whose port an algorithm other than the hash of flows has chosen */
+    uint64_t GetChoices() const
+    {
+        return m_choices;
     }
 
     /**
@@ -94,6 +100,7 @@ class PathChooser
 
     bool m_isByHash{true};     // adjacent to the hash seed for cache locality
     std::size_t m_minPorts{0}; // minimum group size of the choice
+    uint64_t m_choices{0};     // see GetChoices()
     PathContext m_context;
     std::unique_ptr<PathChoice> m_choice;
     std::string m_path;

@@ -199,9 +199,10 @@ SwitchDevice::Restart()
 void
 SwitchDevice::Visit(StateVisitor& visitor)
 {
-    static_assert(StateVisitor::IsSize(sizeof(SwitchDevice) - sizeof(Object), 1320),
+    static_assert(StateVisitor::IsSize(sizeof(SwitchDevice) - sizeof(Object), 1328),
                   "a new member: visit it unless it stays, then correct the size");
-    VisitQueues(visitor, m_pipeline.IsEmpty() && m_paths.IsFixed(m_table) && !HasSinks());
+    visitor.Same(m_paths.GetChoices());
+    VisitQueues(visitor, m_pipeline.IsEmpty() && m_paths.IsFixed() && !HasSinks());
 }
 
 void

@@ -89,12 +89,26 @@ TaskRunner::EndAfter(uint32_t iterations)
     }
     m_source = nullptr;
     const uint64_t end = last == ids.end() ? ids.back() + 1 : *last;
-    const auto forget = [end](auto& ids) {
-        ids.erase(std::remove_if(ids.begin(), ids.end(), [end](uint64_t id) { return id >= end; }),
-                  ids.end());
+    Forget(end);
+}
+
+/** Drops tasks that have not started. */
+void
+TaskRunner::Forget(uint64_t first)
+{
+    const auto forget = [first](auto& ids) {
+        ids.erase(
+            std::remove_if(ids.begin(), ids.end(), [first](uint64_t id) { return id >= first; }),
+            ids.end());
     };
-    m_waiting -= static_cast<std::size_t>(std::distance(last, ids.end()));
-    std::for_each(last, ids.end(), [this](uint64_t id) { m_open.erase(id); });
+    for (uint64_t id : ListOpen())
+    {
+        if (id >= first)
+        {
+            m_open.erase(id);
+            m_waiting--;
+        }
+    }
     for (auto& [id, open] : m_open)
     {
         forget(open.waiting);
@@ -143,9 +157,8 @@ TaskRunner::Advance()
         m_open.erase(found);
         for (uint64_t later : done.waiting)
         {
-            Open& open = m_open.at(later);
-            open.missing--;
-            open.cause = trace;
+            m_open.at(later).missing--;
+            SetCause(later, trace);
             Consider(later);
         }
         if (done.task.stream != NO_STREAM)
@@ -154,7 +167,7 @@ TaskRunner::Advance()
             stream.isBusy = false;
             if (!stream.queue.empty())
             {
-                m_open.at(stream.queue.front()).cause = trace;
+                SetCause(stream.queue.front(), trace);
                 Consider(stream.queue.front());
             }
         }
@@ -169,7 +182,7 @@ TaskRunner::TakeIn()
     GraphTask task;
     while (m_source && m_waiting < m_window)
     {
-        if (m_iterationsLeft != 0U && m_source->Next(task))
+        if (m_iterationsLeft != 0U && Next(task))
         {
             if (m_iterationsLeft && task.kind == TaskKind::MARK)
             {
@@ -181,6 +194,54 @@ TaskRunner::TakeIn()
         {
             m_source = nullptr;
         }
+    }
+}
+
+/** @return whether the source has another task, with the numbers of those that were left out */
+bool
+TaskRunner::Next(GraphTask& task)
+{
+    if (!m_source->Next(task))
+    {
+        return false;
+    }
+    if (m_skipped > 0)
+    {
+        TaskShift shift = m_shift;
+        shift.tasks = m_skipped;
+        shift.MoveBack(task);
+    }
+    if (task.kind == TaskKind::MARK)
+    {
+        m_shift = {};
+    }
+    return true;
+}
+
+void
+TaskRunner::Skip(const TaskShift& shift, std::unique_ptr<TaskSource> source)
+{
+    const uint64_t last = GetNext() + shift.tasks - 1;
+    Forget(m_touched + 1);
+    m_source = std::move(source);
+    GraphTask task;
+    do
+    {
+        task = {};
+        NS_ABORT_MSG_UNLESS(m_source->Next(task), "there are no more tasks");
+    } while (task.id < last);
+    m_lastId = m_touched;
+    m_skipped += shift.tasks;
+    m_shift = shift;
+}
+
+void
+TaskRunner::AddState(std::vector<uint64_t>& state) const
+{
+    const std::vector<uint64_t> ids = ListOpen();
+    for (auto id = ids.begin(); id != ids.end() && *id <= m_touched; id++)
+    {
+        state.push_back(2 * (m_touched - *id) + (m_open.at(*id).isRunning ? 1 : 0));
     }
 }
 
@@ -264,10 +325,19 @@ TaskRunner::Consider(uint64_t id)
     }
 }
 
+/** A task has ended for which another one waited. */
+void
+TaskRunner::SetCause(uint64_t id, const TaskTrace::Pointer& trace)
+{
+    m_open.at(id).cause = trace;
+    m_touched = std::max(m_touched, id);
+}
+
 void
 TaskRunner::Start(Open& open)
 {
     open.isRunning = true;
+    m_touched = std::max(m_touched, open.task.id);
     m_waiting--;
     const auto cause = std::exchange(open.cause, nullptr);
     m_start(open.task, cause);

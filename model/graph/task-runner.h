@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_TASK_RUNNER_H
 
 #include "task-graph.h"
+#include "task-period.h"
 #include "task-trace.h"
 
 #include <cstddef>
@@ -76,6 +77,32 @@ class TaskRunner
      */
     void EndAfter(uint32_t iterations);
 
+    /**
+     * @return number, as the source counts, of the first task behind all that have started or whose
+     *         start an ended task has brought nearer
+     */
+    uint64_t GetNext() const
+    {
+        return m_touched + m_skipped + 1;
+    }
+
+    /** @return tasks that were left out: numbers of open tasks are so much lower */
+    uint64_t GetSkipped() const
+    {
+        return m_skipped;
+    }
+
+    /**
+     * Leaves out tasks from GetNext() on. Those behind them take their places: their numbers, and
+     * until the end of the iteration those of their micro-batches and collectives.
+     * @param shift what is left out, whole periods that are like the last one
+     * @param source a new one with the same tasks
+     */
+    void Skip(const TaskShift& shift, std::unique_ptr<TaskSource> source);
+
+    /** @param state receives the open tasks before GetNext(), counted backwards from there */
+    void AddState(std::vector<uint64_t>& state) const;
+
     /** @return the tasks that have started and are not complete, in no order */
     std::vector<const GraphTask*> GetRunning() const;
 
@@ -98,10 +125,13 @@ class TaskRunner
     };
 
     void TakeIn();
+    bool Next(GraphTask& task);
     void Add(GraphTask task);
     bool MayStart(const Open& open) const;
     void Consider(uint64_t id);
     void Start(Open& open);
+    void SetCause(uint64_t id, const TaskTrace::Pointer& trace);
+    void Forget(uint64_t first);
     void Advance();
     std::vector<uint64_t> ListOpen() const;
 
@@ -116,6 +146,9 @@ class TaskRunner
     std::size_t m_waiting{0};                                       // tasks that have not started
     bool m_advancing{false};
     std::optional<uint32_t> m_iterationsLeft; // to take from the source; none: all of its
+    uint64_t m_touched{0};                    // last task that is not as it was taken in
+    uint64_t m_skipped{0};                    // tasks, see GetSkipped()
+    TaskShift m_shift;                        // of the tasks to come until the end of the iteration
 };
 
 } // namespace ns3::training

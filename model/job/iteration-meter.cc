@@ -52,6 +52,7 @@ void
 IterationMeter::Start()
 {
     m_start = Simulator::Now();
+    m_left = {};
     m_idleSince = m_start;
     m_computed = {};
     m_idle = IdleTimes();
@@ -67,27 +68,41 @@ RankIteration
 IterationMeter::End(const std::vector<Time>& running)
 {
     const Time now = Simulator::Now();
-    RankIteration measured;
-    measured.start = m_start;
-    measured.end = now;
-    measured.overlapCost = m_stretch;
     for (const Time& start : running)
     {
         m_computed.Add(std::max(start, m_start), now);
     }
-    measured.computeTime = m_computed.GetLength();
-    measured.leastCompute = measured.computeTime;
-    measured.totalCompute = measured.computeTime;
-    measured.collectiveTime =
-        m_collectiveTime + (m_collectives > 0 ? now - m_collectivesStart : Time());
     if (m_open > 0)
     {
         m_busy.Add(m_openStart, now);
     }
-    measured.communicationTime = m_busy.GetLength();
+    RankIteration measured = Measure();
+    measured.Add(m_left);
     m_unexplained.busy = std::move(m_busy);
+    return measured;
+}
+
+RankIteration
+IterationMeter::Measure() const
+{
+    RankIteration measured;
+    measured.start = m_start;
+    measured.end = Simulator::Now();
+    measured.overlapCost = m_stretch;
+    measured.computeTime = m_computed.GetLength();
+    measured.leastCompute = measured.computeTime;
+    measured.totalCompute = measured.computeTime;
+    measured.collectiveTime =
+        m_collectiveTime + (m_collectives > 0 ? measured.end - m_collectivesStart : Time());
+    measured.communicationTime = m_busy.GetLength();
     AddIdleTimes(m_idle, measured);
     return measured;
+}
+
+void
+IterationMeter::Add(const RankIteration& times)
+{
+    m_left.Add(times);
 }
 
 void
@@ -196,12 +211,19 @@ IterationMeter::TakeUnexplained()
 void
 IterationMeter::AddState(std::vector<uint64_t>& state) const
 {
+    for (const Time& time :
+         {Simulator::Now() - m_start, m_computed.GetLength(), m_collectiveTime, m_busy.GetLength()})
+    {
+        state.push_back(static_cast<uint64_t>(time.GetTimeStep()));
+    }
+    AddPresent(state);
+}
+
+void
+IterationMeter::AddPresent(std::vector<uint64_t>& state) const
+{
     const Time now = Simulator::Now();
-    for (const Time& time : {now - m_start,
-                             m_computed.GetLength(),
-                             m_collectiveTime,
-                             m_collectives > 0 ? now - m_collectivesStart : Time(0),
-                             m_busy.GetLength(),
+    for (const Time& time : {m_collectives > 0 ? now - m_collectivesStart : Time(0),
                              now - std::max(m_busy.GetEnd(), m_start),
                              m_open > 0 ? now - m_openStart : Time(0),
                              m_computations > 0 ? Time(0) : now - m_idleSince})

@@ -130,8 +130,17 @@ class IterationMeter
     /** @return see TrainingApplication::TakeUnexplained() */
     UnexplainedTimes TakeUnexplained();
 
-    /** @param state receives numbers, see TrainingApplication::AddState() */
+    /** @param state receives numbers, see RankExecution::AddState() */
     void AddState(std::vector<uint64_t>& state) const;
+
+    /** @param state receives what is in progress, relative to now */
+    void AddPresent(std::vector<uint64_t>& state) const;
+
+    /** @return the times of the iteration so far, without what is in progress */
+    RankIteration Measure() const;
+
+    /** @param times of a part of the iteration that is left out; its start counts back from now */
+    void Add(const RankIteration& times);
 
   private:
     void Open();
@@ -139,6 +148,7 @@ class IterationMeter
 
     bool m_isLater{false};
     Time m_start;                   // of the iteration
+    RankIteration m_left;           // parts of the iteration that are left out
     BusySpans m_computed;           // computations of the iteration, so far
     IdleTimes m_idle;               // of the iteration, so far
     Time m_stretch;                 // see AddStretch(); of the iteration, so far

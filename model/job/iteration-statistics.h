@@ -89,6 +89,15 @@ class IterationStatistics
      */
     void Repeat(uint32_t period);
 
+    /**
+     * Ranks leave out a part of the present iteration: later times are without it.
+     * @param time of the part; the reports of the iteration begin so much earlier than it has
+     */
+    void LeaveOut(Time time)
+    {
+        m_repeatedTime += time;
+    }
+
     /** @return end of the last complete iteration; 0: there is none */
     Time GetEnd() const
     {

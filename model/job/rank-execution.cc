@@ -40,6 +40,7 @@ void
 RankExecution::Begin(uint32_t first)
 {
     m_iteration = first;
+    m_first = first;
     m_communication.Begin(m_graph, m_rank, m_settings.realPayload, m_settings.seed);
     if (m_settings.overlapCopies > 1)
     {
@@ -52,7 +53,7 @@ RankExecution::Begin(uint32_t first)
         return;
     }
     m_runner = std::make_unique<TaskRunner>(
-        m_graph->MakeSource(m_rank, m_settings.iterations - m_iteration),
+        m_graph->MakeSource(m_rank, m_settings.iterations - m_first),
         m_graph->GetWindow(),
         [this](const GraphTask& task, const TaskTrace::Pointer& cause) { StartTask(task, cause); });
     StartIteration();
@@ -115,10 +116,7 @@ RankExecution::AddState(std::vector<uint64_t>& state) const
     };
     const Time now = Simulator::Now();
     m_meter.AddState(state);
-    add(m_stream.GetWait());
-    add(m_stream.GetStretch());
-    state.push_back(m_copying);
-    add(m_phaseIsOpen ? now - m_phaseStart : Time(0));
+    AddStream(state);
     std::map<uint64_t, const Running*> tasks; // in order
     for (const auto& [id, running] : m_tasks)
     {
@@ -140,6 +138,47 @@ RankExecution::AddState(std::vector<uint64_t>& state) const
                       m_iteration - running->iteration});
         add(now - running->trace->start);
     }
+}
+
+void
+RankExecution::AddStream(std::vector<uint64_t>& state) const
+{
+    for (const Time& time : {m_stream.GetWait(),
+                             m_stream.GetStretch(),
+                             m_phaseIsOpen ? Simulator::Now() - m_phaseStart : Time(0)})
+    {
+        state.push_back(static_cast<uint64_t>(time.GetTimeStep()));
+    }
+    state.push_back(m_copying);
+}
+
+void
+RankExecution::AddProgress(std::vector<uint64_t>& state) const
+{
+    m_meter.AddPresent(state);
+    AddStream(state);
+    m_runner->AddState(state);
+    std::map<uint64_t, const Running*> tasks; // in order
+    for (const auto& [id, running] : m_tasks)
+    {
+        tasks[id] = &running;
+    }
+    for (const auto& [id, running] : tasks)
+    {
+        const auto age = Simulator::Now() - running->trace->start;
+        state.insert(state.end(),
+                     {static_cast<uint64_t>(running->task->kind),
+                      running->task->name,
+                      static_cast<uint64_t>(running->task->layer),
+                      static_cast<uint64_t>(age.GetTimeStep())});
+    }
+}
+
+void
+RankExecution::Skip(const TaskShift& shift, const RankIteration& times)
+{
+    m_runner->Skip(shift, m_graph->MakeSource(m_rank, m_settings.iterations - m_first));
+    m_meter.Add(times);
 }
 
 bool

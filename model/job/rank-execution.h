@@ -112,6 +112,32 @@ class RankExecution
      */
     void AddState(std::vector<uint64_t>& state) const;
 
+    /**
+     * Likewise inside an iteration, without what the iteration has measured so far, and without the
+     * numbers of tasks, micro-batches and collectives.
+     * @param state receives numbers
+     */
+    void AddProgress(std::vector<uint64_t>& state) const;
+
+    /** @return the times of the iteration so far, without what is in progress */
+    RankIteration Measure() const
+    {
+        return m_meter.Measure();
+    }
+
+    /** @return what decides which tasks start; null before Begin() */
+    const TaskRunner* GetRunner() const
+    {
+        return m_runner.get();
+    }
+
+    /**
+     * Leaves out a part of the iteration, as it is like what was done.
+     * @param shift tasks to come, see TaskRunner::Skip()
+     * @param times that they would add to the iteration
+     */
+    void Skip(const TaskShift& shift, const RankIteration& times);
+
     /** @return whether a collective, or a message that it sends, is under way */
     bool IsCommunicating() const;
 
@@ -188,6 +214,7 @@ class RankExecution
         EventId end{};         // of a task that takes a known time, beside the stream
     };
 
+    void AddStream(std::vector<uint64_t>& state) const;
     void StartTask(const GraphTask& task, const TaskTrace::Pointer& cause);
     void StartCompute(const GraphTask& task);
     void EndCompute(uint64_t id);
@@ -215,6 +242,7 @@ class RankExecution
     bool m_running{false};    // between Begin() and Finish(), or Stop()
     bool m_finished{false};   // all tasks of all iterations have ended
     uint32_t m_inParallel{0}; // computations beside the stream, and tasks in memory
+    uint32_t m_first{0};      // iteration with which it began
     uint32_t m_iteration{0};
     bool m_phaseIsOpen{false}; // a phase has started
     Time m_phaseStart;         // start of the phase

@@ -99,14 +99,49 @@ TrainingJob::FindPath(const IterationRecord& record)
     const auto found = m_marks.find(record.iteration - m_statistics.GetRepeated());
     if (found != m_marks.end() && !IsDivided())
     {
-        m_path = FindCriticalPath(found->second, Seconds(record.startS) - GetRepeatedTime());
-        m_pathDelay = GetRepeatedTime();
+        m_pathDelay = GetRepeatedTime() - static_cast<int64_t>(m_leftOut) * m_leftOutPeriod;
+        m_path = Complete(FindCriticalPath(found->second, Seconds(record.startS) - m_pathDelay));
         m_marks.erase(found);
     }
+    m_leftOut = 0;
     if (m_complete)
     {
         m_complete(record);
     }
+}
+
+/** @return a critical path with the periods that were left out */
+std::vector<PathStep>
+TrainingJob::Complete(std::vector<PathStep> path) const
+{
+    const Time end = m_leftOutFrom + m_leftOutPeriod;
+    std::vector<PathStep> complete;
+    const auto add = [&](Time from, Time to, Time delay) {
+        for (const PathStep& step : path)
+        {
+            const Time first = std::max(step.start, from);
+            const Time last = std::min(step.end, to);
+            if (first < last && first > step.start && !complete.empty())
+            {
+                complete.back().end = last + delay; // goes on across the border
+            }
+            else if (first < last)
+            {
+                complete.push_back({step.task, first + delay, last + delay});
+            }
+        }
+    };
+    if (m_leftOut == 0 || path.empty())
+    {
+        return path;
+    }
+    add(path.front().start, end, Time(0));
+    for (uint64_t i = 1; i <= m_leftOut; i++)
+    {
+        add(m_leftOutFrom, end, static_cast<int64_t>(i) * m_leftOutPeriod);
+    }
+    add(end, path.back().end, static_cast<int64_t>(m_leftOut) * m_leftOutPeriod);
+    return complete;
 }
 
 bool
@@ -204,6 +239,16 @@ TrainingJob::Repeat(uint32_t period)
 {
     NS_LOG_FUNCTION(this << period);
     m_statistics.Repeat(period);
+}
+
+void
+TrainingJob::LeaveOut(Time period, uint64_t count)
+{
+    NS_LOG_FUNCTION(this << period << count);
+    m_leftOutFrom = Simulator::Now() - period;
+    m_leftOutPeriod = period;
+    m_leftOut = count;
+    m_statistics.LeaveOut(static_cast<int64_t>(count) * period);
 }
 
 void

@@ -120,7 +120,15 @@ class TrainingJob
      */
     void End(std::vector<PathStep> path, Time delay);
 
-    /** @return time of the iterations that Repeat() has added, which ends and records contain */
+    /**
+     * Ranks leave out a part of the present iteration, see RankExecution::Skip(): periods like the
+     * last one, which ends now. The critical path goes through them as through the last one.
+     * @param period length of the last one
+     * @param count of periods that are left out
+     */
+    void LeaveOut(Time period, uint64_t count);
+
+    /** @return time that Repeat() and LeaveOut() have added, which ends and records contain */
     Time GetRepeatedTime() const;
 
     /** @return what is to be added to the times of the critical path */
@@ -165,6 +173,7 @@ class TrainingJob
 
     void Arrived(uint32_t rank, const GraphTask& task, uint64_t number, Ptr<const Tensor> result);
     void FindPath(const IterationRecord& record);
+    std::vector<PathStep> Complete(std::vector<PathStep> path) const;
     bool IsDivided() const;
     void Forget(Time before);
     void IterationEnded(uint32_t rank, uint32_t iteration, const RankIteration& measured);
@@ -179,6 +188,9 @@ class TrainingJob
     std::map<uint32_t, TaskTrace::Pointer> m_marks; // last ends, by iteration that is not complete
     std::vector<PathStep> m_path;                   // of the last complete iteration
     Time m_pathDelay;                               // see GetPathDelay()
+    Time m_leftOutFrom;                             // start of the period, see LeaveOut()
+    Time m_leftOutPeriod;                           // its length
+    uint64_t m_leftOut{0};                          // periods of the present iteration
     std::shared_ptr<TaskMeetings> m_meetings;       // of the applications, or null
     std::vector<Unexplained> m_unexplained;         // in the order of their ends
     std::function<void()> m_ranksFinished;          // or empty

@@ -327,6 +327,18 @@ GetIterationQuantities()
 }
 
 void
+RankIteration::Add(const RankIteration& other, int64_t count)
+{
+    for (const Field& field : GetIterationFields())
+    {
+        if (field.measured)
+        {
+            this->*field.measured += count * other.*field.measured;
+        }
+    }
+}
+
+void
 RankIteration::Merge(const RankIteration& other)
 {
     for (const Field& field : GetIterationFields())

@@ -46,6 +46,13 @@ struct RankIteration
      * @param other measurements of the other ranks
      */
     void Merge(const RankIteration& other);
+
+    /**
+     * Adds the times of another part of the same iteration of a rank.
+     * @param other its times
+     * @param count how many times
+     */
+    void Add(const RankIteration& other, int64_t count = 1);
 };
 
 /**

@@ -26,6 +26,17 @@ RepetitionFigures::AddTo(JsonValue& document) const
             document.Set("replicas_about", imageReason);
         }
     }
+    if (simulatedMicroBatches + derivedMicroBatches > 0)
+    {
+        document.Set("micro_batches_simulated", simulatedMicroBatches)
+            .Set("micro_batches_derived", derivedMicroBatches);
+        if (!microBatchReason.empty())
+        {
+            document.Set(derivedMicroBatches == 0 ? "micro_batches_not_derived"
+                                                  : "micro_batches_about",
+                         microBatchReason);
+        }
+    }
     if (simulatedCollectives + derivedCollectives > 0)
     {
         document.Set("collectives_simulated", simulatedCollectives)
@@ -44,6 +55,12 @@ RepetitionFigures::Format() const
         text += "ranks: " + std::to_string(simulatedRanks) + " simulated, " +
                 std::to_string(derivedRanks) + " derived" +
                 (imageReason.empty() ? "" : " (" + imageReason + ")") + "\n";
+    }
+    if (simulatedMicroBatches + derivedMicroBatches > 0)
+    {
+        text += "micro-batches: " + std::to_string(simulatedMicroBatches) + " simulated, " +
+                std::to_string(derivedMicroBatches) + " derived" +
+                (microBatchReason.empty() ? "" : " (" + microBatchReason + ")") + "\n";
     }
     if (derivedCollectives > 0)
     {

@@ -35,6 +35,11 @@ struct RepetitionFigures
     /// Why the results of images are not exact; empty: they are, but for frames at the same time.
     std::string imageReason;
 
+    uint64_t simulatedMicroBatches{0}; ///< of a pipeline, of all iterations
+    uint64_t derivedMicroBatches{0};   ///< with --micro-batches=derive
+    /// Why no micro-batch was derived, or if some were, what was not compared; empty: all was.
+    std::string microBatchReason;
+
     /** @param document receives the members of the figures */
     void AddTo(JsonValue& document) const;
 

@@ -276,7 +276,8 @@ Checker::EstimateCost()
             task = {};
         }
     }
-    const double others = m_graph->GetRanks() / static_cast<double>(m_typical.size());
+    const uint32_t simulated = m_graph->GetRanks() / m_cluster.images.GetCount();
+    const double others = simulated / static_cast<double>(m_typical.size());
     m_check.packetHops *= others;
     m_check.derivedHops *= others;
     m_check.tasks *= others;

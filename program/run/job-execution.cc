@@ -8,7 +8,9 @@
 
 #include "engine/fabric-border.h"
 #include "record/binding-figures.h"
+#include "record/network-figures.h"
 #include "record/path-figures.h"
+#include "record/uec-figures.h"
 #include "run/expected-results.h"
 #include "run/replica-images.h"
 
@@ -66,6 +68,10 @@ JobExecution::JobExecution(PreparedJob& job, const JsonValue& configuration, Cal
                                                                             job.replays,
                                                                             job.GetIterations()},
                                                        job.obstacle);
+    }
+    if (job.options.microBatches == "derive")
+    {
+        m_microBatches = std::make_unique<MicroBatchRepetition>(job, m_job, m_applications);
     }
     if (Processes::GetCount() > 1)
     {
@@ -197,6 +203,10 @@ JobExecution::OnIteration(const IterationRecord& record)
     {
         m_repetition->OnIteration();
     }
+    if (m_microBatches)
+    {
+        m_microBatches->OnIteration();
+    }
 }
 
 /** @return the first wrong sum or replica, or empty */
@@ -227,6 +237,7 @@ JobExecution::GetSkippedHops() const
     // Derived iterations have those of all ranks.
     const uint32_t images = m_cluster.GetOptions().images.GetCount();
     uint64_t hops = m_imageHops + (m_repetition ? m_repetition->GetPacketHops() / images : 0);
+    hops += m_microBatches ? m_microBatches->GetPacketHops() : 0;
     for (const auto& replay : m_prepared.replays)
     {
         hops += replay->GetPacketHops();
@@ -239,7 +250,7 @@ std::optional<RepetitionFigures>
 JobExecution::GetRepetition() const
 {
     const uint32_t images = m_cluster.GetOptions().images.GetCount();
-    if (!m_repetition && images == 1)
+    if (!m_repetition && !m_microBatches && images == 1)
     {
         return std::nullopt;
     }
@@ -255,6 +266,10 @@ JobExecution::GetRepetition() const
     figures.simulatedRanks = m_cluster.GetRanks() / images;
     figures.derivedRanks = m_cluster.GetRanks() - figures.simulatedRanks;
     figures.imageReason = m_prepared.imageReason;
+    if (m_microBatches)
+    {
+        m_microBatches->AddTo(figures);
+    }
     for (const auto& replay : m_prepared.replays)
     {
         figures.simulatedCollectives += replay->GetSimulated();
@@ -301,6 +316,14 @@ JobExecution::FinishFiles()
         request.portSeconds.push_back(m_portsAfter[port] - m_portsBefore[port]);
     }
     m_figures.AddAll(request);
+    if (m_microBatches)
+    {
+        m_figures.Find<NetworkFigures>()->sentPackets += m_microBatches->GetPackets();
+        if (auto* uec = m_figures.Find<UecFigures>())
+        {
+            uec->sentPackets += m_microBatches->GetPackets();
+        }
+    }
     m_files.Finish(derived, &m_figures);
     if (m_files.GetStore())
     {

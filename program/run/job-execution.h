@@ -10,6 +10,7 @@
 #include "job-repetition.h"
 #include "job-training.h"
 #include "living-job.h"
+#include "micro-batch-repetition.h"
 #include "prepared-job.h"
 #include "training-run-result.h"
 
@@ -104,6 +105,7 @@ class JobExecution
     std::unique_ptr<JobTraining> m_training;              // null: gradients do not learn
     std::unique_ptr<LivingJob> m_life;                    // null: no checkpoints and failures
     std::unique_ptr<JobRepetition> m_repetition;          // null: all is simulated
+    std::unique_ptr<MicroBatchRepetition> m_microBatches; // null: all are simulated
     uint64_t m_complete{0};
     uint64_t m_imageHops{0}; // of derived ranks
 };

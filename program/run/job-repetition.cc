@@ -84,9 +84,8 @@ JobRepetition::Stop()
 }
 
 std::string
-JobRepetition::FindObstacle(const Cluster& cluster, const std::string& computeJitter)
+JobRepetition::FindVariation(const Cluster& cluster, const std::string& computeJitter)
 {
-    const ClusterOptions& options = cluster.GetOptions();
     if (Processes::GetCount() > 1)
     {
         return "several processes: none sees the state of all";
@@ -99,7 +98,14 @@ JobRepetition::FindObstacle(const Cluster& cluster, const std::string& computeJi
     {
         return "links fail, or lose or delay frames";
     }
-    const std::string variation = options.FindVariation();
+    return cluster.GetOptions().FindVariation();
+}
+
+std::string
+JobRepetition::FindObstacle(const Cluster& cluster, const std::string& computeJitter)
+{
+    const ClusterOptions& options = cluster.GetOptions();
+    const std::string variation = FindVariation(cluster, computeJitter);
     if (!variation.empty())
     {
         return variation;

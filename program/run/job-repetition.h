@@ -70,6 +70,13 @@ class JobRepetition
     static std::string FindObstacle(const Cluster& cluster, const std::string& computeJitter);
 
     /**
+     * @param cluster of a job
+     * @param computeJitter jitter of its compute times, "none": there is none
+     * @return why nothing need be like what was before, whatever is sent; empty: it may
+     */
+    static std::string FindVariation(const Cluster& cluster, const std::string& computeJitter);
+
+    /**
      * @param parts of the job
      * @param obstacle see FindObstacle()
      */

@@ -150,6 +150,11 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                       "ranks, hosts and links: what goes to another image arrives as from one",
                       replicas,
                       {"simulate", "derive"});
+    options.AddChoice("micro-batches",
+                      "simulate all, or derive those of the steady phase of a pipeline after two "
+                      "periods in which all ranks and links did the same",
+                      microBatches,
+                      {"simulate", "derive"});
     options.AddUnsigned("warmup",
                         "iterations before these, left out of means",
                         warmup,
@@ -216,6 +221,12 @@ TrainingRunOptions::Check() const
     if (replicas != "simulate" && replicas != "derive")
     {
         throw ConfigurationError("replicas", replicas, " (allowed: simulate, derive)");
+    }
+    if (microBatches != "simulate" && (microBatches != "derive" || repeat == "derive"))
+    {
+        throw ConfigurationError("micro batches",
+                                 microBatches,
+                                 " (allowed: simulate; derive with repeat simulate)");
     }
     if (gradientPriority != "none" && gradientPriority != "layer")
     {

@@ -77,6 +77,8 @@ struct TrainingRunOptions : RunFilesOptions
     std::string repeat{"simulate"};
     /// simulate, or derive: replicas that are images of others are not simulated, see FindImages().
     std::string replicas{"simulate"};
+    /// simulate, or derive: micro-batches that repeat themselves, see MicroBatchRepetition.
+    std::string microBatches{"simulate"};
     std::vector<std::string> notes; ///< what the reader of results should know; one line each
 
     /**

@@ -6,6 +6,8 @@
 
 #include "run/work-estimate.h"
 
+#include "run/replica-images.h"
+
 #include "ns3/in-network-system.h"
 #include "ns3/nic-algorithm.h"
 #include "ns3/rank-progress.h"
@@ -166,13 +168,18 @@ CheckJob(const TrainingRunOptions& options)
     const ParallelJobOptions model = options.GetModel();
     TrainingRunOptions workload = options;
     const bool derives = options.DerivesCollectives();
+    if (options.replicas == "derive")
+    {
+        const JobPlan plan = MakeJobPlan(workload);
+        workload.cluster.images = FindImages(workload, plan);
+    }
     if (!model.HasTransformer())
     {
-        return CheckJob(MakeJobPlan(workload), options.cluster, derives);
+        return CheckJob(MakeJobPlan(workload), workload.cluster, derives);
     }
     JobCheck check = CheckJob(model.MakePlan(options.cluster.ranks),
                               model.GetRates(options.gpu, options.computeScale),
-                              options.cluster,
+                              workload.cluster,
                               derives);
     check.expectedParameters = model.GetExpectedParameters();
     return check;

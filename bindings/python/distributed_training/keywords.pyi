@@ -292,6 +292,7 @@ class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Share
     last_layers: Union[Literal["auto"], int]
     lenient: bool
     micro_batch: int
+    micro_batches: Literal["simulate", "derive"]
     model: Union[Literal["none", "deepseek-v3", "gpt3-13b", "gpt3-175b", "gpt3-6.7b", "llama3-405b", "llama3-70b", "llama3-8b", "megatron-1.7b", "megatron-1008b", "megatron-145.6b", "megatron-18.4b", "megatron-3.6b", "megatron-310.1b", "megatron-39.1b", "megatron-529.6b", "megatron-7.5b", "megatron-76.1b", "mixtral-8x7b", "mt-nlg-530b", "alexnet", "bert-large", "dlrm", "dlrm-hybrid-parallel", "file", "mlp-hybrid-parallel", "mlp-model-parallel", "resnet50", "vgg16"], _Path]
     moe_fp8_dispatch: bool
     moe_router_group_topk: Union[Literal["auto"], int]
