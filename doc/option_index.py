@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Sphinx: options in the tables of this manual are in the general index, and :option: leads to them.
+"""Sphinx: options in the tables of this manual are in the general index, and leave links wherever they are named.
 
 A table of options has the name options-PROGRAM, with more after it, and an option in the first column of each
 row. Attributes of ns-3 in the first column of any table are in the index, too, and so are keys and names of
 alternatives in tables whose first heading says what they are. Options that programs share belong to each of them.
+``--option=VALUE`` in a text leads to its row: that of the page's program, of all programs, or the only one.
 """
 
 import re
@@ -12,6 +13,8 @@ from pathlib import Path
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.nodes import make_refnode
 
 LISTS = Path(__file__).parents[1].joinpath("CMakeLists.txt").read_text(encoding="ascii")
 PROGRAMS = re.search(r"^set\(example_names\n(.*?)^\)", LISTS, re.M | re.S).group(1).split()
@@ -71,6 +74,33 @@ class IndexOptions(SphinxTransform):
                     domain.add_program_option(name, option, self.env.docname, target)
 
 
+class LinkOptions(SphinxPostTransform):
+    """Makes a link of each option that a text names."""
+
+    default_priority = 5
+
+    def run(self, **_):
+        rows = self.env.get_domain("std").progoptions
+        page = self.env.docname.rpartition("/")[2]
+        for literal in list(self.document.findall(nodes.literal)):
+            option = re.match("--[a-z0-9-]+", literal.astext())
+            if option and not isinstance(literal.parent, (nodes.title, nodes.reference)):
+                self.link(literal, self.find_row(rows, page, option.group()))
+
+    @staticmethod
+    def find_row(rows, page, option):
+        """Return document and target of an option's row; None if it is unknown or ambiguous."""
+        places = {place for (_, name), place in rows.items() if name == option}
+        only = next(iter(places)) if len(places) == 1 else None
+        return rows.get((page, option)) or rows.get((None, option)) or only
+
+    def link(self, literal, place):
+        if place and not any(place[1] in child.get("ids", []) for child in literal.parent.parent):
+            link = make_refnode(self.app.builder, self.env.docname, *place, literal.deepcopy())
+            literal.replace_self(link)
+
+
 def setup(app):
     app.add_transform(IndexOptions)
+    app.add_post_transform(LinkOptions)
     return {"parallel_read_safe": True}
