@@ -6,8 +6,7 @@
 
 #include "run/job-advice.h"
 
-#include "options/parallel-command-line.h"
-
+#include "ns3/parallel-command-line.h"
 #include "ns3/training-gpu.h"
 #include "ns3/training-quantity.h"
 

@@ -12,6 +12,7 @@
 #include "pipeline/pipeline-timing.h"
 #include "run/checked-network.h"
 
+#include "ns3/parallel-command-line.h"
 #include "ns3/parallel-memory.h"
 #include "ns3/run-cost.h"
 #include "ns3/topology-builder.h"

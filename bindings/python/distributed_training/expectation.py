@@ -84,6 +84,10 @@ _REASONS = {
 }
 
 
+def _name(row: Any) -> str:
+    return f"{row.algorithm} {row.protocol}".removesuffix(" -")
+
+
 def _explain_knees(rows: pandas.DataFrame) -> list[str]:
     texts = []
     before: Any = None
@@ -92,10 +96,7 @@ def _explain_knees(rows: pandas.DataFrame) -> list[str]:
         if before and row.why != before.why:
             reasons.append(_REASONS[row.why])
         if before and (row.algorithm, row.protocol) != (before.algorithm, before.protocol):
-            reasons.append(
-                f"{row.algorithm} {row.protocol} after {before.algorithm} {before.protocol}: "
-                f"{row.choice}"
-            )
+            reasons.append(f"{_name(row)} after {_name(before)}: {row.choice}")
         before = row
         texts.append("; ".join(reasons) or "-")
     return texts
