@@ -64,17 +64,16 @@ TestTopologyFileRun()
     }
 }
 
-/** @return time of an all-reduce of 1 MiB, s */
+/** @return time of an all-reduce, s */
 double
-MeasureMebibyte(const ClusterOptions& options)
+MeasureMebibyte(const ClusterOptions& options, uint64_t bytes = 1 << 20)
 {
     double seconds = 0;
     {
         const Cluster cluster(options);
         GuardedRun run(cluster);
-        seconds =
-            MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, 1 << 20, false, 1)
-                .seconds;
+        seconds = MeasureCollective(cluster, run, CollectiveOperation::ALL_REDUCE, bytes, false, 1)
+                      .seconds;
     }
     Simulator::Destroy();
     return seconds;
@@ -117,6 +116,26 @@ TestHostLinks()
     NS_TEST_EXPECT_MSG_GT(MeasureMebibyte(options), 0, "at most 100 Tbit/s");
 }
 
+/** Lost frames on many paths cost any congestion control at most 1/0.6 of Ultra Ethernet's time. */
+void
+TestLosses(const std::string& algorithm)
+{
+    ClusterOptions options;
+    options.ranks = 16;
+    options.topology = "fat-tree:k=4";
+    options.algorithm = algorithm;
+    options.loss = 0.01;
+    options.transport = "uec";
+    const double most = MeasureMebibyte(options, 2 << 20) / 0.6;
+    options.transport = "rdma";
+    options.path = "adaptive";
+    for (const std::string& control : Split("none|dcqcn|swift|dctcp|hpcc|timely|window|power-tcp"))
+    {
+        options.congestionControl = control;
+        NS_TEST_EXPECT_MSG_LT(MeasureMebibyte(options, 2 << 20), most, control);
+    }
+}
+
 std::vector<Case>
 MakeCases()
 {
@@ -131,6 +150,10 @@ MakeCases()
         cases.push_back({"all-reduce on " + spec, [spec] { TestEveryTopology(spec, 16); }});
     }
     cases.push_back({"all-reduce on topologies from files", TestTopologyFileRun});
+    for (const std::string algorithm : {"ring", "double-binary-tree"})
+    {
+        cases.push_back({"losses of 1 %, " + algorithm, [algorithm] { TestLosses(algorithm); }});
+    }
     cases.push_back({"hosts with fast links to their routers", TestHostLinks});
     return cases;
 }
