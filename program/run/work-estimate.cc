@@ -251,7 +251,7 @@ WorkEstimate::WorkEstimate(const TrainingRunOptions& options, const Cluster& clu
                    std::to_string(options.warmup + options.iterations) +
                        " iterations (--check has more)")
 {
-    m_skips = m_skips || options.repeat == "derive";
+    m_skips = m_skips || options.repeat == "derive" || options.microBatches == "derive";
 }
 
 std::string
