@@ -140,8 +140,6 @@ class ProgramOptions : public TypedOptions
     /** @throw ConfigurationError if a file cannot be written or would destroy another one */
     void CheckOutputs() const;
 
-    void CheckEndings() const;
-
     /**
      * Parses the command line. `--help`, `--describe=json` and ns-3's `--Print...` print and end
      * the program with exit status 0. The last value of a repeated option counts, except for lists.
@@ -194,6 +192,9 @@ class ProgramOptions : public TypedOptions
      * @throw ConfigurationError if it is invalid
      */
     void Take(const std::string& argument, std::set<std::string>& begun);
+
+    /** @throw ConfigurationError for outputs that an option of AddEnding() does not write */
+    void CheckEndings() const;
 
     /** @return the options that were given, as a file that `--config` reads */
     std::string FormatGiven() const;
