@@ -141,22 +141,39 @@ TrainingJobHelper::GetReplays() const
     return m_replays;
 }
 
-/**
- * @param fabric the network
- * @param group ranks of a job
- * @param places host by rank; empty: ranks are hosts
- * @return links between their hosts and switches of a scale-up network
- */
-static std::vector<Ptr<FabricChannel>>
-GetScaleUpChannels(const Fabric& fabric,
-                   const std::vector<uint32_t>& group,
-                   const std::vector<uint32_t>& places)
+/** @return hosts of the ranks of a group */
+static std::set<uint32_t>
+GetHosts(const std::vector<uint32_t>& group, const std::vector<uint32_t>& places)
 {
     std::set<uint32_t> hosts;
     for (const uint32_t rank : group)
     {
         hosts.insert(places.empty() ? rank : places[rank]);
     }
+    return hosts;
+}
+
+/** @return data packets that hosts have sent to each other so far */
+static uint64_t
+CountPackets(const Cluster& cluster, const std::set<uint32_t>& hosts)
+{
+    uint64_t packets = 0;
+    for (const uint32_t host : hosts)
+    {
+        for (const HostConnection& connection : cluster.GetTransports().ListConnections(host))
+        {
+            const uint32_t peer = cluster.GetFabric().hostOfEndpoint.at(connection.remote);
+            const bool isInside = connection.counters && hosts.count(peer) > 0;
+            packets += isInside ? connection.counters->sentPackets : 0;
+        }
+    }
+    return packets;
+}
+
+/** @return links between hosts and switches of a scale-up network */
+static std::vector<Ptr<FabricChannel>>
+GetScaleUpChannels(const Fabric& fabric, const std::set<uint32_t>& hosts)
+{
     const TopologyGraph& topology = fabric.topology;
     std::vector<Ptr<FabricChannel>> channels;
     for (std::size_t link = 0; link < topology.links.size(); link++)
@@ -209,11 +226,13 @@ TrainingJobHelper::SetReplays(const Cluster& cluster,
             auto& replay = replays[group.front()];
             if (!replay)
             {
+                const std::set<uint32_t> hosts = GetHosts(group, places);
                 replay = std::make_shared<CollectiveReplay>(
                     static_cast<uint32_t>(group.size()),
                     privates.IsAlone(index)
                         ? cluster.GetFabric().channels
-                        : GetScaleUpChannels(cluster.GetFabric(), group, places));
+                        : GetScaleUpChannels(cluster.GetFabric(), hosts),
+                    [&cluster, hosts] { return CountPackets(cluster, hosts); });
                 m_replays.push_back(replay);
             }
             communicator->SetShortcut(replay);

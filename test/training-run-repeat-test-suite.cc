@@ -6,7 +6,9 @@
 
 #include "file-test-common.h"
 #include "graph-test-common.h"
+#include "record/network-figures.h"
 #include "record/path-figures.h"
+#include "record/uec-figures.h"
 
 #include "ns3/bucket-scheduler.h"
 #include "ns3/config.h"
@@ -106,6 +108,8 @@ Check(const std::string& what, const Change& change)
     compare(some.figures.Find<PathFigures>(), all.figures.Find<PathFigures>());
     compare(some.figures.Find<InNetworkFigures>(), all.figures.Find<InNetworkFigures>());
     compare(some.figures.Find<EnergyFigures>(), all.figures.Find<EnergyFigures>());
+    compare(some.figures.Find<NetworkFigures>(), all.figures.Find<NetworkFigures>());
+    compare(some.figures.Find<UecFigures>(), all.figures.Find<UecFigures>());
     NS_TEST_EXPECT_MSG_EQ(some.warnings, all.warnings, what << ", warnings");
 }
 

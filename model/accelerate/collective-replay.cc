@@ -16,10 +16,13 @@
 namespace ns3::training
 {
 
-CollectiveReplay::CollectiveReplay(uint32_t size, std::vector<Ptr<FabricChannel>> channels)
+CollectiveReplay::CollectiveReplay(uint32_t size,
+                                   std::vector<Ptr<FabricChannel>> channels,
+                                   std::function<uint64_t()> countPackets)
     : m_size(size),
       m_channels(std::move(channels)),
-      m_before(2 * m_channels.size())
+      m_before(2 * m_channels.size()),
+      m_countPackets(countPackets ? std::move(countPackets) : [] { return uint64_t{0}; })
 {
 }
 
@@ -45,6 +48,7 @@ CollectiveReplay::Measure()
             sender.transmittedFrames + sender.duplicatedFrames - sender.lostFrames;
         growth[i].receivedBytes = sender.transmittedBytes - sender.lostBytes;
     }
+    m_measured->packets = m_countPackets() - m_packetsBefore;
     m_measured = nullptr;
 }
 
@@ -62,6 +66,7 @@ CollectiveReplay::Arrive(uint32_t rank, uint64_t number, const Kind& kind, Membe
             m_before[i] = m_channels[i / 2]->GetPort(i % 2).GetCounters();
         }
         m_measured = known.isConfirmed ? nullptr : &known;
+        m_packetsBefore = m_measured ? m_countPackets() : 0;
         meeting.kind = kind;
         meeting.first = Simulator::Now();
         meeting.ends.resize(m_size);
@@ -99,6 +104,7 @@ CollectiveReplay::Derive(Meeting& meeting)
 {
     m_derived++;
     const Known& known = m_known[meeting.kind];
+    m_packets += known.packets;
     for (std::size_t i = 0; i < known.growth.size(); i++)
     {
         FabricPort& port = m_channels[i / 2]->GetPort(i % 2);

@@ -48,8 +48,11 @@ class CollectiveReplay : public CollectiveShortcut
     /**
      * @param size number of ranks of the group
      * @param channels links that only the group uses
+     * @param countPackets returns the packets that the group's senders have sent; null: unknown
      */
-    explicit CollectiveReplay(uint32_t size, std::vector<Ptr<FabricChannel>> channels = {});
+    explicit CollectiveReplay(uint32_t size,
+                              std::vector<Ptr<FabricChannel>> channels = {},
+                              std::function<uint64_t()> countPackets = nullptr);
 
     // CollectiveShortcut
     void Arrive(uint32_t rank, uint64_t number, const Kind& kind, Member member) override;
@@ -71,6 +74,12 @@ class CollectiveReplay : public CollectiveShortcut
     uint64_t GetPacketHops() const
     {
         return m_packetHops;
+    }
+
+    /** @return packets that senders would have sent in derived collectives */
+    uint64_t GetPackets() const
+    {
+        return m_packets;
     }
 
   private:
@@ -95,6 +104,7 @@ class CollectiveReplay : public CollectiveShortcut
         Time longest;                     // of the lengths
         bool isConfirmed{false};          // two in a row took the same times
         std::vector<PortCounters> growth; // of the ports of the links, in their order
+        uint64_t packets{0};              // that senders have sent
     };
 
     void Measure();
@@ -106,12 +116,15 @@ class CollectiveReplay : public CollectiveShortcut
     uint32_t m_size;
     std::vector<Ptr<FabricChannel>> m_channels; // that only the group uses
     std::vector<PortCounters> m_before;         // of their ports, at the start of m_measured
+    std::function<uint64_t()> m_countPackets;
+    uint64_t m_packetsBefore{0};                // at the start of m_measured
     Known* m_measured{nullptr};                 // what is simulated; null: nothing
     std::map<uint64_t, Meeting> m_meetings;     // by number
     std::map<Kind, Known> m_known;
     uint64_t m_simulated{0};
     uint64_t m_derived{0};
     uint64_t m_packetHops{0}; // of the derived collectives
+    uint64_t m_packets{0};    // likewise
 };
 
 } // namespace ns3::training

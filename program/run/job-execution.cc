@@ -316,13 +316,16 @@ JobExecution::FinishFiles()
         request.portSeconds.push_back(m_portsAfter[port] - m_portsBefore[port]);
     }
     m_figures.AddAll(request);
-    if (m_microBatches)
+    uint64_t packets = m_repetition ? m_repetition->GetPackets() : 0;
+    packets += m_microBatches ? m_microBatches->GetPackets() : 0;
+    for (const auto& replay : m_prepared.replays)
     {
-        m_figures.Find<NetworkFigures>()->sentPackets += m_microBatches->GetPackets();
-        if (auto* uec = m_figures.Find<UecFigures>())
-        {
-            uec->sentPackets += m_microBatches->GetPackets();
-        }
+        packets += m_cluster.GetOptions().images.GetCount() * replay->GetPackets();
+    }
+    m_figures.Find<NetworkFigures>()->sentPackets += packets;
+    if (auto* uec = m_figures.Find<UecFigures>())
+    {
+        uec->sentPackets += packets;
     }
     m_files.Finish(derived, &m_figures);
     if (m_files.GetStore())

@@ -8,6 +8,7 @@
 
 #include "core/event-kinds.h"
 #include "job/rank-execution.h"
+#include "record/network-figures.h"
 
 #include "ns3/in-network-system.h"
 #include "ns3/log.h"
@@ -281,10 +282,14 @@ JobRepetition::Take()
         m_before = now;
     }
     uint64_t collectives = 0;
+    uint64_t packets = CountNetwork(m_parts.cluster).sentPackets;
+    const uint64_t images = m_parts.cluster.GetOptions().images.GetCount();
     for (const auto& replay : m_parts.replays)
     {
         collectives += replay->GetSimulated() + replay->GetDerived();
+        packets += images * replay->GetPackets();
     }
+    iteration.packets = packets - std::exchange(m_packetsBefore, packets);
     iteration.collectives = collectives - std::exchange(m_collectivesBefore, collectives);
     return iteration;
 }
@@ -363,6 +368,7 @@ JobRepetition::Repeat(uint32_t count, uint32_t period)
         const Iteration& like = m_last[m_last.size() - period + i % period];
         m_network->Repeat(like.network);
         m_collectives += like.collectives;
+        m_packets += like.packets;
         m_inNetwork.sent += like.inNetwork.sent;
         m_inNetwork.received += like.inNetwork.received;
         m_inNetwork.duplicates += like.inNetwork.duplicates;

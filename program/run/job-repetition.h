@@ -109,6 +109,12 @@ class JobRepetition
         return m_packetHops;
     }
 
+    /** @return packets that senders would have sent in the derived iterations */
+    uint64_t GetPackets() const
+    {
+        return m_packets;
+    }
+
     /** @return collectives that replays would have counted in the derived iterations */
     uint64_t GetCollectives() const
     {
@@ -127,6 +133,7 @@ class JobRepetition
         NetworkRepetition::Span network; // with the state of ranks
         InNetworkFigures inNetwork;      // what it has added
         uint64_t collectives{0};         // in it
+        uint64_t packets{0};             // sent in it, those of derived collectives included
         uint64_t tasks{0};               // hash of the tasks that have ended in it, and when
         bool isQuiet{false};             // at its end: nothing of the next one is on the network
         std::vector<PathStep> path;      // critical path
@@ -150,11 +157,13 @@ class JobRepetition
     Time m_start;                     // of the present iteration
     InNetworkFigures m_before;        // at its start
     uint64_t m_collectivesBefore{0};  // at its start
+    uint64_t m_packetsBefore{0};      // at its start
     uint64_t m_tasks{0};              // hash, so far
     std::vector<uint64_t> m_posted;   // by rank, messages at the end of its last iteration
     std::vector<bool> m_communicates; // by rank, whether it has since
     uint32_t m_derived{0};
     uint64_t m_packetHops{0};
+    uint64_t m_packets{0};
     uint64_t m_collectives{0};
     InNetworkFigures m_inNetwork;
 };

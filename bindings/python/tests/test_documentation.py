@@ -20,6 +20,7 @@ from distributed_training.program import get_program_class, get_program_names
 DOC = REPOSITORY / "doc"
 PAGES = [path.read_text(encoding="utf-8") for path in sorted(DOC.rglob("*.rst"))]
 WORKLOAD = Path(__file__).with_name("small-workload.csv")
+MODEL = REPOSITORY / "build-support/simulated-times/inputs/transformer.json"
 CLASSES = [
     "CodecEngine",
     "SwitchDevice",
@@ -96,6 +97,9 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     for option in ("--iterations=1", "--iterations=40", "--path=spray", "--replicas=derive"):
         arguments = [f"--workload={WORKLOAD}", "--repeat=derive", option]
         derived |= set(program_json("training-job", *arguments))
+    for options in (["--transport=uec", "--global-batch=40"], ["--global-batch=2"]):
+        pipeline = ["--pipeline=2", "--ranks=2", "--micro-batches=derive", "--iterations=1"]
+        derived |= set(program_json("training-job", f"--model={MODEL}", *pipeline, *options))
     assert set(read_names("json-repeat")) == derived - set(job_json)
     for iteration in job_json["iterations"]:
         assert list(iteration) == read_names("json-iterations")
