@@ -229,9 +229,8 @@ TrainingJobHelper::SetReplays(const Cluster& cluster,
                 const std::set<uint32_t> hosts = GetHosts(group, places);
                 replay = std::make_shared<CollectiveReplay>(
                     static_cast<uint32_t>(group.size()),
-                    privates.IsAlone(index)
-                        ? cluster.GetFabric().channels
-                        : GetScaleUpChannels(cluster.GetFabric(), hosts),
+                    privates.IsAlone(index) ? cluster.GetFabric().channels
+                                            : GetScaleUpChannels(cluster.GetFabric(), hosts),
                     [&cluster, hosts] { return CountPackets(cluster, hosts); });
                 m_replays.push_back(replay);
             }

@@ -117,9 +117,9 @@ class CollectiveReplay : public CollectiveShortcut
     std::vector<Ptr<FabricChannel>> m_channels; // that only the group uses
     std::vector<PortCounters> m_before;         // of their ports, at the start of m_measured
     std::function<uint64_t()> m_countPackets;
-    uint64_t m_packetsBefore{0};                // at the start of m_measured
-    Known* m_measured{nullptr};                 // what is simulated; null: nothing
-    std::map<uint64_t, Meeting> m_meetings;     // by number
+    uint64_t m_packetsBefore{0};            // at the start of m_measured
+    Known* m_measured{nullptr};             // what is simulated; null: nothing
+    std::map<uint64_t, Meeting> m_meetings; // by number
     std::map<Kind, Known> m_known;
     uint64_t m_simulated{0};
     uint64_t m_derived{0};
