@@ -173,7 +173,7 @@ ReadInputFile(const std::string& path)
 void
 CheckNesting(const std::string& text, const std::string& name)
 {
-    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    const std::size_t begin = text.find_first_of("<{["); // there may be a byte order mark before
     if (begin != std::string::npos && text[begin] == '<')
     {
         CheckXml(text, Depth(name));

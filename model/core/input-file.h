@@ -43,7 +43,7 @@ std::optional<std::string> ReadInputFile(const std::string& path);
  *
  * Refuses deeply nested JSON or XML, because parsers that call themselves would exhaust the stack.
  * Accepts malformed text, which the parser refuses.
- * @param text JSON or XML; XML begins with '<'
+ * @param text JSON or XML, whose first element begins with '<'
  * @param name the file, for the message
  * @throw ConfigurationError with the line if more than MAX_NESTING elements contain each other
  */

@@ -626,6 +626,8 @@ def test_nested_files(program, tmp_path, option, text):
     path = tmp_path / "deep"
     path.write_text("\n" + text, encoding="ascii")
     line = get_line(program(*BENCHMARK, f"--{option}{path}"), 2)
+    path.write_text("\n" + text, encoding="utf-8-sig")  # with a byte order mark
+    get_line(program(*BENCHMARK, f"--{option}{path}"), 2)
     if option == "schedule=" or text[0] == "{":
         assert f"{path}:2: nested too deeply (allowed: up to 64 levels)" in line
 
