@@ -15,10 +15,56 @@
 #include "ns3/nic-program.h"
 #include "ns3/topology-builder.h"
 
+#include <functional>
 #include <numeric>
+#include <utility>
 
 namespace ns3::training::tests::atp_test
 {
+
+/** Drops frames of its host. */
+class Culprit : public NicProgram
+{
+  public:
+    /** @param isLost whether a frame is lost that is sent, or received */
+    explicit Culprit(std::function<bool(const Frame& frame, bool isSent)> isLost)
+        : m_isLost(std::move(isLost))
+    {
+    }
+
+    Time GetSendLatency() const override
+    {
+        return Time(0);
+    }
+
+    Time GetReceiveLatency() const override
+    {
+        return Time(0);
+    }
+
+    bool OnSend(Frame& frame) override
+    {
+        return Decide(frame, true);
+    }
+
+    bool OnReceive(Frame& frame) override
+    {
+        return Decide(frame, false);
+    }
+
+  private:
+    bool Decide(Frame& frame, bool isSent) const
+    {
+        const bool isLost = m_isLost(frame, isSent);
+        if (isLost)
+        {
+            Frame::Free(&frame);
+        }
+        return !isLost;
+    }
+
+    std::function<bool(const Frame& frame, bool isSent)> m_isLost;
+};
 
 ClusterOptions
 MakeOptions(uint32_t ranks, const std::string& topology = "single-switch")
@@ -152,54 +198,6 @@ struct AtpEveryLossTest
         uint32_t count{0};             ///< frames counted so far
     };
 
-    /** Applies the plan at a host. */
-    class Culprit : public NicProgram
-    {
-      public:
-        explicit Culprit(Plan& plan)
-            : m_plan(plan)
-        {
-        }
-
-        Time GetSendLatency() const override
-        {
-            return Time(0);
-        }
-
-        Time GetReceiveLatency() const override
-        {
-            return Time(0);
-        }
-
-        bool OnSend(Frame& frame) override
-        {
-            const uint32_t number = m_plan.count++;
-            if (std::count(m_plan.doubled.begin(), m_plan.doubled.end(), number))
-            {
-                GetDevice().GetPort().Send(frame.Clone());
-            }
-            return Decide(frame, number);
-        }
-
-        bool OnReceive(Frame& frame) override
-        {
-            return Decide(frame, m_plan.count++);
-        }
-
-      private:
-        bool Decide(Frame& frame, uint32_t number) const
-        {
-            const bool isLost = std::count(m_plan.lost.begin(), m_plan.lost.end(), number) > 0;
-            if (isLost)
-            {
-                Frame::Free(&frame);
-            }
-            return !isLost;
-        }
-
-        Plan& m_plan;
-    };
-
     /** @return number of frames of all hosts */
     uint32_t Check(const std::string& topology, uint32_t packets, Plan plan)
     {
@@ -207,7 +205,15 @@ struct AtpEveryLossTest
         Trial trial(options, 62 * packets, true);
         for (const auto& device : trial.cluster->GetFabric().devices)
         {
-            device->SetProgram(CreateObject<Culprit>(plan));
+            device->SetProgram(CreateObject<Culprit>(
+                [&plan, &port = device->GetPort()](const Frame& frame, bool isSent) {
+                    const uint32_t number = plan.count++;
+                    if (isSent && std::count(plan.doubled.begin(), plan.doubled.end(), number))
+                    {
+                        port.Send(frame.Clone());
+                    }
+                    return std::count(plan.lost.begin(), plan.lost.end(), number) > 0;
+                }));
         }
         const auto list = [](const std::vector<uint32_t>& numbers) {
             std::string text;
@@ -265,49 +271,16 @@ struct AtpEveryLossTest
 /** A packet that is lost several times in a row costs round trips, not timeouts. */
 struct AtpRepeatedLossTest
 {
-    /** Drops a packet of its host. */
-    class Culprit : public NicProgram
-    {
-      public:
-        explicit Culprit(uint32_t losses)
-            : m_left(losses)
-        {
-        }
-
-        Time GetSendLatency() const override
-        {
-            return Time(0);
-        }
-
-        Time GetReceiveLatency() const override
-        {
-            return Time(0);
-        }
-
-        bool OnSend(Frame& frame) override
-        {
-            const bool isLost = m_left > 0 && frame.As<AtpHeader>().packet == 500;
-            if (isLost)
-            {
-                m_left--;
-                Frame::Free(&frame);
-            }
-            return !isLost;
-        }
-
-        bool OnReceive(Frame&) override
-        {
-            return true;
-        }
-
-      private:
-        uint32_t m_left; // transmissions to drop
-    };
-
     double GetMicroseconds(uint32_t losses, uint64_t& resent)
     {
         Trial trial(MakeOptions(3, "single-switch:hosts=4"), 62 * 2000, true, false);
-        trial.cluster->GetFabric().devices[1]->SetProgram(CreateObject<Culprit>(losses));
+        uint32_t left = losses; // transmissions to drop
+        trial.cluster->GetFabric().devices[1]->SetProgram(
+            CreateObject<Culprit>([&left](const Frame& frame, bool isSent) {
+                const bool isLost = isSent && left > 0 && frame.As<AtpHeader>().packet == 500;
+                left -= isLost ? 1 : 0;
+                return isLost;
+            }));
         NS_TEST_EXPECT_MSG_EQ(trial.Run(), "", losses << " losses");
         resent = trial.CountResent();
         return 1e6 * trial.GetSeconds();
