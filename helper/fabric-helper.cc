@@ -159,10 +159,9 @@ FabricHelper::CheckSize(const TopologyGraph& topology)
     }
     constexpr double BYTES_PER_ROUTE = 2; // of a switch to a host
     constexpr double BYTES_PER_HOST = 8192;
-    constexpr double BYTES_PER_LINK = 4096;
     const auto hosts = static_cast<double>(topology.hosts);
     CheckMemory(BYTES_PER_ROUTE * hosts * topology.switches + BYTES_PER_HOST * hosts +
-                    BYTES_PER_LINK * static_cast<double>(topology.links.size()),
+                    TopologyGraph::BYTES_PER_LINK * static_cast<double>(topology.links.size()),
                 "topology '" + topology.name + "' of " + std::to_string(topology.hosts) +
                     " hosts and " + std::to_string(topology.switches) + " switches");
 }

@@ -20,7 +20,6 @@ namespace ns3::training
 void
 TopologyGraph::CheckLinks(double count, const std::string& what)
 {
-    constexpr double BYTES_PER_LINK = 4096; // with its ports and queues
     CheckMemory(count * BYTES_PER_LINK, what);
 }
 

@@ -63,6 +63,8 @@ struct TopologyShape
  */
 struct TopologyGraph
 {
+    /// Memory of a link in a simulation, with its ports and queues, bytes.
+    static constexpr double BYTES_PER_LINK = 4096;
     /// Dimension of a link outside any grid dimension.
     static constexpr uint8_t NO_DIMENSION = 255;
     /// Server of a host without a scale-up network.
