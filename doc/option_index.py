@@ -81,18 +81,17 @@ class LinkOptions(SphinxPostTransform):
 
     def run(self, **_):
         rows = self.env.get_domain("std").progoptions
+        places = {}
+        for (_, name), place in rows.items():
+            places.setdefault(name, set()).add(place)
+        only = {name: place.pop() for name, place in places.items() if len(place) == 1}
         page = self.env.docname.rpartition("/")[2]
         for literal in list(self.document.findall(nodes.literal)):
             option = re.match("--[a-z0-9-]+", literal.astext())
             if option and not isinstance(literal.parent, (nodes.title, nodes.reference)):
-                self.link(literal, self.find_row(rows, page, option.group()))
-
-    @staticmethod
-    def find_row(rows, page, option):
-        """Return document and target of an option's row; None if it is unknown or ambiguous."""
-        places = {place for (_, name), place in rows.items() if name == option}
-        only = next(iter(places)) if len(places) == 1 else None
-        return rows.get((page, option)) or rows.get((None, option)) or only
+                name = option.group()
+                place = rows.get((page, name)) or rows.get((None, name)) or only.get(name)
+                self.link(literal, place)
 
     def link(self, literal, place):
         if place and not any(place[1] in child.get("ids", []) for child in literal.parent.parent):
