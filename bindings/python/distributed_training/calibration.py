@@ -16,6 +16,7 @@ from .machines import find_machine
 from .measured_files import Measured, read_measured
 from .near_names import did_you_mean
 from .sweeps import make_bar, run_each
+from .validation import summarize_errors
 
 if TYPE_CHECKING:
     import pandas
@@ -172,17 +173,14 @@ def summarize_calibration(rows: pandas.DataFrame) -> pandas.DataFrame:
     predicted = rows[rows["role"] == "predicted"]
     summaries = []
     for name, column in {"before": "before_us", "calibrated": "ours_us"}.items():
-        errors = (100 * (predicted[column] / predicted["measured_us"] - 1)).abs()
+        errors = 100 * (predicted[column] / predicted["measured_us"] - 1)
         summaries.append(
             {
                 "machine": name,
                 "rows": len(rows),
                 "calibration": int((rows["role"] == "calibration").sum()),
                 "not_run": int((rows["role"] == "not run").sum()),
-                "predicted": len(errors),
-                "median_percent": errors.median(),
-                "p90_percent": errors.quantile(0.9),
-                "worst_percent": errors.max(),
+                **summarize_errors(errors),
             }
         )
     return pandas.DataFrame(summaries)

@@ -100,6 +100,17 @@ def list_validations() -> list[str]:
     return [*sorted(path.stem for path in _MEASURED.glob("*.csv")), *PROGRAMS]
 
 
+def summarize_errors(errors: pandas.Series) -> dict[str, float]:
+    """Return how many errors there are, and of their sizes the median, 90th percentile and largest."""
+    sizes = errors.abs().dropna()
+    return {
+        "predicted": len(sizes),
+        "median_percent": sizes.median(),
+        "p90_percent": sizes.quantile(0.9),
+        "worst_percent": sizes.max(),
+    }
+
+
 def summarize_validation(frame: pandas.DataFrame) -> pandas.DataFrame:
     """Return a row for each table of validate(): how many rows, and the errors of predicted ones.
 
@@ -110,7 +121,6 @@ def summarize_validation(frame: pandas.DataFrame) -> pandas.DataFrame:
 
     summaries = []
     for name, rows in frame.groupby("table", sort=False):
-        errors = rows.loc[rows["role"] == "predicted", "error_percent"].abs().dropna()
         summaries.append(
             {
                 "table": name,
@@ -118,10 +128,7 @@ def summarize_validation(frame: pandas.DataFrame) -> pandas.DataFrame:
                 "calibration": int(rows["role"].str.startswith("calibration").sum()),
                 "property": int((rows["role"] == "property").sum()),
                 "not_run": int(rows["ours"].isna().sum()),
-                "predicted": len(errors),
-                "median_percent": errors.median(),
-                "p90_percent": errors.quantile(0.9),
-                "worst_percent": errors.max(),
+                **summarize_errors(rows.loc[rows["role"] == "predicted", "error_percent"]),
             }
         )
     return pandas.DataFrame(summaries)
