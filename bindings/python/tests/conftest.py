@@ -4,6 +4,7 @@
 import importlib
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
@@ -36,6 +37,34 @@ def wait_for_cpu(process, cpu_s):
     """Wait until a process has computed for some seconds, or has ended."""
     while process.poll() is None and get_cpu_s(process) < cpu_s:
         time.sleep(0.01)
+
+
+def get_line(process, status):
+    """Return the one line that a failed program has written."""
+    assert process.returncode == status, process.stderr
+    assert process.stderr.count("\n") == 1 and process.stderr.endswith("\n"), process.stderr
+    return process.stderr[:-1]
+
+
+def ask(path, sql):
+    """Return the rows of a query to a results file."""
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(sql).fetchall()
+    finally:
+        connection.close()
+
+
+def start(build, name, *words, **more):
+    """Return a program that runs, with pipes for its output."""
+    return subprocess.Popen(
+        [build.get_program(name), *words],
+        env=build.get_environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **more,
+    )
 
 
 @pytest.fixture(scope="session")

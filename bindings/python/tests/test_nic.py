@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from conftest import get_line
+
 WORKLOAD = Path(__file__).with_name("small-workload.csv")
 BENCHMARK = ["collective-benchmark", "--ranks=4", "--warmup=0", "--payload=real"]
 JOB = ["training-job", f"--workload={WORKLOAD}", "--ranks=4", "--payload=real", "--warmup=0"]
@@ -20,12 +22,6 @@ def write_numbers(path, count, **others):
     for index, value in others.items():
         numbers[int(index[1:])] = value
     path.write_bytes(numbers.tobytes())
-
-
-def get_line(process, status):
-    assert process.returncode == status, process.stderr
-    assert process.stderr.count("\n") == 1 and process.stderr.endswith("\n"), process.stderr
-    return process.stderr[:-1]
 
 
 @pytest.mark.parametrize("nic", ["fp8", "block-float", "int8", "natural", "qsgd"])

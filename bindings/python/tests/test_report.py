@@ -15,7 +15,7 @@ import pytest
 
 import distributed_training as dt
 from browser import Page, find_browser
-from conftest import REPOSITORY
+from conftest import REPOSITORY, ask, get_line
 from distributed_training.__main__ import main
 from test_option_names import PROGRAMS
 from timeline import read_timeline
@@ -46,20 +46,6 @@ def read_page(path):
 
 def get_rows(run, name):
     return [dict(zip(run[name]["columns"], row)) for row in run[name]["rows"]]
-
-
-def ask(path, sql):
-    connection = sqlite3.connect(path)
-    try:
-        return connection.execute(sql).fetchall()
-    finally:
-        connection.close()
-
-
-def get_line(process, status):
-    assert process.returncode == status, process.stderr
-    (line,) = process.stderr.splitlines()
-    return line
 
 
 @pytest.fixture(scope="module")
