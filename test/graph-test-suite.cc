@@ -108,6 +108,51 @@ TestTaskRunner()
     NS_TEST_EXPECT_MSG_EQ(Run({}, {}), "end", "no tasks");
 }
 
+/** How soon a message may be sent: computations take 10 ns, of which 4 ns are left of the first. */
+void
+TestLeastTime()
+{
+    const auto find = [](std::vector<GraphTask> tasks, std::size_t window = 256) {
+        for (GraphTask& task : tasks)
+        {
+            task.length = NanoSeconds(10);
+        }
+        TaskRunner runner(std::make_unique<ListSource>(tasks),
+                          window,
+                          [](const GraphTask&, const TaskTrace::Pointer&) {});
+        runner.Run();
+        return runner.GetLeastTimeTo(
+            [](const GraphTask& task) { return task.kind == TaskKind::SEND; },
+            [](const GraphTask& task, bool isRunning) {
+                return task.kind != TaskKind::COMPUTE ? NanoSeconds(0)
+                       : isRunning                    ? NanoSeconds(4)
+                                                      : task.length;
+            });
+    };
+    auto send = Make(4, NO_STREAM, {3});
+    send.kind = TaskKind::SEND;
+    auto wait = Make(2, NO_STREAM);
+    wait.kind = TaskKind::RECEIVE;
+    const auto first = Make(1, 0);
+    NS_TEST_EXPECT_MSG_EQ(find({first, Make(3, 0), send}), NanoSeconds(14), "of one stream");
+    NS_TEST_EXPECT_MSG_EQ(find({first, wait, Make(3, 0, {2}), send}),
+                          NanoSeconds(14),
+                          "other waits take no time");
+    NS_TEST_EXPECT_MSG_EQ(find({first, Make(3, 1, {1}), send}), NanoSeconds(14), "of two streams");
+    NS_TEST_EXPECT_MSG_EQ(find({first, Make(3, 1), send}), NanoSeconds(4), "running in the other");
+    NS_TEST_EXPECT_MSG_EQ(find({first, Make(3, 0)}), Time::Max(), "there is no message");
+    auto early = send;
+    early.id = 2;
+    early.after = {1};
+    NS_TEST_EXPECT_MSG_EQ(find({first, early, Make(3, 0), send}), NanoSeconds(4), "the first one");
+    NS_TEST_EXPECT_MSG_EQ(find({first, Make(2, 0), Make(3, 0), send}, 1),
+                          NanoSeconds(4),
+                          "beyond the window: behind the start of its last computation");
+    auto running = send;
+    running.after = {};
+    NS_TEST_EXPECT_MSG_EQ(find({first, running}), Time(0), "is running");
+}
+
 constexpr auto DATA = static_cast<uint32_t>(Parallelism::DATA);
 constexpr auto PIPELINE = static_cast<uint32_t>(Parallelism::PIPELINE);
 
@@ -386,6 +431,7 @@ const Suite g_suite("graph",
                     Duration::QUICK,
                     {{"tasks start when their dependencies, streams and groups allow it",
                       TestTaskRunner},
+                     {"the earliest start of a message", TestLeastTime},
                      {"bubble, exposed communication and critical path by hand", TestIdleTimes},
                      {"meetings of two processes equal those of one", TestDividedMeetings},
                      {"a chain of a million tasks is released without recursion", TestLongTrace}});

@@ -137,6 +137,47 @@ TaskRunner::GetRunning() const
     return running;
 }
 
+Time
+TaskRunner::GetLeastTimeTo(const std::function<bool(const GraphTask&)>& counts,
+                           const std::function<Time(const GraphTask&, bool)>& least) const
+{
+    std::unordered_map<uint64_t, Time> ends;
+    std::map<uint16_t, Time> streams; // end of the last task so far
+    Time earliest = Time::Max();
+    Time beyond; // start of the last task of COMPUTE_STREAM
+    for (uint64_t id : ListOpen())
+    {
+        const Open& open = m_open.at(id);
+        const GraphTask& task = open.task;
+        Time start;
+        if (!open.isRunning)
+        {
+            start = task.stream == NO_STREAM ? Time(0) : streams[task.stream];
+            for (uint64_t earlier : task.after)
+            {
+                const auto end = ends.find(earlier);
+                start = end == ends.end() ? start : std::max(start, end->second);
+            }
+        }
+        earliest = counts(task) ? std::min(earliest, start) : earliest;
+        if (task.stream == COMPUTE_STREAM)
+        {
+            beyond = start;
+            if (start >= earliest)
+            {
+                break; // later ones wait for it
+            }
+        }
+        const Time end = start + least(task, open.isRunning);
+        ends.emplace(id, end);
+        if (task.stream != NO_STREAM)
+        {
+            streams[task.stream] = std::max(streams[task.stream], end);
+        }
+    }
+    return m_source ? std::min(earliest, beyond) : earliest;
+}
+
 void
 TaskRunner::Advance()
 {

@@ -103,6 +103,17 @@ class TaskRunner
     /** @param state receives the open tasks before GetNext(), counted backwards from there */
     void AddState(std::vector<uint64_t>& state) const;
 
+    /**
+     * Looks ahead: when may a task run at the earliest?
+     * @param counts whether a task is looked for. Each such task must wait for the one before it of
+     *        COMPUTE_STREAM
+     * @param least returns the time from now that a running task still takes, at least, or that a
+     *        later one takes from its start
+     * @return time from now, at least
+     */
+    Time GetLeastTimeTo(const std::function<bool(const GraphTask&)>& counts,
+                        const std::function<Time(const GraphTask&, bool isRunning)>& least) const;
+
     /** @return the tasks that have started and are not complete, in no order */
     std::vector<const GraphTask*> GetRunning() const;
 

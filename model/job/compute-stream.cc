@@ -93,6 +93,13 @@ ComputeStream::Stop()
 }
 
 Time
+ComputeStream::GetLeastTimeLeft() const
+{
+    const Time left = Simulator::GetDelayLeft(m_end);
+    return m_pace == 1 ? left : RoundToPicoseconds(left.GetSeconds() / m_pace);
+}
+
+Time
 ComputeStream::GetWait() const
 {
     return std::max(m_occupied - Simulator::Now(), Time(0));

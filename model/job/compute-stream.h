@@ -70,6 +70,9 @@ class ComputeStream
         return m_length;
     }
 
+    /** @return time until the computation under way ends, if nothing else delays it */
+    Time GetLeastTimeLeft() const;
+
     /** @return how long a computation would wait that starts now */
     Time GetWait() const;
 

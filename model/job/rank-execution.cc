@@ -181,6 +181,44 @@ RankExecution::Skip(const TaskShift& shift, const RankIteration& times)
     m_meter.Add(times);
 }
 
+Time
+RankExecution::GetLeastTimeTo(const std::function<bool(const GraphTask&)>& counts,
+                              const std::function<Time(const GraphTask&)>& least) const
+{
+    if (!m_running)
+    {
+        return m_finished ? Time::Max() : Time(0);
+    }
+    return m_runner->GetLeastTimeTo(counts, [&](const GraphTask& task, bool isRunning) {
+        switch (task.kind)
+        {
+        case TaskKind::COMPUTE:
+            if (isRunning && task.stream == COMPUTE_STREAM)
+            {
+                return m_stream.GetLeastTimeLeft();
+            }
+            [[fallthrough]];
+        case TaskKind::MEMORY:
+            return isRunning ? Simulator::GetDelayLeft(m_tasks.at(task.id).end)
+                   : task.kind == TaskKind::COMPUTE ? GetLength(task)
+                                                    : task.length;
+        case TaskKind::COLLECTIVE:
+            return isRunning ? least(task) : Time(0);
+        default:
+            return Time(0);
+        }
+    });
+}
+
+Time
+RankExecution::GetLeastTimeToCompute(const std::function<Time(const GraphTask&)>& least) const
+{
+    const auto counts = [](const GraphTask& task) {
+        return task.kind == TaskKind::COMPUTE && task.stream == COMPUTE_STREAM;
+    };
+    return m_stream.IsBusy() ? m_stream.GetLeastTimeLeft() : GetLeastTimeTo(counts, least);
+}
+
 bool
 RankExecution::IsCommunicating() const
 {
@@ -252,11 +290,17 @@ RankExecution::StartTask(const GraphTask& task, const TaskTrace::Pointer& cause)
     }
 }
 
+/** @return how long a computation takes in this iteration, without waits */
+Time
+RankExecution::GetLength(const GraphTask& task) const
+{
+    return m_pace == 1 ? task.length : RoundToPicoseconds(task.length.GetSeconds() * m_pace);
+}
+
 void
 RankExecution::StartCompute(const GraphTask& task)
 {
-    const Time length =
-        m_pace == 1 ? task.length : RoundToPicoseconds(task.length.GetSeconds() * m_pace);
+    const Time length = GetLength(task);
     if (task.stream != COMPUTE_STREAM)
     {
         if (length.IsZero())

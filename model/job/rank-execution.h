@@ -119,6 +119,26 @@ class RankExecution
      */
     void AddProgress(std::vector<uint64_t>& state) const;
 
+    /**
+     * @param counts whether a task is looked for, see TaskRunner::GetLeastTimeTo()
+     * @param least time that a collective under way still takes, at least
+     * @return time until such a task starts, at least
+     */
+    Time GetLeastTimeTo(const std::function<bool(const GraphTask&)>& counts,
+                        const std::function<Time(const GraphTask&)>& least) const;
+
+    /** @return whether a computation of its stream is under way */
+    bool IsStreamBusy() const
+    {
+        return m_stream.IsBusy();
+    }
+
+    /**
+     * @param least time that a collective under way still takes, at least
+     * @return time until its stream begins or ends a computation, at least
+     */
+    Time GetLeastTimeToCompute(const std::function<Time(const GraphTask&)>& least) const;
+
     /** @return the times of the iteration so far, without what is in progress */
     RankIteration Measure() const
     {
@@ -216,6 +236,7 @@ class RankExecution
 
     void AddStream(std::vector<uint64_t>& state) const;
     void StartTask(const GraphTask& task, const TaskTrace::Pointer& cause);
+    Time GetLength(const GraphTask& task) const;
     void StartCompute(const GraphTask& task);
     void EndCompute(uint64_t id);
     void UseGpu(const GraphTask& task, bool begins);
