@@ -9,6 +9,10 @@
 #include "ns3/collective-replay.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
+#include <memory>
+#include <utility>
+
 namespace ns3::training::tests::communicator_replay_test
 {
 
@@ -25,6 +29,65 @@ struct CollectiveReplayTest
         int64_t start1;
         int64_t length;
         uint64_t bytes{8};
+    };
+
+    using Spans = std::vector<std::pair<int64_t, int64_t>>; // from and to, ns
+
+    /** Other messages on the links, and computations of a rank. */
+    struct Others : public CollectiveReplay::Guard
+    {
+        /** @param messages with others on the links @param computations of a rank */
+        explicit Others(Spans messages, Spans computations = {})
+            : m_messages(std::move(messages)),
+              m_computations(std::move(computations))
+        {
+        }
+
+        bool IsIdle() const override
+        {
+            return !IsInside(m_messages);
+        }
+
+        Time GetIdleUntil(Time) override
+        {
+            Time until = Time::Max();
+            for (const auto& span : m_messages)
+            {
+                const Time start = NanoSeconds(span.first);
+                until = start > Simulator::Now() ? std::min(until, start) : until;
+            }
+            return until;
+        }
+
+        std::vector<bool> GetLoad() const override
+        {
+            return {IsInside(m_computations)};
+        }
+
+        Time GetLoadUntil(Time) override
+        {
+            Time until = Time::Max();
+            for (const auto& span : m_computations)
+            {
+                for (const Time& change : {NanoSeconds(span.first), NanoSeconds(span.second)})
+                {
+                    until = change > Simulator::Now() ? std::min(until, change) : until;
+                }
+            }
+            return until;
+        }
+
+      private:
+        static bool IsInside(const Spans& spans)
+        {
+            const int64_t now = Simulator::Now().GetNanoSeconds();
+            return std::any_of(spans.begin(), spans.end(), [now](const auto& span) {
+                return span.first <= now && now < span.second;
+            });
+        }
+
+        Spans m_messages;
+        Spans m_computations;
     };
 
     /** @param self this @param rank that starts @param number of the collective */
@@ -76,9 +139,9 @@ struct CollectiveReplayTest
     }
 
     /** @return what happens, in order */
-    std::string Run(const std::vector<Planned>& plan)
+    std::string Run(const std::vector<Planned>& plan, std::unique_ptr<Others> others = nullptr)
     {
-        CollectiveReplay replay(2);
+        CollectiveReplay replay(2, {}, nullptr, std::move(others));
         running = &replay;
         planned = plan;
         begun.assign(plan.size(), 0);
@@ -98,8 +161,8 @@ struct CollectiveReplayTest
         }
         Simulator::Run();
         Simulator::Destroy();
-        return log + std::to_string(replay.GetSimulated()) + "+" +
-               std::to_string(replay.GetDerived());
+        return log + std::to_string(replay.GetSums().simulated) + "+" +
+               std::to_string(replay.GetSums().derived);
     }
 
     void Run()
@@ -127,6 +190,40 @@ struct CollectiveReplayTest
         NS_TEST_EXPECT_MSG_EQ(Run({{0, 0, 1000, 8}, {2000, 2000, 1000, 16}, {4000, 4000, 1000, 8}}),
                               "0s 0@1000 1@1001 1s 0@3000 1@3001 2s 0@5000 1@5001 3+0",
                               "other sizes are other kinds");
+        const auto share = [this](const Spans& messages, const Spans& computations = {}) {
+            return Run({{0, 0, 1000}, {2000, 2000, 1000}, {4000, 4000, 1000}, {6000, 6005, 9}},
+                       std::make_unique<Others>(messages, computations));
+        };
+        const std::string two = "0s 0@1000 1@1001 1s 0@3000 1@3001 ";
+        NS_TEST_EXPECT_MSG_EQ(share({}), two + "0@5000 1@5001 0@7005 1@7006 2+2", "no others");
+        NS_TEST_EXPECT_MSG_EQ(share({{1100, 1900}, {3100, 3900}, {5001, 6000}}),
+                              two + "0@5000 1@5001 0@7005 1@7006 2+2",
+                              "others before and behind");
+        NS_TEST_EXPECT_MSG_EQ(share({{4500, 4600}}),
+                              two + "2s 0@5000 1@5001 0@7005 1@7006 3+1",
+                              "others begin during one");
+        NS_TEST_EXPECT_MSG_EQ(share({{3900, 4001}}),
+                              two + "2s 0@5000 1@5001 0@7005 1@7006 3+1",
+                              "others are there at its start");
+        NS_TEST_EXPECT_MSG_EQ(share({{6003, 6100}}),
+                              two + "0@5000 1@5001 3s 0@6014 1@6015 3+1",
+                              "others come before its last rank");
+        NS_TEST_EXPECT_MSG_EQ(share({{500, 600}}),
+                              two + "2s 0@5000 1@5001 0@7005 1@7006 3+1",
+                              "what shared its links is no measure");
+        NS_TEST_EXPECT_MSG_EQ(share({{3005, 3006}}),
+                              two + "2s 0@5000 1@5001 0@7005 1@7006 3+1",
+                              "nor what shared them with its last acknowledgements");
+        const std::string third = two + "2s 0@5000 1@5001 ";
+        NS_TEST_EXPECT_MSG_EQ(share({}, {{0, 1500}, {2000, 3500}, {4000, 5500}, {6000, 6100}}),
+                              two + "0@5000 1@5001 3s 0@6014 1@6015 3+1",
+                              "computations go on, the last one not for long enough");
+        NS_TEST_EXPECT_MSG_EQ(share({}, {{0, 1500}, {2000, 3500}}),
+                              third + "3s 0@6014 1@6015 4+0",
+                              "without computations others are a measure");
+        NS_TEST_EXPECT_MSG_EQ(share({}, {{500, 600}, {1500, 3500}}),
+                              third + "3s 0@6014 1@6015 4+0",
+                              "a load that changes is no measure");
     }
 
     CollectiveReplay* running{nullptr}; // of the run

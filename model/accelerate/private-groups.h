@@ -53,6 +53,16 @@ class PrivateGroups
 
     /**
      * @param groups index of groups
+     * @param rank a rank
+     * @return whether the group of the rank is in one server
+     */
+    bool IsInServer(uint32_t groups, uint32_t rank) const
+    {
+        return m_inside[groups][rank];
+    }
+
+    /**
+     * @param groups index of groups
      * @return whether they are the only group, of all ranks, of a job without other traffic
      */
     bool IsAlone(uint32_t groups) const

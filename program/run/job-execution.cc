@@ -238,11 +238,7 @@ JobExecution::GetSkippedHops() const
     const uint32_t images = m_cluster.GetOptions().images.GetCount();
     uint64_t hops = m_imageHops + (m_repetition ? m_repetition->GetPacketHops() / images : 0);
     hops += m_microBatches ? m_microBatches->GetPacketHops() : 0;
-    for (const auto& replay : m_prepared.replays)
-    {
-        hops += replay->GetPacketHops();
-    }
-    return hops;
+    return hops + CollectiveReplay::Add(m_prepared.replays).packetHops;
 }
 
 /** @return what was derived; none: all was to be simulated */
@@ -250,7 +246,8 @@ std::optional<RepetitionFigures>
 JobExecution::GetRepetition() const
 {
     const uint32_t images = m_cluster.GetOptions().images.GetCount();
-    if (!m_repetition && !m_microBatches && images == 1)
+    const bool derivesCollectives = m_prepared.options.collectives == "derive";
+    if (!m_repetition && !m_microBatches && !derivesCollectives && images == 1)
     {
         return std::nullopt;
     }
@@ -270,11 +267,9 @@ JobExecution::GetRepetition() const
     {
         m_microBatches->AddTo(figures);
     }
-    for (const auto& replay : m_prepared.replays)
-    {
-        figures.simulatedCollectives += replay->GetSimulated();
-        figures.derivedCollectives += replay->GetDerived();
-    }
+    const auto sums = CollectiveReplay::Add(m_prepared.replays);
+    figures.simulatedCollectives += sums.simulated;
+    figures.derivedCollectives += sums.derived;
     return figures;
 }
 
@@ -318,10 +313,8 @@ JobExecution::FinishFiles()
     m_figures.AddAll(request);
     uint64_t packets = m_repetition ? m_repetition->GetPackets() : 0;
     packets += m_microBatches ? m_microBatches->GetPackets() : 0;
-    for (const auto& replay : m_prepared.replays)
-    {
-        packets += m_cluster.GetOptions().images.GetCount() * replay->GetPackets();
-    }
+    packets += m_cluster.GetOptions().images.GetCount() *
+               CollectiveReplay::Add(m_prepared.replays).packets;
     m_figures.Find<NetworkFigures>()->sentPackets += packets;
     if (auto* uec = m_figures.Find<UecFigures>())
     {

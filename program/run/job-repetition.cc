@@ -281,14 +281,10 @@ JobRepetition::Take()
         iteration.inNetwork.duplicates -= m_before.duplicates;
         m_before = now;
     }
-    uint64_t collectives = 0;
-    uint64_t packets = CountNetwork(m_parts.cluster).sentPackets;
-    const uint64_t images = m_parts.cluster.GetOptions().images.GetCount();
-    for (const auto& replay : m_parts.replays)
-    {
-        collectives += replay->GetSimulated() + replay->GetDerived();
-        packets += images * replay->GetPackets();
-    }
+    const auto sums = CollectiveReplay::Add(m_parts.replays);
+    const uint64_t collectives = sums.simulated + sums.derived;
+    const uint64_t packets = CountNetwork(m_parts.cluster).sentPackets +
+                             m_parts.cluster.GetOptions().images.GetCount() * sums.packets;
     iteration.packets = packets - std::exchange(m_packetsBefore, packets);
     iteration.collectives = collectives - std::exchange(m_collectivesBefore, collectives);
     return iteration;
