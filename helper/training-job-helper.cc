@@ -10,6 +10,7 @@
 #include "collective/algorithm-dimensions.h"
 #include "core/random-streams.h"
 #include "job/rank-execution.h"
+#include "quiet-groups.h"
 
 #include "ns3/abort.h"
 #include "ns3/double.h"
@@ -135,6 +136,13 @@ TrainingJobHelper::SetDerives(bool derives, bool derivesWhole)
     m_derivesWhole = derivesWhole;
 }
 
+void
+TrainingJobHelper::SetDerivesQuiet(bool derives, bool isLoaded)
+{
+    m_derivesQuiet = derives;
+    m_isLoaded = isLoaded;
+}
+
 const std::vector<std::shared_ptr<CollectiveReplay>>&
 TrainingJobHelper::GetReplays() const
 {
@@ -187,13 +195,15 @@ GetScaleUpChannels(const Fabric& fabric, const std::set<uint32_t>& hosts)
     return channels;
 }
 
-void
+/** @return what watches the groups that share links; null: none is watched */
+std::shared_ptr<QuietGroups>
 TrainingJobHelper::SetReplays(const Cluster& cluster,
-                              const TaskGraph& graph,
+                              const std::shared_ptr<const TaskGraph>& tasks,
                               const std::vector<Handles>& byGroups,
                               const std::vector<uint32_t>& places) const
 {
     m_replays.clear();
+    const TaskGraph& graph = *tasks;
     std::vector<uint32_t> ranks(graph.GetRanks());
     std::iota(ranks.begin(), ranks.end(), 0);
     const auto servers = cluster.GetTopology().GetServers();
@@ -204,6 +214,11 @@ TrainingJobHelper::SetReplays(const Cluster& cluster,
         place.servers.push_back(servers[places.empty() ? rank : places[rank]]);
     }
     const PrivateGroups privates(std::move(place), graph, ranks);
+    const bool isKnown = m_derivesQuiet && places.empty() && !varies &&
+                         cluster.GetOptions().transport == "rdma" &&
+                         cluster.GetInNetworkCommunicators().empty();
+    const auto quiet =
+        isKnown ? std::make_shared<QuietGroups>(cluster, tasks, m_isLoaded) : nullptr;
     for (uint32_t index = 0; index < byGroups.size(); index++)
     {
         std::map<uint32_t, std::shared_ptr<CollectiveReplay>> replays; // by first rank of a group
@@ -211,8 +226,10 @@ TrainingJobHelper::SetReplays(const Cluster& cluster,
         {
             const auto communicator = DynamicCast<ScheduledCommunicator>(byGroups[index][rank]);
             const bool isPrivate =
-                privates.IsAlone(index) ? m_derivesWhole : privates.IsPrivate(index, rank);
-            if (!communicator || !isPrivate)
+                m_derives &&
+                (privates.IsAlone(index) ? m_derivesWhole : privates.IsPrivate(index, rank));
+            const bool isQuiet = quiet && !isPrivate && privates.IsInServer(index, rank);
+            if (!communicator || !(isPrivate || isQuiet))
             {
                 continue;
             }
@@ -226,17 +243,25 @@ TrainingJobHelper::SetReplays(const Cluster& cluster,
             auto& replay = replays[group.front()];
             if (!replay)
             {
+                auto guard = isQuiet ? quiet->MakeGuard(index, group) : nullptr;
+                if (isQuiet && !guard)
+                {
+                    continue;
+                }
                 const std::set<uint32_t> hosts = GetHosts(group, places);
                 replay = std::make_shared<CollectiveReplay>(
                     static_cast<uint32_t>(group.size()),
-                    privates.IsAlone(index) ? cluster.GetFabric().channels
-                                            : GetScaleUpChannels(cluster.GetFabric(), hosts),
-                    [&cluster, hosts] { return CountPackets(cluster, hosts); });
+                    isPrivate && privates.IsAlone(index)
+                        ? cluster.GetFabric().channels
+                        : GetScaleUpChannels(cluster.GetFabric(), hosts),
+                    [&cluster, hosts] { return CountPackets(cluster, hosts); },
+                    std::move(guard));
                 m_replays.push_back(replay);
             }
             communicator->SetShortcut(replay);
         }
     }
+    return quiet;
 }
 
 Ptr<TrainingApplication>
@@ -307,9 +332,10 @@ TrainingJobHelper::Install(const Cluster& cluster,
     {
         SetOrder(graph->GetGroups()[i], byGroups[i]);
     }
-    if (m_derives && Processes::GetCount() == 1)
+    std::shared_ptr<QuietGroups> quiet;
+    if ((m_derives || m_derivesQuiet) && Processes::GetCount() == 1)
     {
-        SetReplays(cluster, *graph, byGroups, places);
+        quiet = SetReplays(cluster, graph, byGroups, places);
     }
     std::vector<bool> isLocal; // empty: all are
     for (uint32_t rank = 0; Processes::GetCount() > 1 && rank < graph->GetRanks(); rank++)
@@ -339,6 +365,10 @@ TrainingJobHelper::Install(const Cluster& cluster,
             application->SetStorage(cluster.GetCommunicators().GetOfStorage(rank), ranks);
         }
         applications.Add(application);
+        if (quiet)
+        {
+            quiet->Add(*application);
+        }
     }
     applications.Add(InstallStorage(cluster, graph, storage, meetings));
     return applications;

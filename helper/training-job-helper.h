@@ -26,6 +26,8 @@
 namespace ns3::training
 {
 
+class QuietGroups;
+
 /**
  * @ingroup distributed-training-helper
  * Installs a TrainingApplication for every rank of a cluster.
@@ -53,6 +55,14 @@ class TrainingJobHelper
      *        ranks
      */
     void SetDerives(bool derives, bool derivesWhole = true);
+
+    /**
+     * @param derives whether collectives of groups in a server are derived that share links with
+     *        other traffic of the job, while it is quiet, see QuietGroups
+     * @param isLoaded whether computations of a rank make its collectives slower, as the attribute
+     *        OverlapCopies tells
+     */
+    void SetDerivesQuiet(bool derives, bool isLoaded);
 
     /**
      * Makes the communicators of all ranks of a job at places from those for collectives on hosts,
@@ -95,10 +105,10 @@ class TrainingJobHelper
                          const std::string& algorithm,
                          const std::set<CollectiveOperation>& operations,
                          const std::vector<uint32_t>& places);
-    void SetReplays(const Cluster& cluster,
-                    const TaskGraph& graph,
-                    const std::vector<Handles>& byGroups,
-                    const std::vector<uint32_t>& places) const;
+    std::shared_ptr<QuietGroups> SetReplays(const Cluster& cluster,
+                                            const std::shared_ptr<const TaskGraph>& graph,
+                                            const std::vector<Handles>& byGroups,
+                                            const std::vector<uint32_t>& places) const;
     Ptr<TrainingApplication> Make(const Cluster& cluster, uint32_t place, uint32_t rank) const;
     ApplicationContainer InstallStorage(const Cluster& cluster,
                                         const std::shared_ptr<const TaskGraph>& graph,
@@ -109,6 +119,8 @@ class TrainingJobHelper
     std::map<uint32_t, double> m_slowdowns; // by rank
     bool m_derives{false};
     bool m_derivesWhole{true};
+    bool m_derivesQuiet{false};
+    bool m_isLoaded{false};
     Offload m_offload; // or null
     mutable std::vector<std::shared_ptr<CollectiveReplay>> m_replays;
 };

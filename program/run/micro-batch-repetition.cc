@@ -271,7 +271,12 @@ MicroBatchRepetition::Take()
         span.times.back().Add(times, -1);
     }
     const NetworkFigures figures = CountNetwork(*m_prepared.cluster);
-    span.packets = figures.sentPackets - std::exchange(m_packetsBefore, figures.sentPackets);
+    const auto sums = CollectiveReplay::Add(m_prepared.replays);
+    const uint64_t packets =
+        figures.sentPackets + m_prepared.cluster->GetOptions().images.GetCount() * sums.packets;
+    span.packets = packets - std::exchange(m_packetsBefore, packets);
+    const uint64_t collectives = sums.simulated + sums.derived;
+    span.collectives = collectives - std::exchange(m_collectivesBefore, collectives);
     const uint64_t repeated = figures.repeatedPackets + figures.timeouts;
     span.repeated = repeated - std::exchange(m_repeatedBefore, repeated);
     return span;
@@ -329,6 +334,7 @@ MicroBatchRepetition::Derive(uint64_t spans)
     {
         length += span->length;
         m_packets += count * span->packets;
+        m_collectives += count * span->collectives;
         for (uint64_t i = 0; i < count; i++)
         {
             m_network.Repeat(span->network);
@@ -364,6 +370,7 @@ MicroBatchRepetition::AddTo(RepetitionFigures& figures) const
     figures.derivedMicroBatches = m_derived;
     figures.simulatedMicroBatches = m_iterations * m_microBatches - m_derived;
     figures.microBatchReason = m_reason;
+    figures.derivedCollectives += m_collectives;
 }
 
 } // namespace ns3::training

@@ -96,6 +96,7 @@ class MicroBatchRepetition
         NetworkRepetition::Span network;  // with the state of ranks at its end
         uint64_t tasks{0};                // hash of the tasks that have ended in it, and when
         uint64_t packets{0};              // of all ranks that senders have sent
+        uint64_t collectives{0};          // of groups whose collectives may be derived
         uint64_t repeated{0};             // of these, and timeouts
         std::vector<RankIteration> times; // by rank: what it has added
     };
@@ -119,6 +120,7 @@ class MicroBatchRepetition
     Time m_start;          // last border
     uint64_t m_tasks{0};   // hash, since then
     uint64_t m_packetsBefore{0};
+    uint64_t m_collectivesBefore{0};
     uint64_t m_repeatedBefore{0};
     std::deque<Span> m_last;
     uint64_t m_iterations{0};   // complete
@@ -126,6 +128,7 @@ class MicroBatchRepetition
     uint64_t m_derived{0};
     uint64_t m_packetHops{0};
     uint64_t m_packets{0};
+    uint64_t m_collectives{0};
 };
 
 } // namespace ns3::training

@@ -69,7 +69,11 @@ PreparedJob::Install()
 {
     TrainingJobHelper helper;
     obstacle = JobRepetition::FindObstacle(*cluster, options.computeJitter);
+    const OverlapCost overlap = options.GetOverlapCost();
     helper.SetDerives(options.DerivesCollectives(), !obstacle.empty());
+    helper.SetDerivesQuiet(options.collectives == "derive" && options.computeJitter == "none" &&
+                               !life,
+                           overlap.IsPaid());
     helper.SetAttribute("Iterations", UintegerValue(GetIterations()));
     helper.SetAttribute("RealPayload", BooleanValue(options.IsReal()));
     if (!plan.training)
@@ -77,7 +81,6 @@ PreparedJob::Install()
         helper.SetAttribute("Gradients", StringValue(options.gradients));
     }
     helper.SetAttribute("ComputeJitter", StringValue(options.computeJitter));
-    const OverlapCost overlap = options.GetOverlapCost();
     helper.SetAttribute("OverlapCompute", DoubleValue(overlap.compute));
     helper.SetAttribute("OverlapCopies", DoubleValue(overlap.copies));
     helper.SetSlowdowns(options.GetSlowdowns());

@@ -145,6 +145,12 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                       "that took the same time",
                       repeat,
                       {"simulate", "derive"});
+    options.AddChoice("collectives",
+                      "simulate all that --repeat=derive does not derive, or derive those of "
+                      "groups in a server after two that took the same time, while the other "
+                      "messages of the job leave their links alone",
+                      collectives,
+                      {"simulate", "derive"});
     options.AddChoice("replicas",
                       "simulate all, or derive those that are images of others under a shift of "
                       "ranks, hosts and links: what goes to another image arrives as from one",

@@ -75,6 +75,8 @@ struct TrainingRunOptions : RunFilesOptions
     /// simulate, or derive: iterations and collectives that repeat themselves are not simulated
     /// again, see JobRepetition and CollectiveReplay.
     std::string repeat{"simulate"};
+    /// simulate, or derive: also collectives that share links at times, see QuietGroups.
+    std::string collectives{"simulate"};
     /// simulate, or derive: replicas that are images of others are not simulated, see FindImages().
     std::string replicas{"simulate"};
     /// simulate, or derive: micro-batches that repeat themselves, see MicroBatchRepetition.

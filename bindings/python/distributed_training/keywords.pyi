@@ -269,6 +269,7 @@ class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Share
     checkpoint: Literal["none", "blocking", "asynchronous"]
     checkpoint_bytes: Union[Literal["auto"], _Bytes]
     checkpoint_every: int
+    collectives: Literal["simulate", "derive"]
     compute_jitter: Union[Literal["exponential", "lognormal", "none", "normal"], _Path]
     compute_scale: float
     context: int
