@@ -288,9 +288,13 @@ FaultPlan::FindTarget(Fault& fault) const
     fault.links = topology.FindLinks(fault.target);
     if (!node && fault.links.empty() && fault.target != "*")
     {
-        throw refuse("*, a node or a link such as host0, switch0, host0-switch0; hosts 0 to " +
-                     std::to_string(topology.hosts - 1) + ", " + std::to_string(topology.switches) +
-                     " switches from 0, links of topology '" + topology.name + "'");
+        const uint32_t planes = topology.shape.planes;
+        throw refuse(std::string("*, a node or a link such as host0, switch0, host0-switch0") +
+                     (planes > 1 ? ", plane0, host0-plane0, plane0.switch0" : "") +
+                     "; hosts 0 to " + std::to_string(topology.hosts - 1) + ", " +
+                     std::to_string(topology.switches) + " switches from 0" +
+                     (planes > 1 ? " in " + std::to_string(planes) + " planes" : "") +
+                     ", links of topology '" + topology.name + "'");
     }
     if (fault.restart && (!node || *node < topology.hosts))
     {
@@ -416,6 +420,10 @@ FaultPlan::SetReceiveRate(const Fault& changed)
 void
 FaultPlan::ScheduleRoutes()
 {
+    if (m_rerouteDelay == Time::Max())
+    {
+        return; // static routes
+    }
     if (m_rerouteDelay.IsZero() || Simulator::Now().IsZero())
     {
         m_fabric->UpdateRoutes();

@@ -320,7 +320,7 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
     check(tree,
           1,
           "hosts, switches, groupSize, sides, wraps, serverGroups, rails, fullMesh, bipartite, "
-          "ringAcrossGroups, links");
+          "ringAcrossGroups, planes, links");
     const json::ptree none;
     const auto getList = [&](const std::string& key) -> const json::ptree& {
         const json::ptree& list = tree.get_child(key, none);
@@ -389,6 +389,15 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
                         "number of switches",
                         std::to_string(switches),
                         "with bipartite an even number, with a group of hosts on each");
+    }
+    shape.planes =
+        location.GetNumber(1, "planes", tree.get<std::string>("planes", "1"), 1, MAX_ELEMENTS);
+    if (shape.planes > 1 && (switches == 0 || switches % shape.planes != 0))
+    {
+        location.Refuse(1,
+                        "planes",
+                        std::to_string(shape.planes),
+                        "a divisor of the " + std::to_string(switches) + " switches");
     }
     contents.isSwitch.resize(hosts, false);
     contents.isSwitch.resize(contents.nodes, true);
