@@ -42,14 +42,17 @@ class PlaneNetwork
     /**
      * @param isMrc whether the protocol is MRC with source routes
      * @param faults as for FaultPlan
+     * @param planes of the network
      */
-    explicit PlaneNetwork(bool isMrc, const std::vector<std::string>& faults = {})
+    explicit PlaneNetwork(bool isMrc,
+                          const std::vector<std::string>& faults = {},
+                          uint32_t planes = PLANES)
     {
-        const TopologyGraph graph =
-            BuildTopology("leaf-spine:leaves=2,spines=2,hosts-per-leaf=1,planes=4",
-                          2,
-                          DataRate(LINE),
-                          NanoSeconds(500));
+        const TopologyGraph graph = BuildTopology(
+            "leaf-spine:leaves=2,spines=2,hosts-per-leaf=1,planes=" + std::to_string(planes),
+            2,
+            DataRate(LINE),
+            NanoSeconds(500));
         const auto path = ShortestPaths(graph).GetLongestPath(2);
         roundTrip = 2 * path.delay + Seconds(8. * (MTU + 300) * path.secondsPerBit);
         UecHelper uec;
@@ -68,13 +71,17 @@ class PlaneNetwork
         for (uint32_t host = 0; host < 2; host++)
         {
             std::vector<UecPortPair> ports;
-            for (uint32_t plane = 0; plane < PLANES; plane++)
+            for (uint32_t plane = 0; plane < planes; plane++)
             {
                 ports.push_back(
                     {PeekPointer(nics[host][plane]), fabric.rails[1 - host][plane]->GetEndpoint()});
             }
-            connections.push_back(
-                nics[host][0]->CreateConnection(1, ports[0].remoteEndpoint, 1, ports));
+            const uint32_t remote = ports[0].remoteEndpoint;
+            if (planes == 1)
+            {
+                ports.clear();
+            }
+            connections.push_back(nics[host][0]->CreateConnection(1, remote, 1, ports));
             connections.back()->SetErrorHandler(
                 [this](const std::string& reason) { errors.push_back(reason); });
         }
@@ -202,6 +209,19 @@ TestFailure(const std::vector<std::string>& faults, double part, double most)
     }
 }
 
+/** In a network of one plane, too, a link that fails is left, and used again. */
+void
+TestOnePlane()
+{
+    PlaneNetwork network(true, {"switch0-switch2:down,from=1ms,until=3ms"}, 1);
+    network.Run(60); // 5 ms
+    NS_TEST_EXPECT_MSG_EQ_TOL(PLANES * network.GetPart(1600, 5000), 1, 0.03, "the other link");
+    NS_TEST_EXPECT_MSG_EQ(network.repeated.empty(), false, "packets are lost");
+    SwitchDevice& spine = *network.fabric.devicesOfSwitches[2];
+    const auto frames = spine.GetPort(1).GetCounters().transmittedFrames;
+    NS_TEST_EXPECT_MSG_GT(frames, 60 * 256 / 4, "it carries a part before and after");
+}
+
 /** Values take turns, are skipped, replaced, probed and brought back. */
 void
 TestMrcPaths()
@@ -325,6 +345,7 @@ const Suite g_suite("rdma-mrc",
                       [] { TestFailure({"plane1.switch1"}, 0.75, 30); }},
                      {"a link of a plane fails, others have room",
                       [] { TestFailure({"plane1.switch0-plane1.switch2"}, 1, 60); }},
+                     {"a link of a network of one plane fails", TestOnePlane},
                      {"paths", TestMrcPaths},
                      {"sizes on the wire", TestWireSizes},
                      {"refused settings", TestRefusal}});

@@ -17,6 +17,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ns3::training
 {
@@ -322,7 +323,9 @@ UecNic::AssignStreams(int64_t stream)
 void
 UecNic::OnLinkChange()
 {
-    for (const auto& [number, connection] : (m_main ? m_main : this)->m_connections.GetAll())
+    const auto& connections = (m_main ? m_main : this)->m_connections.GetAll();
+    const std::map<uint32_t, Ptr<UecConnection>> inOrder(connections.begin(), connections.end());
+    for (const auto& [number, connection] : inOrder)
     {
         connection->OnPortChange();
     }

@@ -428,6 +428,18 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
                                TopologyGraph::NO_DIMENSION));
         link.link.dateline = getFlag(value, line, "dateline");
         link.link.internal = getFlag(value, line, "internal");
+        const auto getPlane = [&](uint32_t node) { // of a host: that of the other end
+            const uint32_t count = switches / shape.planes;
+            return node < hosts ? shape.planes : (node - hosts) / count;
+        };
+        const uint32_t planes[2] = {getPlane(link.link.a), getPlane(link.link.b)};
+        if (shape.planes > 1 && planes[0] != planes[1] &&
+            std::max(planes[0], planes[1]) < shape.planes)
+        {
+            location.Refuse(line,
+                            "link between planes " + std::to_string(planes[0]) + " and " +
+                                std::to_string(planes[1]) + " (allowed: within one)");
+        }
         contents.links.push_back(link);
     }
     return contents;
