@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "mrc-paths.h"
+#include "rdma/mrc-paths.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 
 #include "uec-packet-maker.h"
 
-#include "mrc-paths.h"
+#include "rdma/mrc-paths.h"
 
 #include <algorithm>
 #include <limits>
