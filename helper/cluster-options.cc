@@ -103,6 +103,12 @@ ClusterOptions::Check() const
                                  " (allowed: " + FormatBytes(MIN_BUFFER) +
                                      " and more; 0: automatic)");
     }
+    if (portPairs == "spray" && GetTransport().sprays == TransportEntry::Sprays::NEVER)
+    {
+        throw ConfigurationError("port pairs",
+                                 portPairs,
+                                 " with transport " + transport + " (allowed: turns, stripe)");
+    }
     CheckStorage();
 }
 
@@ -220,6 +226,20 @@ ClusterOptions::GetRecovery() const
     return recovery != "auto"           ? recovery
            : GetPathChoice(path).sprays ? "out-of-order"
                                         : "go-back-n";
+}
+
+std::string
+ClusterOptions::GetPortPairs() const
+{
+    return portPairs != "auto"                                       ? portPairs
+           : GetTransport().sprays == TransportEntry::Sprays::ALWAYS ? "spray"
+                                                                     : "turns";
+}
+
+Time
+ClusterOptions::GetRerouteDelay() const
+{
+    return GetPathChoice(path).isStatic ? Time::Max() : rerouteDelay;
 }
 
 uint32_t

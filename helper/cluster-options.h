@@ -56,7 +56,7 @@ struct ClusterOptions
     RankImages images;                     ///< ranks that are not simulated; no option
     std::string steadyState{"skip"};       ///< skip, verify or simulate; see SteadyState
     std::string pcap;                      ///< prefix of capture files; empty: no capture
-    std::string portPairs{"turns"};        ///< use of port pairs: turns or stripe
+    std::string portPairs{"auto"};         ///< turns, stripe or spray; auto: see GetPortPairs()
     std::string transport{"rdma"};         ///< a TransportEntry
     uint64_t queuePairs{1};                ///< RDMA: queue pairs per port pair, 1 to 64
     bool split{false};                     ///< messages: split among queue pairs, or in turns
@@ -116,6 +116,15 @@ struct ClusterOptions
      *         frames of a flow over several paths
      */
     std::string GetRecovery() const;
+
+    /**
+     * @return how messages use several port pairs, with "auto" resolved: spray with transports that
+     *         are made for it, otherwise turns
+     */
+    std::string GetPortPairs() const;
+
+    /** @return from a link failure to new routes; Time::Max(): never, with paths that are static */
+    Time GetRerouteDelay() const;
 
     /** @return the MTU, with 0 resolved, bytes */
     uint32_t GetMtu() const;

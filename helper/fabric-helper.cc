@@ -157,10 +157,11 @@ FabricHelper::CheckSize(const TopologyGraph& topology)
             }
         }
     }
-    constexpr double BYTES_PER_ROUTE = 2; // of a switch to a host
+    constexpr double BYTES_PER_ROUTE = 2; // of a switch to the hosts at another one
     constexpr double BYTES_PER_HOST = 8192;
     const auto hosts = static_cast<double>(topology.hosts);
-    CheckMemory(BYTES_PER_ROUTE * hosts * topology.switches + BYTES_PER_HOST * hosts +
+    const auto switches = static_cast<double>(topology.switches);
+    CheckMemory(BYTES_PER_ROUTE * switches * switches + BYTES_PER_HOST * hosts +
                     TopologyGraph::BYTES_PER_LINK * static_cast<double>(topology.links.size()),
                 "topology '" + topology.name + "' of " + std::to_string(topology.hosts) +
                     " hosts and " + std::to_string(topology.switches) + " switches");

@@ -100,7 +100,7 @@ NicHelper::CheckCluster(const ClusterOptions& options) const
     }
     const uint32_t block = traits.elementwise ? FLOAT_BYTES : traits.block * FLOAT_BYTES;
     const bool isCut =
-        options.GetTransport().isStream || options.portPairs == "stripe" || options.split;
+        options.GetTransport().isStream || options.GetPortPairs() == "stripe" || options.split;
     if (!traits.elementwise && isCut)
     {
         Refuse("with blocks of " + std::to_string(block) +

@@ -173,7 +173,7 @@ Cluster::InstallFabric()
         m_notes.push_back(note);
     }
     m_nicHelper.Install(m_fabric, *m_topology);
-    m_faults.Apply(m_fabric, m_options.rerouteDelay);
+    m_faults.Apply(m_fabric, m_options.GetRerouteDelay());
     m_faults.CheckDuplication(m_longest.links);
     if (!m_options.pcap.empty())
     {

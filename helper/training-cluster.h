@@ -131,7 +131,7 @@ class Cluster
      */
     std::unique_ptr<LinkOutage> TakeDown(const std::vector<uint32_t>& links)
     {
-        return std::make_unique<LinkOutage>(m_fabric, links, m_options.rerouteDelay);
+        return std::make_unique<LinkOutage>(m_fabric, links, m_options.GetRerouteDelay());
     }
 
     /** @return its messages and connections */

@@ -60,6 +60,46 @@ Cross(const std::vector<std::string>& faults, uint64_t frames, uint8_t priority)
 }
 
 /**
+ * Link-level retry: all frames arrive, none overtakes another, and each loss costs a round trip of
+ * the link, the response and the frame, exactly.
+ */
+void
+TestRetry()
+{
+    constexpr uint64_t FRAMES = 5000;
+    constexpr int64_t COST = 2 * 1000000 + 300000 + 81600; // ps
+    const Crossing ideal = Cross({}, FRAMES, 0);
+    for (const auto& [fault, loss] :
+         {std::pair("host0-switch0:loss=0.1,retry=300ns", 0.1),
+          std::pair("host0-switch0:ber=1e-5,retry=300ns", -std::expm1(8000 * std::log1p(-1e-5)))})
+    {
+        const Crossing crossing = Cross({fault}, FRAMES, 0);
+        NS_TEST_ASSERT_MSG_EQ(crossing.arrivals.size(), FRAMES, fault << ": all arrive");
+        for (uint64_t i = 1; i < FRAMES; i++)
+        {
+            const int64_t gap = crossing.arrivals[i].time - crossing.arrivals[i - 1].time;
+            NS_TEST_ASSERT_MSG_EQ((gap >= 81600), true, fault << ": one behind the other");
+        }
+        const uint64_t lost = crossing.total.lostFrames;
+        // Geometric: p / (1 - p) losses a frame, five standard deviations.
+        const double mean = loss / (1 - loss);
+        NS_TEST_EXPECT_MSG_EQ_TOL(static_cast<double>(lost) / FRAMES,
+                                  mean,
+                                  5 * std::sqrt(mean / (1 - loss) / FRAMES),
+                                  fault << ": losses");
+        NS_TEST_EXPECT_MSG_EQ(crossing.arrivals.back().time - ideal.arrivals.back().time,
+                              COST * static_cast<int64_t>(lost),
+                              fault << ": time");
+        NS_TEST_EXPECT_MSG_EQ(crossing.total.transmittedFrames,
+                              crossing.total.receivedFrames + lost,
+                              fault << ": conservation");
+    }
+    const Crossing dead = Cross({"host0-switch0:loss=1,retry=0ns"}, 3, 0);
+    NS_TEST_EXPECT_MSG_EQ(dead.arrivals.size(), 0, "lost for good");
+    NS_TEST_EXPECT_MSG_EQ(dead.total.lostFrames, 3 * 17, "after 16 retries");
+}
+
+/**
  * Frequency of each type of fault against its closed form, within five standard deviations, and
  * conservation: sent + duplicated = received + lost.
  */
@@ -304,6 +344,7 @@ std::vector<Case>
 MakeCases()
 {
     std::vector<Case> cases;
+    cases.push_back({"link-level retry", TestRetry});
     cases.push_back(
         {"faults are as frequent as said, and no frame is unaccounted for", TestFaultFrequency});
     cases.push_back({"a link goes down and comes back", TestDeadLink});

@@ -164,6 +164,7 @@ TestFabricRefusal()
         {"leaf-spine:leaves=2,spines=0", 2, {"'spines=0' (allowed: ", "spines=1 to 1024"}},
         {"leaf-spine:leaves=2,hosts-per-leaf=3", 7, {"7 ranks", "allowed: 1 to 6"}},
         {"leaf-spine:leaves=99999999999999999999", 2, {"(allowed: "}},
+        {"leaf-spine:planes=33", 2, {"'planes=33' (allowed: ", "planes=1 to 32"}},
         {"leaf-spine:uplink=999kbps", 2, {"(allowed: ", "a rate from 1Mbps up to 100Tbps"}},
         {"leaf-spine:uplink=101Tbps", 2, {"(allowed: "}},
         {"hierarchical-torus:torus-delay=101s", 2, {"(allowed: ", "a time up to 100s"}},
@@ -337,6 +338,55 @@ TestFabricEcmpDraw()
     RngSeedManager::SetRun(run);
 }
 
+/** Planes share no switch; a host has a port in each; names say the plane. */
+void
+TestPlaneNames()
+{
+    const TopologyGraph graph =
+        BuildTopology("leaf-spine:leaves=2,spines=3,hosts-per-leaf=2,planes=3",
+                      4,
+                      DataRate("100Gbps"),
+                      NanoSeconds(100));
+    NS_TEST_EXPECT_MSG_EQ(graph.hosts, 4, "hosts");
+    NS_TEST_EXPECT_MSG_EQ(graph.switches, 15, "switches");
+    NS_TEST_EXPECT_MSG_EQ(graph.links.size(), 30, "links");
+    std::vector<uint32_t> ports(graph.hosts, 0);
+    for (const auto& link : graph.links)
+    {
+        NS_TEST_EXPECT_MSG_EQ(graph.GetPlane(link.b),
+                              (link.a < graph.hosts ? ports[link.a]++ : graph.GetPlane(link.a)),
+                              "port p of a host is in plane p, and no link joins planes");
+    }
+    for (uint32_t node = 0; node < graph.GetNodes(); node++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(graph.FindNode(graph.GetName(node)).value(), node, "its name");
+    }
+    NS_TEST_EXPECT_MSG_EQ(graph.GetName(4 + 5), "plane1.switch0", "in its plane");
+    NS_TEST_EXPECT_MSG_EQ(graph.FindNode("switch5").value(), 4 + 5, "of all planes");
+    const auto count = [&graph](const std::string& target) {
+        return graph.FindLinks(target).size();
+    };
+    NS_TEST_EXPECT_MSG_EQ(count("*"), 30, "all");
+    NS_TEST_EXPECT_MSG_EQ(count("plane2"), 10, "of a plane");
+    NS_TEST_EXPECT_MSG_EQ(count("host3"), 3, "of a host");
+    NS_TEST_EXPECT_MSG_EQ(count("host3-plane1"), 1, "of a port");
+    NS_TEST_EXPECT_MSG_EQ(count("plane1.switch0-plane1.switch2"), 1, "a link");
+    for (const std::string none : {"plane3",
+                                   "plane1.switch5",
+                                   "host3-plane3",
+                                   "plane1.",
+                                   "plane",
+                                   "plane1-plane1",
+                                   "plane0.switch0-plane1.switch2",
+                                   "*-*"})
+    {
+        NS_TEST_EXPECT_MSG_EQ(count(none), 0, none);
+    }
+    const TopologyGraph one = BuildTopology("leaf-spine", 4, DataRate("1Gbps"), Time(0));
+    NS_TEST_EXPECT_MSG_EQ(one.FindLinks("plane0").size(), 0, "a network without planes");
+    NS_TEST_EXPECT_MSG_EQ(one.GetName(4), "switch0", "its names are as before");
+}
+
 std::vector<Case>
 MakeCases()
 {
@@ -361,6 +411,7 @@ MakeCases()
     addFabricTopology("fat-tree:k=2", 2, {2, 5, 6, {{6, 1}}, 1});
     addFabricTopology("fat-tree", 16, {16, 20, 48, {{2, 1}, {4, 2}, {6, 12}}, 2});
     addFabricTopology("fat-tree:k=8", 16, {128, 80, 384, {{2, 3}, {4, 12}, {6, 112}}, 4});
+    cases.push_back({"planes", TestPlaneNames});
     cases.push_back({"rates of links between switches", TestFabricUplink});
     cases.push_back({"bad topologies are refused", TestFabricRefusal});
     return cases;

@@ -6,6 +6,7 @@
 
 #include "core/input-manifest.h"
 #include "file-test-common.h"
+#include "measure/queue-lengths.h"
 
 #include "ns3/config.h"
 #include "ns3/flow-file.h"
@@ -16,6 +17,9 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
 
 namespace ns3::training::tests::flow_test
 {
@@ -249,6 +253,97 @@ TestFlowConservation()
     Simulator::Destroy();
 }
 
+/** Random flows and incasts of one run have the loads that were asked for, and their shapes. */
+void
+TestIncasts()
+{
+    ClusterOptions options;
+    options.ranks = 16;
+    options.congestionControl = "none";
+    FlowSettings settings = MakeRandom("random");
+    settings.sizes = FlowSizes({{20000, 1}});
+    settings.load = 0.3;
+    settings.duration = MilliSeconds(2);
+    settings.incasts = {0.02, 10, 5000};
+    std::map<uint64_t, std::vector<FlowRow>> incasts;
+    uint64_t measured = 0;
+    {
+        const Cluster cluster(options);
+        FlowMeasurement measurement(cluster, settings);
+        measurement.SetHandler([&](const FlowRow& row) {
+            incasts[row.incast].push_back(row);
+            measured += row.isMeasured && row.incast == 0 ? 1 : 0;
+        });
+        measurement.Run();
+        // Poisson: four standard deviations of the number of flows, or of incasts.
+        const double bytes = 16 * 100e9 / 8 * settings.duration.GetSeconds();
+        NS_TEST_EXPECT_MSG_EQ_TOL(measurement.GetOfferedLoad(false),
+                                  0.3,
+                                  4 * 0.3 / std::sqrt(0.3 * bytes / 20000),
+                                  "load of random flows");
+        NS_TEST_EXPECT_MSG_EQ_TOL(measurement.GetOfferedLoad(true),
+                                  0.02,
+                                  4 * 0.02 / std::sqrt(0.02 * bytes / 50000),
+                                  "load of incasts");
+        NS_TEST_EXPECT_MSG_EQ(measurement.GetStatistics().GetFlows(), measured, "their own rows");
+        NS_TEST_EXPECT_MSG_EQ(measurement.GetMeasured(), measured, "random flows");
+        NS_TEST_EXPECT_MSG_GT(measurement.GetIncasts(), 100, "incasts");
+    }
+    Simulator::Destroy();
+    incasts.erase(0);
+    for (const auto& [number, flows] : incasts)
+    {
+        std::set<uint32_t> senders;
+        for (const FlowRow& row : flows)
+        {
+            senders.insert(row.source);
+            NS_TEST_EXPECT_MSG_EQ(row.bytes, 5000, "size");
+            NS_TEST_EXPECT_MSG_EQ(row.destination, flows[0].destination, "to one host");
+            NS_TEST_EXPECT_MSG_EQ(row.startS, flows[0].startS, "at once");
+        }
+        NS_TEST_EXPECT_MSG_EQ(senders.size(), flows.size(), "each by another host");
+        const bool isWhole = !flows[0].isMeasured || flows.size() == 10;
+        NS_TEST_EXPECT_MSG_EQ(isWhole, true, "all senders");
+    }
+    // The incasts change nothing in which random flows there are.
+    settings.incasts.load = 0;
+    NS_TEST_EXPECT_MSG_EQ(Measure(options, settings).all.flows, measured, "the same flows");
+    settings.incasts = {0.02, 16, 5000};
+    ExpectPart(GetRefusal([&] { Measure(options, settings); }),
+               "senders=16 among 16 hosts (allowed: 1 to 15)");
+    Simulator::Destroy();
+}
+
+/** The largest and the mean queue of a port, where they are known in closed form. */
+void
+TestQueueLengths()
+{
+    ClusterOptions options;
+    options.ranks = 3;
+    options.congestionControl = "none";
+    const Cluster cluster(options);
+    const QueueLengths queues(cluster.GetFabric());
+    const auto push = [&](uint32_t bytes, uint32_t source) {
+        Frame* frame = Frame::Allocate(FrameKind::ROCE_DATA);
+        frame->bytes = bytes;
+        frame->source = source;
+        frame->destination = 2;
+        frame->destinationQp = 9; // nobody's
+        cluster.GetFabric().devices[source]->GetPort().Send(frame);
+    };
+    // Two frames meet at the port to host 2: one waits while the other is sent.
+    constexpr uint32_t BYTES = 1230; // 100 ns with preamble and gap
+    push(BYTES, 0);
+    push(BYTES, 1);
+    Simulator::Stop(MicroSeconds(10));
+    Simulator::Run();
+    const std::string text = queues.ToJson().Write();
+    ExpectPart(text, "\"node\":\"switch0\",\"port\":2,\"peer\":\"host2\"");
+    ExpectPart(text, "\"peak_queue_bytes\":1230,\"mean_queue_bytes\":12.3}");
+    ExpectPart(text, "\"peak_queue_bytes\":0,\"mean_queue_bytes\":0}");
+    Simulator::Destroy();
+}
+
 void
 TestSharedLink()
 {
@@ -336,6 +431,8 @@ const Suite g_suite(
      {"a flow that is alone has a slowdown of 1 on every topology, whatever its size",
       TestLoneFlowSlowdown},
      {"flows are conserved, and the same over every transport", TestFlowConservation},
+     {"incasts beside random flows have their loads and shapes", TestIncasts},
+     {"queues of ports: the largest and the mean", TestQueueLengths},
      {"two flows to one host share its link: work is conserved, shares are equal", TestSharedLink},
      {"the priority of a listed flow is the class of its packets and answers", TestFlowPriority}},
     TestSuite::Type::SYSTEM);

@@ -204,10 +204,11 @@ Expect(const std::string& spec, uint32_t ranks, const std::string& part)
 void
 TestTopologyReport()
 {
-    for (const std::string& spec : Split("leaf-spine:uplink=40Gbps|torus:3x4x5|mesh:2x3|"
-                                         "dragonfly|bigraph:m=2,n=4|"
-                                         "rail-optimized:gpus=4,servers=2|"
-                                         "local-switch-torus:2x2"))
+    for (const std::string& spec :
+         Split("leaf-spine:uplink=40Gbps|leaf-spine:planes=3|torus:3x4x5|mesh:2x3|"
+               "dragonfly|bigraph:m=2,n=4|"
+               "rail-optimized:gpus=4,servers=2|"
+               "local-switch-torus:2x2"))
     {
         const auto graph = BuildTopology(spec, 1, DataRate("100Gbps"), NanoSeconds(300));
         const std::string path = WriteFile("topology", WriteTopology(graph));

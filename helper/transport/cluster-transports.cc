@@ -128,11 +128,16 @@ Ptr<MultiPortTransport>
 ClusterTransports::Make(uint32_t host, MessageUse use)
 {
     const auto transport = m_transport->Make({host, use, GetPortPairs(use), GetFirst(use)});
+    const std::string portPairs = m_options.GetPortPairs();
+    if (portPairs == "spray")
+    {
+        transport->SetAttribute("Spray", BooleanValue(true));
+    }
     if (use == MessageUse::BACKGROUND)
     {
-        return transport; // options of messages are those of the job
+        return transport; // other options of messages are those of the job
     }
-    if (m_options.portPairs == "stripe")
+    if (portPairs == "stripe")
     {
         transport->SetAttribute("Stripe", BooleanValue(true));
     }

@@ -47,7 +47,16 @@ struct TransportEntry
     bool countsPackets{
         false};           ///< HostTransport::ListConnections() counts packets sent and repeated
     bool isStream{false}; ///< segments do not end where messages end, so engines see parts of both
-    double hopsPerSecond{0}; ///< packet-hops simulated in a second; 0: by the number of ranks
+    /** Whether one connection sends the packets of a message by several ports. */
+    enum class Sprays
+    {
+        NEVER,
+        CAN,   ///< --port-pairs=spray
+        ALWAYS ///< unless the user says otherwise
+    };
+
+    Sprays sprays{Sprays::NEVER}; ///< @see Sprays
+    double hopsPerSecond{0};      ///< packet-hops simulated in a second; 0: by the number of ranks
     /// Full name of a congestion control; null: it is as given.
     std::string (*getControl)(const std::string&){nullptr};
 };

@@ -25,6 +25,9 @@ namespace
 constexpr double KMIN = 0.2;
 constexpr double KMAX = 0.8;
 
+/// Entropy values of a connection of MRC: "typically 128 to 256" (arXiv 2605.04333, section 2.1).
+constexpr uint64_t MRC_PATHS = 256;
+
 /** @return the value that an attribute of new objects has */
 template <class VALUE>
 VALUE
@@ -43,7 +46,26 @@ UecHelper::UecHelper()
 void
 UecHelper::SetCongestionControl(const std::string& congestionControl)
 {
-    Choose(congestionControl, "uec");
+    Choose(congestionControl, m_isMrc ? "mrc" : "uec");
+    if (m_isMrc && MakeControls().Create<UecCongestionControl>()->NeedsCredit())
+    {
+        throw ConfigurationError("congestion control",
+                                 congestionControl,
+                                 " (allowed with mrc: without credit of the receiver)");
+    }
+}
+
+void
+UecHelper::UseMrc(bool hasRoutes)
+{
+    m_isMrc = true;
+    m_hasRoutes = hasRoutes;
+}
+
+void
+UecHelper::SprayOverPorts()
+{
+    m_sprays = true;
 }
 
 void
@@ -85,7 +107,9 @@ UecHelper::SetSwitches(FabricHelper& fabric) const
     set("EcnPmax", DoubleValue(1));
     set("EcnKminPerGbps", DoubleValue(KMIN * queue));
     set("EcnKmaxPerGbps", DoubleValue(KMAX * queue));
-    set("EcnLastHop", BooleanValue(!MakeControls().Create<UecCongestionControl>()->NeedsCredit()));
+    // With MRC a mark tells of a busy path, and paths differ before the last hop only.
+    set("EcnLastHop",
+        BooleanValue(!m_isMrc && !MakeControls().Create<UecCongestionControl>()->NeedsCredit()));
 }
 
 std::vector<std::vector<Ptr<UecNic>>>
@@ -96,11 +120,25 @@ UecHelper::Install(const Fabric& fabric, uint32_t hosts) const
     nics.Set("Mtu", UintegerValue(m_mtu));
     nics.Set("BaseRoundTrip", TimeValue(m_roundTrip));
     nics.Set("Trimming", BooleanValue(IsTrimming()));
+    nics.Set("Mrc", BooleanValue(m_isMrc));
+    nics.Set("SourceRoutes", BooleanValue(m_hasRoutes));
+    if (m_isMrc && IsDefaultUnchanged(UecNic::GetTypeId(), "Paths"))
+    {
+        nics.Set("Paths", UintegerValue(MRC_PATHS));
+    }
     m_attributes.ApplyTo(nics);
     uint64_t number = 0;
-    return InstallNics(fabric, hosts, nics, [&number](UecNic& nic) {
+    const auto installed = InstallNics(fabric, hosts, nics, [&number](UecNic& nic) {
         nic.AssignStreams(GetRandomStream(RandomUse::UEC_NICS, number++));
     });
+    for (const auto& ofHost : installed)
+    {
+        for (std::size_t rail = 1; rail < ofHost.size() && m_sprays; rail++)
+        {
+            ofHost[rail]->SetMain(PeekPointer(ofHost.front()));
+        }
+    }
+    return installed;
 }
 
 } // namespace ns3::training

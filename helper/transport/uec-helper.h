@@ -37,6 +37,16 @@ class UecHelper : public NicInstaller<UecNic, UecCongestionControlEntry>
     void SetCongestionControl(const std::string& congestionControl);
 
     /**
+     * Chooses Multipath Reliable Connection as the protocol, in place of Ultra Ethernet. Call
+     * before SetCongestionControl().
+     * @param hasRoutes whether packets carry their route (SRv6)
+     */
+    void UseMrc(bool hasRoutes);
+
+    /** One NIC of each host has the connections of all, which spray over its ports. */
+    void SprayOverPorts();
+
+    /**
      * @param mtu payload of a full packet, bytes
      * @param roundTrip longest round trip on the idle network
      */
@@ -63,6 +73,9 @@ class UecHelper : public NicInstaller<UecNic, UecCongestionControlEntry>
     bool IsTrimming() const;
 
     uint32_t m_mtu{0};
+    bool m_isMrc{false};
+    bool m_hasRoutes{false};
+    bool m_sprays{false};
     Time m_roundTrip;
 };
 

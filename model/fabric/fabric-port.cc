@@ -242,7 +242,12 @@ FabricPort::ApplyImpairments(Frame* frame, int64_t now, int64_t arrival, std::si
 {
     for (std::size_t i = first; i < m_impairments.size(); i++)
     {
-        const LinkImpairment::Fate fate = m_impairments[i]->Decide(frame->bytes);
+        LinkImpairment::Fate fate = m_impairments[i]->Decide(frame->bytes);
+        for (uint32_t tries = 0; fate.retry >= 0 && tries < MAX_RETRIES; tries++)
+        {
+            arrival += Retry(*frame, fate.retry);
+            fate = m_impairments[i]->Decide(frame->bytes);
+        }
         const bool needsCredits =
             frame->kind != FrameKind::PAUSE && SendsWithCredits(frame->priority);
         if (fate.lost)
@@ -276,6 +281,19 @@ FabricPort::ApplyImpairments(Frame* frame, int64_t now, int64_t arrival, std::si
         arrival += fate.delay;
     }
     ScheduleArrival(frame, now, arrival);
+}
+
+int64_t
+FabricPort::Retry(const Frame& frame, int64_t response)
+{
+    // The peer takes no frame behind the lost one, so that all are sent again after its request.
+    const int64_t time = 2 * GetDelay().GetTimeStep() + response + GetLineTime(frame.bytes);
+    m_lineFree += time;
+    m_counters.transmittedFrames++;
+    m_counters.transmittedBytes += frame.bytes;
+    Use().totals.lostFrames++;
+    Use().totals.lostBytes += frame.bytes;
+    return time;
 }
 
 void

@@ -196,6 +196,11 @@ class alignas(64) FabricPort final : public PortLine
     void Transmit(Frame* frame, int64_t now);
     void OnTransmit(const Frame& frame);
     void ApplyImpairments(Frame* frame, int64_t now, int64_t arrival, std::size_t first);
+    int64_t Retry(const Frame& frame, int64_t response);
+
+    /// Times that a link with link-level retry sends a frame again.
+    static constexpr uint32_t MAX_RETRIES = 16;
+
     void ArriveSpecially(Frame* frame);
     void Take(Frame* frame);
     void OnPause(const Frame& frame);

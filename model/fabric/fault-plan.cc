@@ -147,6 +147,11 @@ FaultPlan::GetKeys()
                     "P/TIME with P 0 to 1",
                     "with probability P a frame is delayed by TIME, and others overtake it",
                     [](const std::string& text) { return ReadReordering(text).has_value(); }),
+        Key::Of("retry",
+                Key::Type::TIME,
+                "",
+                "the link sends lost frames again (link-level retry, LLR): time from the end of "
+                "such a frame to the request for it; with loss, burst-loss or ber"),
         Key::Of("down", Key::Type::BOOLEAN, "", "no frame gets through"),
         Key::Of("restart",
                 Key::Type::BOOLEAN,
@@ -206,6 +211,12 @@ FaultPlan::Add(const std::string& text, const std::string& where)
         link.reorder = reordering.probability;
         link.reorderDelay = reordering.delay;
         fault.impairs = true;
+    }
+    link.retries = values.Has("retry");
+    link.retryResponse = link.retries ? values.GetTime("retry") : Time(0);
+    if (link.retries && !values.Has("loss") && !values.Has("burst-loss") && !values.Has("ber"))
+    {
+        throw Refuse(fault, ": retry (allowed: with loss, burst-loss or ber)");
     }
     fault.restart = values.Has("restart") && values.GetBoolean("restart");
     fault.receiveRate = values.Has("receive-rate") ? values.GetRate("receive-rate") : DataRate(0);
@@ -288,9 +299,13 @@ FaultPlan::FindTarget(Fault& fault) const
     fault.links = topology.FindLinks(fault.target);
     if (!node && fault.links.empty() && fault.target != "*")
     {
-        throw refuse("*, a node or a link such as host0, switch0, host0-switch0; hosts 0 to " +
-                     std::to_string(topology.hosts - 1) + ", " + std::to_string(topology.switches) +
-                     " switches from 0, links of topology '" + topology.name + "'");
+        const uint32_t planes = topology.shape.planes;
+        throw refuse(std::string("*, a node or a link such as host0, switch0, host0-switch0") +
+                     (planes > 1 ? ", plane0, host0-plane0, plane0.switch0" : "") +
+                     "; hosts 0 to " + std::to_string(topology.hosts - 1) + ", " +
+                     std::to_string(topology.switches) + " switches from 0" +
+                     (planes > 1 ? " in " + std::to_string(planes) + " planes" : "") +
+                     ", links of topology '" + topology.name + "'");
     }
     if (fault.restart && (!node || *node < topology.hosts))
     {
@@ -416,6 +431,10 @@ FaultPlan::SetReceiveRate(const Fault& changed)
 void
 FaultPlan::ScheduleRoutes()
 {
+    if (m_rerouteDelay == Time::Max())
+    {
+        return; // static routes
+    }
     if (m_rerouteDelay.IsZero() || Simulator::Now().IsZero())
     {
         m_fabric->UpdateRoutes();

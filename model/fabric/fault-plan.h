@@ -56,7 +56,7 @@ class FaultPlan
      * recovers, neighboring switches reroute locally at once, and all routes are recomputed after a
      * delay.
      * @param fabric the fabric; it and this object must outlive the simulation
-     * @param rerouteDelay delay from a link change to the update of all routes
+     * @param rerouteDelay delay from a link change to the update of all routes; Time::Max(): never
      * @throw ConfigurationError if a target is not in the topology
      */
     void Apply(Fabric& fabric, Time rerouteDelay);

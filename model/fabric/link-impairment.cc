@@ -37,15 +37,17 @@ LinkImpairment::Decide(uint32_t bytes)
     }
     // log1p and expm1 keep small bit error rates that a power of 1 - p would lose to rounding.
     const double damage = -std::expm1(8.0 * bytes * std::log1p(-m_configuration.bitErrorRate));
+    Fate fate;
+    const int64_t retry =
+        m_configuration.retries ? m_configuration.retryResponse.GetTimeStep() : Fate::NEVER;
     if (Draw(m_configuration.loss) || (m_bad && Draw(m_configuration.lossInBad)))
     {
-        return {true, DropReason::LINK_LOSS};
+        return {true, DropReason::LINK_LOSS, false, 0, retry};
     }
     if (Draw(damage))
     {
-        return {true, DropReason::CORRUPTED};
+        return {true, DropReason::CORRUPTED, false, 0, retry};
     }
-    Fate fate;
     fate.duplicated = Draw(m_configuration.duplicate);
     fate.delay = Draw(m_configuration.reorder) ? m_configuration.reorderDelay.GetTimeStep() : 0;
     return fate;

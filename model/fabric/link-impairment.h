@@ -39,6 +39,8 @@ class LinkImpairment
         double reorder{0};      ///< probability of reordering: the frame is delayed and overtaken
         Time reorderDelay;      ///< extra delay of a reordered frame
         bool down{false};       ///< whether the link is down: every frame is lost
+        bool retries{false};    ///< whether the link sends lost frames again, see FabricPort
+        Time retryResponse;     ///< from the end of a lost frame to the request for it
     };
 
     /** The fate of a frame. */
@@ -48,6 +50,10 @@ class LinkImpairment
         DropReason reason{DropReason::LINK_LOSS}; ///< drop reason of a lost frame
         bool duplicated{false};                   ///< whether the frame arrives twice
         int64_t delay{0};                         ///< extra delay, ps
+        int64_t retry{NEVER};                     ///< lost: until the request for it, ps
+
+        /// Value of `retry`: the link does not send the frame again.
+        static constexpr int64_t NEVER = -1;
     };
 
     /**

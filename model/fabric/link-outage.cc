@@ -17,7 +17,8 @@ namespace ns3::training
 
 LinkOutage::LinkOutage(Fabric& fabric, const std::vector<uint32_t>& links, Time rerouteDelay)
     : m_fabric(fabric),
-      m_links(links)
+      m_links(links),
+      m_isStatic(rerouteDelay == Time::Max())
 {
     LinkImpairment::Configuration down;
     down.down = true;
@@ -31,7 +32,7 @@ LinkOutage::LinkOutage(Fabric& fabric, const std::vector<uint32_t>& links, Time 
     {
         m_fabric.UpdateRoutes();
     }
-    else
+    else if (!m_isStatic)
     {
         Simulator::Schedule(rerouteDelay, &Fabric::UpdateRoutes, &m_fabric);
     }
@@ -44,7 +45,10 @@ LinkOutage::End()
     {
         m_fabric.channels[m_links[i]]->RemoveImpairments(m_impairments[i]);
     }
-    m_fabric.UpdateRoutes();
+    if (!m_isStatic)
+    {
+        m_fabric.UpdateRoutes();
+    }
 }
 
 } // namespace ns3::training

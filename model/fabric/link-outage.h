@@ -31,7 +31,7 @@ class LinkOutage
      * Takes links down. A link may be down for several reasons at a time.
      * @param fabric that has the links; must outlive this object and the simulation
      * @param links indices of links of the topology
-     * @param rerouteDelay delay until the update of all routes
+     * @param rerouteDelay delay until the update of all routes; Time::Max(): never
      */
     LinkOutage(Fabric& fabric, const std::vector<uint32_t>& links, Time rerouteDelay);
     LinkOutage(const LinkOutage&) = delete;
@@ -43,6 +43,7 @@ class LinkOutage
   private:
     Fabric& m_fabric;
     std::vector<uint32_t> m_links;
+    bool m_isStatic;
     std::vector<FabricChannel::Impairments> m_impairments; // by link
 };
 

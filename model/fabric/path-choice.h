@@ -120,6 +120,15 @@ class PathContext
     }
 
     /**
+     * @param number any number, such as an entropy value
+     * @return its digit at this switch, see SetOrder()
+     */
+    uint32_t GetDigitOf(uint32_t number) const
+    {
+        return number / m_stride;
+    }
+
+    /**
      * @param source endpoint
      * @param destination endpoint
      * @return the port pinned for the pair by Pin(), or NONE
@@ -195,6 +204,12 @@ class PathChoice
         return 2;
     }
 
+    /** @return whether the switch takes another port if the link of the chosen one is down */
+    virtual bool AvoidsFailures() const
+    {
+        return true;
+    }
+
     /**
      * @return whether it is equivalent to PathContext::ChooseByHash(), which the switch then calls
      *         directly
@@ -221,6 +236,7 @@ struct PathChoiceEntry
     bool sprays{false};   ///< whether the frames of one flow are spread over all ports
     bool isPinned{false}; ///< whether it follows explicit paths, see PathContext::Pin()
     bool repeats{false};  ///< whether the frames of a flow take the same path whenever they come
+    bool isStatic{false}; ///< whether routes stay when a link goes down or returns
 };
 
 /**

@@ -38,6 +38,7 @@ PathChooser::SetPath(const std::string& path)
     m_choice = choice.entry->make(choice.values, m_context);
     m_isByHash = m_choice->IsByHash();
     m_minPorts = m_choice->GetMinPorts();
+    m_avoidsFailures = m_choice->AvoidsFailures();
     m_path = path;
 }
 
@@ -71,7 +72,8 @@ PathChooser::ChooseByAlgorithm(const Frame& frame, const ForwardingTable::Ports&
     const uint16_t choice = chooses     ? m_choice->Choose(frame, group)
                             : size == 0 ? PathContext::NONE
                                         : group[0];
-    return choice == PathContext::NONE ? PathContext::NONE : AvoidFailedPort(choice, frame, group);
+    return choice == PathContext::NONE || !m_avoidsFailures ? choice
+                                                            : AvoidFailedPort(choice, frame, group);
 }
 
 } // namespace ns3::training

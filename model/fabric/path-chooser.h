@@ -98,9 +98,10 @@ class PathChooser
 
     uint16_t ChooseByAlgorithm(const Frame& frame, const ForwardingTable::Ports& group);
 
-    bool m_isByHash{true};     // adjacent to the hash seed for cache locality
-    std::size_t m_minPorts{0}; // minimum group size of the choice
-    uint64_t m_choices{0};     // see GetChoices()
+    bool m_isByHash{true};       // adjacent to the hash seed for cache locality
+    bool m_avoidsFailures{true}; // see PathChoice::AvoidsFailures()
+    std::size_t m_minPorts{0};   // minimum group size of the choice
+    uint64_t m_choices{0};       // see GetChoices()
     PathContext m_context;
     std::unique_ptr<PathChoice> m_choice;
     std::string m_path;

@@ -18,7 +18,7 @@ namespace
 constexpr int64_t TIMEOUT_PARTS = 8;
 
 /// IRN uses the low timeout with at most this many packets in flight.
-constexpr uint64_t FEW_PACKETS = 3;
+constexpr uint64_t FEW_LATE_PACKETS = 3;
 
 } // namespace
 
@@ -80,7 +80,7 @@ RdmaRetransmissionTimer::HasShortTimeouts() const
 int64_t
 RdmaRetransmissionTimer::GetTimeout(const RdmaLossRecovery::Window& window) const
 {
-    if (HasShortTimeouts() && window.highestPsn - window.unackedPsn > FEW_PACKETS)
+    if (HasShortTimeouts() && window.highestPsn - window.unackedPsn > FEW_LATE_PACKETS)
     {
         return GetDoubled(m_port.GetSettings().timeoutHigh);
     }

@@ -41,14 +41,16 @@ UecConnection::UecConnection(UecPort& port,
                              uint32_t number,
                              const RdmaRemote& remote,
                              const UecCongestionControl::Path& path,
-                             Ptr<UecCongestionControl> congestionControl)
+                             Ptr<UecCongestionControl> congestionControl,
+                             const std::vector<UecPortPair>& ports)
     : m_congestionControl(congestionControl),
       m_sender(port,
                number,
                AddHash(remote, port.GetEndpoint(), number),
                Initialize(*congestionControl, path),
-               m_counters),
-      m_receiver(port, m_sender.GetRemote(), congestionControl->NeedsCredit(), m_counters)
+               m_counters,
+               ports),
+      m_receiver(port, m_sender.GetRemote(), congestionControl->NeedsCredit(), m_counters, ports)
 {
 }
 
@@ -101,6 +103,12 @@ UecConnection::Receive(Frame* frame)
         break;
     case UecType::CREDIT:
         m_sender.ReceiveCredit(*frame);
+        break;
+    case UecType::PROBE:
+        m_receiver.ReceiveProbe(*frame);
+        break;
+    case UecType::PORT_STATUS:
+        m_sender.ReceivePortStatus(*frame);
         break;
     }
     Frame::Free(frame);

@@ -38,12 +38,15 @@ class UecConnection : public SimpleRefCount<UecConnection>
      * @param remote the remote side; its flow hash is ignored
      * @param path to the remote side
      * @param congestionControl limits what it has in flight
+     * @param ports pairs of ports over which it sprays, the same and in the same order at both
+     *        sides; none: the port and the remote one
      */
     UecConnection(UecPort& port,
                   uint32_t number,
                   const RdmaRemote& remote,
                   const UecCongestionControl::Path& path,
-                  Ptr<UecCongestionControl> congestionControl);
+                  Ptr<UecCongestionControl> congestionControl,
+                  const std::vector<UecPortPair>& ports = {});
 
     /** @param handler called for each received message */
     void SetMessageHandler(MessageHandler handler);
@@ -58,6 +61,12 @@ class UecConnection : public SimpleRefCount<UecConnection>
 
     /** @param frame a frame for this connection; freed by it */
     void Receive(Frame* frame);
+
+    /** The link of a port of its host has gone up or down. */
+    void OnPortChange()
+    {
+        m_sender.OnPortChange();
+    }
 
     /**
      * Drops all that is posted, and sends and reports nothing from now on. Its counters stay. Call

@@ -17,6 +17,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ns3::training
 {
@@ -42,6 +43,8 @@ constexpr uint32_t NUMBER_BITS = 24;
 constexpr int64_t TIMEOUT_MARGIN = 15000000; // ps
 constexpr int64_t TIMEOUT_QUEUES = 6;
 constexpr int64_t DROPPING_QUEUE = 5;
+/// Interval of probes, in longest round trips.
+constexpr int64_t PROBE_ROUND_TRIPS = 10;
 
 } // namespace
 
@@ -111,6 +114,36 @@ UecNic::GetTypeId()
                           MakeDoubleAccessor(&UecNic::m_creditRate),
                           MakeDoubleChecker<double>(1e-6))
             .AddAttribute(
+                "Mrc",
+                "Whether the protocol is Multipath Reliable Connection: paths that lose a packet "
+                "are taken out until probes return",
+                BooleanValue(false),
+                MakeFieldAccessor<BooleanValue>(&UecNic::m_uec, &UecSettings::isMrc),
+                MakeBooleanChecker())
+            .AddAttribute("SourceRoutes",
+                          "MRC: whether packets carry their route, in an outer header (SRv6)",
+                          BooleanValue(false),
+                          MakeFieldAccessor<BooleanValue>(&UecNic::m_uec, &UecSettings::hasRoutes),
+                          MakeBooleanChecker())
+            .AddAttribute(
+                "BackupPaths",
+                "MRC: entropy values of a connection in each plane that replace lost ones",
+                UintegerValue(8),
+                MakeFieldAccessor<UintegerValue>(&UecNic::m_uec, &UecSettings::backupPaths),
+                MakeUintegerChecker<uint32_t>(0, UEC_MAX_PATHS))
+            .AddAttribute("ProbeInterval",
+                          "MRC: time between two probes of a path that was taken out, while there "
+                          "are packets to send; 0: 10 BaseRoundTrip",
+                          TimeValue(Time(0)),
+                          MakeFieldAccessor<TimeValue>(&UecNic::m_uec, &UecSettings::probeInterval),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "ProbeAnswers",
+                "MRC: probes in a row that are answered before a path is used again",
+                UintegerValue(3),
+                MakeFieldAccessor<UintegerValue>(&UecNic::m_uec, &UecSettings::probeAnswers),
+                MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute(
                 "DoorbellLatency",
                 "From the posting of a message until the NIC has its work request",
                 TimeValue(Time(0)),
@@ -166,6 +199,7 @@ UecNic::~UecNic() = default;
 void
 UecNic::DoDispose()
 {
+    m_main = nullptr;
     if (m_device)
     {
         m_device->SetProgramReceiver(UecHeader::PROTOCOL, 0, nullptr);
@@ -208,13 +242,18 @@ UecNic::Attach(Ptr<HostDevice> device)
         const int64_t queue = m_uec.isTrimming ? roundTrip : DROPPING_QUEUE * roundTrip;
         m_settings.timeout = TimeStep(TIMEOUT_MARGIN + TIMEOUT_QUEUES * queue);
     }
+    if (m_uec.probeInterval.IsZero())
+    {
+        m_uec.probeInterval = TimeStep(PROBE_ROUND_TRIPS * roundTrip);
+    }
+    m_device->AddLinkChangeCallback(MakeCallback(&UecNic::OnLinkChange, this));
     m_timers.Attach(m_settings.timeout);
     const auto rate = static_cast<double>(m_line->GetRate());
     m_credits.Attach(rate * m_creditRate);
     m_path.lineRate = rate;
     m_path.roundTrip = roundTrip;
     m_path.payload = m_settings.mtu;
-    m_path.packet = GetUecFrameBytes(m_settings.mtu, false);
+    m_path.packet = GetUecBytes(GetProtocol(), UecType::REQUEST) + m_settings.mtu;
     m_path.isTrimming = m_uec.isTrimming;
     const double product = rate / 8e12 * static_cast<double>(roundTrip);
     if (m_uec.ackBytes == 0)
@@ -225,21 +264,38 @@ UecNic::Attach(Ptr<HostDevice> device)
                                                1,
                                                m_uec.creditPackets);
     m_uec.creditLimit = std::max(static_cast<uint64_t>(CREDIT_PRODUCTS * product),
-                                 uint64_t{GetUecFrameBytes(m_settings.mtu, true)});
+                                 uint64_t{m_path.packet + UEC_REQUEST_STATE_BYTES});
 }
 
 Ptr<UecConnection>
-UecNic::CreateConnection(uint32_t number, uint32_t remoteEndpoint, uint32_t remoteNumber)
+UecNic::CreateConnection(uint32_t number,
+                         uint32_t remoteEndpoint,
+                         uint32_t remoteNumber,
+                         const std::vector<UecPortPair>& ports)
 {
     NS_LOG_FUNCTION(this << number << remoteEndpoint << remoteNumber);
     NS_ASSERT_MSG(number >> NUMBER_BITS == 0 && remoteNumber >> NUMBER_BITS == 0,
                   "24 bits on the wire");
-    Ptr<UecConnection> connection =
-        Create<UecConnection>(*this,
-                              number,
-                              RdmaRemote{remoteEndpoint, remoteNumber},
-                              m_path,
-                              m_congestionControl.Create<UecCongestionControl>());
+    NS_ASSERT_MSG(ports.size() <= MAX_PORTS, "a port status has a bit for each port");
+    UecCongestionControl::Path path = m_path;
+    for (std::size_t i = 0; i < ports.size(); i++)
+    {
+        const auto rate = static_cast<double>(ports[i].port->GetRate());
+        path.lineRate = i == 0 ? rate : path.lineRate + rate;
+    }
+    const auto congestionControl = m_congestionControl.Create<UecCongestionControl>();
+    if (!ports.empty() && congestionControl->NeedsCredit())
+    {
+        throw ConfigurationError("congestion control with credit of the receiver, sprayed over " +
+                                 std::to_string(ports.size()) +
+                                 " ports (allowed: nscc, as credit is that of one port)");
+    }
+    Ptr<UecConnection> connection = Create<UecConnection>(*this,
+                                                          number,
+                                                          RdmaRemote{remoteEndpoint, remoteNumber},
+                                                          path,
+                                                          congestionControl,
+                                                          ports);
     NS_ABORT_MSG_UNLESS(m_connections.Add(connection), "connection " << number << " exists");
     return connection;
 }
@@ -265,9 +321,25 @@ UecNic::AssignStreams(int64_t stream)
 }
 
 void
+UecNic::OnLinkChange()
+{
+    const auto& connections = (m_main ? m_main : this)->m_connections.GetAll();
+    const std::map<uint32_t, Ptr<UecConnection>> inOrder(connections.begin(), connections.end());
+    for (const auto& [number, connection] : inOrder)
+    {
+        connection->OnPortChange();
+    }
+}
+
+void
 UecNic::Receive(Frame* frame)
 {
     UecConnection* connection = m_connections.FindOrAccept(frame->destinationQp);
+    if (!connection && m_main)
+    {
+        m_main->Receive(frame);
+        return;
+    }
     if (!connection)
     {
         NS_LOG_WARN("endpoint " << m_endpoint << " has no connection " << frame->destinationQp);

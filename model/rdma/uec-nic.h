@@ -49,11 +49,23 @@ class UecNic : public Object, public UecPort
      * @param number of the new connection, unused on this NIC, below 2^24
      * @param remoteEndpoint endpoint of the remote side
      * @param remoteNumber number of the connection there
+     * @param ports pairs of ports over which it sprays; none: this port and the remote one
      * @return the connection
+     * @throw ConfigurationError if it sprays and needs credit, which is that of one receiving port
      */
     Ptr<UecConnection> CreateConnection(uint32_t number,
                                         uint32_t remoteEndpoint,
-                                        uint32_t remoteNumber);
+                                        uint32_t remoteNumber,
+                                        const std::vector<UecPortPair>& ports = {});
+
+    /** Maximum number of pairs of ports over which a connection sprays. */
+    static constexpr uint32_t MAX_PORTS = 32;
+
+    /** @param main NIC of the host that has the connections of several ports, also of this one */
+    void SetMain(UecNic* main)
+    {
+        m_main = main;
+    }
 
     /**
      * Closes connections, see UecConnection::Close(). Frames for them are dropped from now on.
@@ -88,8 +100,10 @@ class UecNic : public Object, public UecPort
   private:
     void DoDispose() override;
     void Receive(Frame* frame);
+    void OnLinkChange();
 
     Ptr<HostDevice> m_device;
+    UecNic* m_main{nullptr}; // null: itself
     RdmaConnectionTable<UecConnection> m_connections;
     ObjectFactory m_congestionControl;
     TypeId m_congestionControlType;

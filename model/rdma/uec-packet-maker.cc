@@ -6,9 +6,7 @@
 
 #include "uec-packet-maker.h"
 
-#include "roce-wire-format.h"
-
-#include "ns3/wire-bytes.h"
+#include "rdma/mrc-paths.h"
 
 #include <algorithm>
 #include <limits>
@@ -22,23 +20,137 @@ namespace
 /// Limit of packets from the first unacknowledged one on (reference simulator).
 constexpr uint64_t MAX_RANGE = 1 << 14;
 
+/** @return bits that tell planes apart */
+uint32_t
+GetPlaneBits(std::size_t planes)
+{
+    uint32_t bits = 0;
+    while (std::size_t{1} << bits < planes)
+    {
+        bits++;
+    }
+    return bits;
+}
+
+/** @return the paths of a connection in a plane */
+std::unique_ptr<UecPaths>
+MakePaths(const UecPort& port, const UecPlane& plane)
+{
+    const UecSettings& settings = port.GetUecSettings();
+    // The planes share the values of a connection.
+    const uint32_t bits = settings.pathBits - std::min(settings.pathBits, plane.bits);
+    if (settings.isMrc)
+    {
+        return std::make_unique<MrcPaths>(
+            MrcPaths::Settings{bits, settings.backupPaths, settings.probeAnswers},
+            port.GetRandom(),
+            plane);
+    }
+    return std::make_unique<UecPaths>(bits, port.GetRandom(), plane);
+}
+
 } // namespace
+
+UecLane::UecLane(UecPacketMaker& maker, const UecPortPair& ports, uint32_t plane)
+    : RdmaSendQueue(maker.GetNumber(), maker.GetPriority()),
+      m_maker(maker),
+      m_ports(ports),
+      m_plane(plane)
+{
+}
+
+bool
+UecLane::CanSend() const
+{
+    return m_maker.CanSendIn(m_plane);
+}
+
+Frame*
+UecLane::MakeFrame(int64_t now)
+{
+    return m_maker.MakeFrameIn(m_plane, now);
+}
+
+void
+UecLane::OnResize(const Frame& frame, uint32_t before, int64_t now)
+{
+    m_maker.OnResize(frame, before, now);
+}
 
 UecPacketMaker::UecPacketMaker(UecPort& port,
                                uint32_t number,
                                const RdmaRemote& remote,
                                UecCongestionControl& congestionControl,
-                               QueuePairCounters& counters)
+                               QueuePairCounters& counters,
+                               const std::vector<UecPortPair>& ports)
     : RdmaSendQueue(number, port.GetSettings().dataPriority),
       m_port(port),
       m_remote(remote),
-      m_overhead(GetUecFrameBytes(0, congestionControl.NeedsCredit())),
+      m_overhead(GetUecBytes(port.GetProtocol(), UecType::REQUEST) +
+                 (congestionControl.NeedsCredit() ? UEC_REQUEST_STATE_BYTES : 0)),
       m_window(congestionControl.GetWindow()),
       m_credit(congestionControl.NeedsCredit(), port.GetUecSettings().creditLimit),
       m_counters(counters),
-      m_paths(port.GetUecSettings().pathBits, port.GetRandom()),
+      m_planeBits(GetPlaneBits(ports.size())),
       m_linePacket(m_overhead + port.GetSettings().mtu)
 {
+    for (uint32_t plane = 0; plane < std::max<std::size_t>(ports.size(), 1); plane++)
+    {
+        m_paths.push_back(MakePaths(port, {m_planeBits, plane}));
+    }
+    for (const UecPortPair& pair : ports)
+    {
+        m_lanes.push_back(
+            std::make_unique<UecLane>(*this, pair, static_cast<uint32_t>(m_lanes.size())));
+    }
+}
+
+void
+UecPacketMaker::ScheduleSend()
+{
+    if (m_lanes.empty())
+    {
+        m_port.Schedule(*this);
+        return;
+    }
+    const auto lanes = static_cast<uint32_t>(m_lanes.size());
+    m_turn = (m_turn + 1) % lanes;
+    for (uint32_t i = 0; i < lanes; i++)
+    {
+        m_lanes[(m_turn + i) % lanes]->Schedule();
+    }
+}
+
+bool
+UecPacketMaker::CanSendAnywhere() const
+{
+    for (uint32_t plane = 0; plane < m_lanes.size(); plane++)
+    {
+        if (m_paths[plane]->HasPath() && !(m_remoteDown >> plane & 1) &&
+            m_lanes[plane]->GetPorts().port->IsUp())
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+UecPacketMaker::CanSendIn(uint32_t plane) const
+{
+    const bool isGood = m_paths[plane]->HasPath() && !(m_remoteDown >> plane & 1) &&
+                        m_lanes[plane]->GetPorts().port->IsUp();
+    return CanSend() && (isGood || !CanSendAnywhere());
+}
+
+Frame*
+UecPacketMaker::MakeFrameIn(uint32_t plane, int64_t now)
+{
+    const UecPortPair& ports = m_lanes[plane]->GetPorts();
+    Frame* frame = MakeFrameOf(*m_paths[plane], now);
+    frame->source = ports.port->GetEndpoint();
+    frame->destination = ports.remoteEndpoint;
+    return frame;
 }
 
 bool
@@ -81,6 +193,12 @@ UecPacketMaker::IsShort(const UecSentPackets::Packet& packet) const
 Frame*
 UecPacketMaker::MakeFrame(int64_t now)
 {
+    return MakeFrameOf(*m_paths.front(), now);
+}
+
+Frame*
+UecPacketMaker::MakeFrameOf(UecPaths& paths, int64_t now)
+{
     const bool resend = m_sent.HasLost();
     const uint64_t psn = resend ? m_sent.GetFirstLost() : m_sent.GetNext();
     uint64_t number = m_messages.GetCurrentNumber();
@@ -93,7 +211,7 @@ UecPacketMaker::MakeFrame(int64_t now)
     UecHeader header;
     header.psn = static_cast<uint32_t>(psn);
     header.message = static_cast<uint16_t>(number);
-    header.entropy = m_paths.Next();
+    header.entropy = paths.Next();
     header.request.tag = message.tag;
     header.request.bytes = static_cast<uint32_t>(message.bytes);
     header.request.offset = static_cast<uint32_t>(index * mtu);
@@ -146,6 +264,7 @@ UecPacketMaker::MakeFrame(int64_t now)
     frame->flowHash = (m_remote.flowHash & ~ENTROPY_MASK) | header.entropy;
     frame->priority = GetPriority();
     frame->ecn = Ecn::ECT;
+    frame->opcode = static_cast<uint8_t>(m_port.GetProtocol());
     frame->payloadBytes = header.request.payload;
     frame->typeOfService = message.typeOfService;
     if (message.payload)
@@ -206,15 +325,8 @@ UecPacketMaker::RequestCredit(int64_t now)
     UecHeader header;
     header.type = UecType::CREDIT_REQUEST;
     header.credit = GetWantedCredit();
-    header.entropy = m_paths.Next();
-    Frame* frame = Frame::Make(header);
-    frame->bytes = GetFrameBytes(IPV4_BYTES + UDP_BYTES + UEC_CONTROL_BYTES);
-    frame->source = m_port.GetEndpoint();
-    frame->destination = m_remote.endpoint;
-    frame->destinationQp = m_remote.queuePair;
-    frame->flowHash = (m_remote.flowHash & ~ENTROPY_MASK) | header.entropy;
-    frame->priority = m_port.GetSettings().ackPriority;
-    m_port.SendControl(frame);
+    header.entropy = m_paths.front()->Next();
+    m_port.SendControl(m_port.MakeControl(header, m_remote, {&m_port, m_remote.endpoint}));
     Watch();
 }
 

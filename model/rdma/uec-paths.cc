@@ -23,11 +23,12 @@ constexpr std::array<uint8_t, 4> PENALTIES{0, 1, 4, MAX_PENALTY};
 
 } // namespace
 
-UecPaths::UecPaths(uint32_t bits, Ptr<UniformRandomVariable> random)
-    : m_mask(static_cast<uint16_t>((1 << bits) - 1)),
+UecPaths::UecPaths(uint32_t bits, Ptr<UniformRandomVariable> random, const UecPlane& plane)
+    : m_mask(static_cast<uint16_t>(((1 << bits) - 1) & plane.GetFree())),
       m_random(random)
 {
-    m_upper = static_cast<uint16_t>(m_random->GetInteger(0, UEC_MAX_PATHS - 1) & ~m_mask);
+    const uint32_t drawn = m_random->GetInteger(0, UEC_MAX_PATHS - 1);
+    m_upper = static_cast<uint16_t>(plane.GetPrefix() | (drawn & plane.GetFree() & ~m_mask));
     m_order = static_cast<uint16_t>(m_random->GetInteger(0, m_mask));
 }
 
@@ -50,20 +51,20 @@ UecPaths::Next()
         m_good.pop_front();
         return entropy;
     }
-    if (!m_penalties.empty() && m_penalties[m_turn ^ m_order] > 0)
+    if (!m_penalties.empty() && m_penalties[GetTurn()] > 0)
     {
         // As in the reference, one penalty is served per packet, however many values are skipped.
-        m_penalties[m_turn ^ m_order]--;
+        m_penalties[GetTurn()]--;
         for (uint32_t skipped = 0; skipped <= m_mask; skipped++)
         {
             Step();
-            if (m_penalties[m_turn ^ m_order] == 0)
+            if (m_penalties[GetTurn()] == 0)
             {
                 break;
             }
         }
     }
-    const auto entropy = static_cast<uint16_t>(m_upper | (m_turn ^ m_order));
+    const auto entropy = static_cast<uint16_t>(m_upper | (GetTurn()));
     Step();
     return entropy;
 }

@@ -17,6 +17,31 @@
 namespace ns3::training
 {
 
+/// Bits of an entropy value.
+static constexpr uint32_t UEC_ENTROPY_BITS = 14;
+
+/**
+ * @ingroup distributed-training-rdma
+ * A plane of a connection, or a pair of ports in general: the uppermost bits of entropy values.
+ */
+struct UecPlane
+{
+    uint32_t bits{0};   ///< their number; 0: there is but one plane
+    uint32_t number{0}; ///< of the plane
+
+    /** @return what entropy values of the plane begin with */
+    uint16_t GetPrefix() const
+    {
+        return static_cast<uint16_t>(number << (UEC_ENTROPY_BITS - bits));
+    }
+
+    /** @return bits of an entropy value that are free */
+    uint16_t GetFree() const
+    {
+        return static_cast<uint16_t>((1 << (UEC_ENTROPY_BITS - bits)) - 1);
+    }
+};
+
 /**
  * @ingroup distributed-training-rdma
  *
@@ -40,25 +65,61 @@ class UecPaths
     };
 
     /**
-     * @param bits logarithm of the number of values, up to 14
+     * @param bits logarithm of the number of values, up to 14 without the bits of the plane
      * @param random source of random numbers
+     * @param plane number that the uppermost bits of all its values have
      */
-    UecPaths(uint32_t bits, Ptr<UniformRandomVariable> random);
+    UecPaths(uint32_t bits, Ptr<UniformRandomVariable> random, const UecPlane& plane = {});
+    virtual ~UecPaths() = default;
 
     /** @return entropy value of the next packet, 14 bits */
-    uint16_t Next();
+    virtual uint16_t Next();
 
     /**
      * @param entropy entropy value of a packet
      * @param outcome what it has met
      */
-    void Report(uint16_t entropy, Outcome outcome);
+    virtual void Report(uint16_t entropy, Outcome outcome);
 
-  private:
+    /** @return whether a value is not taken for that of a path that has failed */
+    virtual bool HasPath() const
+    {
+        return true;
+    }
+
+    /** @return whether values are to be probed */
+    virtual bool HasBadPaths() const
+    {
+        return false;
+    }
+
+    /**
+     * Begins a round of probes.
+     * @param values receives those that are to be probed
+     */
+    virtual void BeginProbes([[maybe_unused]] std::vector<uint16_t>& values)
+    {
+    }
+
+    /** @param entropy value of a probe that was answered */
+    virtual void ReportProbe([[maybe_unused]] uint16_t entropy)
+    {
+    }
+
+  protected:
+    /** Goes on to the next value of the round, or to the first one of the next round. */
     void Step();
 
-    uint16_t m_mask;
-    uint16_t m_upper; // bits above the mask
+    /** @return place of the next value in the order of the first round */
+    uint16_t GetTurn() const
+    {
+        return m_turn ^ m_order;
+    }
+
+    uint16_t m_mask;  ///< number of values - 1
+    uint16_t m_upper; ///< bits above the mask
+
+  private:
     uint16_t m_turn{0};
     uint16_t m_order{0}; // XOR of the turn, which orders the values of a round
     Ptr<UniformRandomVariable> m_random;

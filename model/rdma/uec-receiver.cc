@@ -6,12 +6,9 @@
 
 #include "uec-receiver.h"
 
-#include "roce-wire-format.h"
-
 #include "ns3/assert.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
-#include "ns3/wire-bytes.h"
 
 #include <algorithm>
 
@@ -48,9 +45,11 @@ UecArrivals::Add(uint64_t psn, uint64_t expected)
 UecReceiver::UecReceiver(UecPort& port,
                          const RdmaRemote& remote,
                          bool grantsCredit,
-                         QueuePairCounters& counters)
+                         QueuePairCounters& counters,
+                         const std::vector<UecPortPair>& ports)
     : m_port(port),
       m_remote(remote),
+      m_ports(ports),
       m_grantsCredit(grantsCredit),
       m_counters(counters)
 {
@@ -148,7 +147,7 @@ UecReceiver::ReceiveTrimmed(const Frame& frame, uint64_t psn)
     header.psn = request.psn;
     header.flags = static_cast<uint8_t>((request.flags & UEC_LAST_HOP) |
                                         (frame.ecn == Ecn::CE ? UEC_MARKED : 0));
-    m_port.SendControl(MakeControl(header, request.entropy));
+    Answer(frame, header);
     if (m_grantsCredit)
     {
         // The packet has spent its credit and will need the same again.
@@ -183,22 +182,45 @@ UecReceiver::Acknowledge(const Frame& frame, uint64_t psn)
     header.ack.cause = static_cast<uint32_t>(psn);
     header.ack.received =
         static_cast<uint32_t>(m_receivedBytes / UEC_QUANTUM & ((1 << UEC_QUANTA_BITS) - 1));
-    m_port.SendControl(MakeControl(header, request.entropy));
+    Answer(frame, header);
 }
 
-Frame*
-UecReceiver::MakeControl(UecHeader header, uint16_t entropy) const
+UecPortPair
+UecReceiver::FindPorts(const Frame& request) const
 {
-    header.entropy = entropy;
-    Frame* frame = Frame::Make(header);
-    frame->bytes = GetFrameBytes(IPV4_BYTES + UDP_BYTES +
-                                 (header.type == UecType::ACK ? UEC_ACK_BYTES : UEC_CONTROL_BYTES));
-    frame->source = m_port.GetEndpoint();
-    frame->destination = m_remote.endpoint;
-    frame->destinationQp = m_remote.queuePair;
-    frame->flowHash = (m_remote.flowHash & ~ENTROPY_MASK) | entropy;
-    frame->priority = m_port.GetSettings().ackPriority;
-    return frame;
+    if (m_ports.empty())
+    {
+        return {&m_port, m_remote.endpoint};
+    }
+    // The way that the request has come, unless its link has gone down meanwhile.
+    const auto came = std::find_if(m_ports.begin(), m_ports.end(), [&](const UecPortPair& ports) {
+        return ports.port->GetEndpoint() == request.destination;
+    });
+    const auto up = std::find_if(m_ports.begin(), m_ports.end(), [](const UecPortPair& ports) {
+        return ports.port->IsUp();
+    });
+    return came != m_ports.end() && (came->port->IsUp() || up == m_ports.end()) ? *came
+           : up != m_ports.end()                                                ? *up
+                                                                                : m_ports.front();
+}
+
+void
+UecReceiver::Answer(const Frame& request, UecHeader header)
+{
+    header.entropy = request.As<UecHeader>().entropy;
+    const UecPortPair ports = FindPorts(request);
+    ports.port->SendControl(m_port.MakeControl(header, m_remote, ports));
+}
+
+void
+UecReceiver::ReceiveProbe(const Frame& frame)
+{
+    UecHeader header;
+    header.type = UecType::ACK;
+    header.flags = UEC_PROBED;
+    header.psn = static_cast<uint32_t>(m_expected);
+    header.ack = {};
+    Answer(frame, header);
 }
 
 void
@@ -329,7 +351,8 @@ UecReceiver::SendCredit()
     header.type = UecType::CREDIT;
     header.credit = static_cast<uint32_t>(m_granted & ((1 << UEC_QUANTA_BITS) - 1));
     m_creditEntropy = (m_creditEntropy + 1) & ENTROPY_MASK;
-    m_port.SendControl(MakeControl(header, m_creditEntropy));
+    header.entropy = m_creditEntropy;
+    m_port.SendControl(m_port.MakeControl(header, m_remote, {&m_port, m_remote.endpoint}));
 }
 
 } // namespace ns3::training

@@ -98,11 +98,13 @@ class UecReceiver : public UecCreditClient
      * @param remote the remote side
      * @param grantsCredit whether packets of the remote side need credit
      * @param counters of the connection
+     * @param ports pairs of ports that packets come by; none: its NIC's and the remote one
      */
     UecReceiver(UecPort& port,
                 const RdmaRemote& remote,
                 bool grantsCredit,
-                QueuePairCounters& counters);
+                QueuePairCounters& counters,
+                const std::vector<UecPortPair>& ports);
 
     /** @param handler called for each received message */
     void SetMessageHandler(MessageHandler handler);
@@ -112,6 +114,9 @@ class UecReceiver : public UecCreditClient
 
     /** @param frame a request; owned by the caller */
     void Receive(const Frame& frame);
+
+    /** @param frame a probe, which is answered; owned by the caller */
+    void ReceiveProbe(const Frame& frame);
 
     /** @param frame a request for credit; owned by the caller */
     void ReceiveCreditRequest(const Frame& frame);
@@ -137,10 +142,12 @@ class UecReceiver : public UecCreditClient
     void SendCredit();
     void RaiseWanted(uint32_t credit);
     uint64_t GetPacketQuanta() const;
-    Frame* MakeControl(UecHeader header, uint16_t entropy) const;
+    void Answer(const Frame& request, UecHeader header);
+    UecPortPair FindPorts(const Frame& request) const;
 
     UecPort& m_port;
     const RdmaRemote m_remote;
+    const std::vector<UecPortPair> m_ports;
     const bool m_grantsCredit;
     QueuePairCounters& m_counters;
 

@@ -58,13 +58,14 @@ UecSender::ReceiveNack(const Frame& frame)
         m_window = m_congestionControl.GetWindow();
         m_credit.Spend(packet.saved); // the receiver grants credit for a packet without code
         m_sent.MarkLost(psn);
-        m_paths.Report(header.entropy,
-                       !feedback.isLastHop ? UecPaths::Outcome::TRIMMED
-                       : feedback.isMarked ? UecPaths::Outcome::MARKED
-                                           : UecPaths::Outcome::GOOD);
+        GetPaths(header.entropy)
+            .Report(header.entropy,
+                    !feedback.isLastHop ? UecPaths::Outcome::TRIMMED
+                    : feedback.isMarked ? UecPaths::Outcome::MARKED
+                                        : UecPaths::Outcome::GOOD);
         OnProgress(now); // the network delivers headers
     }
-    m_port.Schedule(*this);
+    ScheduleSend();
 }
 
 void
@@ -114,8 +115,10 @@ UecSender::FindLosses(int64_t sentAt, int64_t now)
 void
 UecSender::OnLoss(uint64_t psn)
 {
-    m_paths.Report(m_sent.At(psn).entropy, UecPaths::Outcome::LOST);
+    const uint16_t entropy = m_sent.At(psn).entropy;
+    GetPaths(entropy).Report(entropy, UecPaths::Outcome::LOST);
     m_sent.MarkLost(psn);
+    WatchPaths();
 }
 
 int64_t
@@ -196,7 +199,7 @@ UecSender::OnTimer()
         Watch();
         SetTimer(now, m_port.GetTimers().GetNextCheck());
     }
-    m_port.Schedule(*this);
+    ScheduleSend();
 }
 
 void
@@ -216,6 +219,7 @@ UecSender::Close()
 {
     m_failed = true;
     Simulator::Cancel(m_timer);
+    Simulator::Cancel(m_probeTimer);
     m_onError = nullptr;
 }
 

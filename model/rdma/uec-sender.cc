@@ -54,11 +54,12 @@ UecSender::OnDoorbell(uint64_t packets, uint64_t bytes)
     }
     m_doorbellPsn += packets;
     m_unsentBytes += bytes;
+    WatchPaths();
     if (NeedsCreditNow())
     {
         RequestCredit(EventLoop::Now());
     }
-    m_port.Schedule(*this);
+    ScheduleSend();
 }
 
 void
@@ -68,6 +69,11 @@ UecSender::ReceiveAck(const Frame& frame)
     const uint64_t psn = ExtendCounter(header.psn, UEC_PSN_BITS, m_sent.GetUnacked());
     if (m_failed || psn > m_sent.GetNext())
     {
+        return;
+    }
+    if (header.flags & UEC_PROBED)
+    {
+        ReceiveProbeAnswer(header);
         return;
     }
     const int64_t now = EventLoop::Now();
@@ -102,8 +108,9 @@ UecSender::ReceiveAck(const Frame& frame)
             m_sent.MarkArrived(arrived);
         }
     }
-    m_paths.Report(header.entropy,
-                   feedback.isMarked ? UecPaths::Outcome::MARKED : UecPaths::Outcome::GOOD);
+    GetPaths(header.entropy)
+        .Report(header.entropy,
+                feedback.isMarked ? UecPaths::Outcome::MARKED : UecPaths::Outcome::GOOD);
     FindLosses(sentAt, now);
     feedback.inFlight = GetInFlight();
     m_congestionControl.OnAck(feedback);
@@ -114,7 +121,7 @@ UecSender::ReceiveAck(const Frame& frame)
         OnProgress(now);
     }
     CompleteMessages();
-    m_port.Schedule(*this);
+    ScheduleSend();
 }
 
 void
@@ -151,7 +158,7 @@ UecSender::ReceiveCredit(const Frame& frame)
         m_credit.SetEvent(now);
         OnProgress(now);
     }
-    m_port.Schedule(*this);
+    ScheduleSend();
 }
 
 } // namespace ns3::training

@@ -40,13 +40,15 @@ class UecSender : public UecPacketMaker
      * @param remote the remote side
      * @param congestionControl limits what it has in flight; initialized
      * @param counters of the connection
+     * @param ports pairs of ports over which it sprays; none: its NIC's and the remote one
      */
     UecSender(UecPort& port,
               uint32_t number,
               const RdmaRemote& remote,
               UecCongestionControl& congestionControl,
-              QueuePairCounters& counters)
-        : UecPacketMaker(port, number, remote, congestionControl, counters),
+              QueuePairCounters& counters,
+              const std::vector<UecPortPair>& ports)
+        : UecPacketMaker(port, number, remote, congestionControl, counters, ports),
           m_congestionControl(congestionControl)
     {
     }
@@ -70,6 +72,12 @@ class UecSender : public UecPacketMaker
     /** @param frame a grant of credit */
     void ReceiveCredit(const Frame& frame);
 
+    /** @param frame tells which remote ports are down */
+    void ReceivePortStatus(const Frame& frame);
+
+    /** The link of a port of the host has gone up or down: MRC tells the remote side. */
+    void OnPortChange();
+
     /** Sends and reports nothing from now on. */
     void Close();
 
@@ -89,6 +97,10 @@ class UecSender : public UecPacketMaker
     void OnTimer();
     void OnExpiry(uint64_t psn);
     void Fail(const std::string& reason);
+    void WatchPaths();
+    void SendProbes();
+    void ReceiveProbeAnswer(const UecHeader& header);
+    void SendOn(uint32_t plane, UecHeader header);
 
     bool m_isWatched{false};   // RdmaTimerWatch checks its timer
     uint32_t m_backoff{0};     // expiries without progress, of packets sent after the one before
@@ -96,6 +108,7 @@ class UecSender : public UecPacketMaker
     int64_t m_stalledSince{0}; // when the first of them was sent, ps
     RdmaRoundTrip m_roundTrip; // measured
     EventId m_timer;           // scheduled only if it may expire before the next periodic check
+    EventId m_probeTimer;      // of paths that are taken out, while packets are to be sent
     UecCongestionControl& m_congestionControl;
     ErrorHandler m_onError;
 };

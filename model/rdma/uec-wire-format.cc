@@ -108,6 +108,11 @@ PutSemantic(WireBytes& out, const Frame& frame, const UecHeader& header)
 void
 PutUec(WireBytes& out, const Frame& frame)
 {
+    if (static_cast<UecProtocol>(frame.opcode) != UecProtocol::UET)
+    {
+        PutMrc(out, frame);
+        return;
+    }
     const auto& header = frame.As<UecHeader>();
     const bool isTrimmed = header.flags & UEC_TRIMMED;
     const bool isRequest = header.type == UecType::REQUEST;
@@ -164,6 +169,9 @@ PutUec(WireBytes& out, const Frame& frame)
         PutConnection(out, frame);
         PutNumber(out, header.credit & QUANTA_MASK, 4);
         break;
+    case UecType::PROBE:
+    case UecType::PORT_STATUS:
+        break; // of MRC
     }
 }
 
@@ -284,12 +292,15 @@ bool
 TrimUec(Frame& frame, bool isLastHop)
 {
     auto& header = frame.As<UecHeader>();
-    if (header.type != UecType::REQUEST || frame.bytes <= UEC_TRIMMED_BYTES)
+    const auto protocol = static_cast<UecProtocol>(frame.opcode);
+    const uint32_t bytes =
+        protocol == UecProtocol::UET ? UEC_TRIMMED_BYTES : GetUecBytes(protocol, header.type);
+    if (header.type != UecType::REQUEST || frame.bytes <= bytes)
     {
         return false;
     }
     header.flags |= UEC_TRIMMED | (isLastHop ? UEC_LAST_HOP : 0);
-    frame.bytes = UEC_TRIMMED_BYTES;
+    frame.bytes = bytes;
     frame.identification = 0; // no code is left
     frame.payloadBytes = 0;
     frame.payload = nullptr;
@@ -315,8 +326,26 @@ const WireFormat::Entry g_uec({"UET",
 uint32_t
 GetUecFrameBytes(uint32_t payload, bool carriesCredit)
 {
-    return Frame::ETHERNET_BYTES + IPV4_BYTES + UDP_BYTES + UEC_REQUEST_BYTES +
-           (carriesCredit ? UEC_REQUEST_STATE_BYTES : 0) + UEC_SEMANTIC_BYTES + payload;
+    return GetUecBytes(UecProtocol::UET, UecType::REQUEST) +
+           (carriesCredit ? UEC_REQUEST_STATE_BYTES : 0) + payload;
+}
+
+uint32_t
+GetUecBytes(UecProtocol protocol, UecType type)
+{
+    if (protocol == UecProtocol::UET)
+    {
+        const uint32_t bytes = type == UecType::REQUEST ? UEC_REQUEST_BYTES + UEC_SEMANTIC_BYTES
+                               : type == UecType::ACK   ? UEC_ACK_BYTES
+                                                        : UEC_CONTROL_BYTES;
+        return std::max(Frame::ETHERNET_BYTES + IPV4_BYTES + UDP_BYTES + bytes, Frame::MIN_BYTES);
+    }
+    const uint32_t bytes = type == UecType::REQUEST ? MRC_WRITE_BYTES
+                           : type == UecType::ACK   ? MRC_SACK_BYTES
+                           : type == UecType::NACK  ? MRC_NACK_BYTES
+                                                    : MRC_PROBE_BYTES;
+    return Frame::ETHERNET_BYTES + (protocol == UecProtocol::MRC_ROUTED ? 2 : 1) * IPV6_BYTES +
+           UDP_BYTES + MRC_BASE_BYTES + bytes + MRC_CRC_BYTES;
 }
 
 } // namespace ns3::training

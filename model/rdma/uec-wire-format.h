@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_UEC_WIRE_FORMAT_H
 
 #include "ns3/fabric-frame.h"
+#include "ns3/wire-bytes.h"
 
 #include <cstdint>
 
@@ -48,11 +49,13 @@ static constexpr uint32_t UEC_MAX_PATHS = 1 << 14;
 /** Type of a packet: type in the PDS, and type of control packet. */
 enum class UecType : uint8_t
 {
-    REQUEST,       ///< RUD_REQ or RUD_CC_REQ: part of a message
-    ACK,           ///< ACK_CC: cumulative and selective acknowledgement
-    NACK,          ///< NACK of a trimmed packet
-    CREDIT,        ///< control packet CREDIT: grants credit (a "pull")
-    CREDIT_REQUEST ///< control packet REQ_CREDIT: asks for credit
+    REQUEST,        ///< RUD_REQ or RUD_CC_REQ: part of a message
+    ACK,            ///< ACK_CC: cumulative and selective acknowledgement
+    NACK,           ///< NACK of a trimmed packet
+    CREDIT,         ///< control packet CREDIT: grants credit (a "pull")
+    CREDIT_REQUEST, ///< control packet REQ_CREDIT: asks for credit
+    PROBE,          ///< of MRC: reliability probe, answered by an ACK
+    PORT_STATUS     ///< of MRC: which ports of a host are down
 };
 
 /** Flags of UecHeader. */
@@ -64,6 +67,7 @@ enum UecFlag : uint8_t
     UEC_TRIMMED = 8,       ///< request: cut to its header
     UEC_LAST_HOP = 16,     ///< trimmed request, NACK: trimmed at the link to its destination
     UEC_FIRST = 32,        ///< request: first packet of its message
+    UEC_PROBED = 32,       ///< ACK: answers a probe
     UEC_LAST = 64,         ///< request: last packet of its message
     UEC_CREDIT = 128       ///< request: carries the credit that the sender needs
 };
@@ -116,6 +120,46 @@ struct UecHeader
  * @return size of its frame, bytes
  */
 uint32_t GetUecFrameBytes(uint32_t payload, bool carriesCredit);
+
+/**
+ * The protocols that frames with a UecHeader may have: Ultra Ethernet Transport, or Multipath
+ * Reliable Connection (MRC), which has a wire format of its own. Frame::opcode holds it.
+ */
+enum class UecProtocol : uint8_t
+{
+    UET,        ///< Ultra Ethernet Transport over IPv4
+    MRC,        ///< MRC over IPv6
+    MRC_ROUTED, ///< MRC over IPv6 in IPv6, whose outer destination is the route (SRv6)
+};
+
+/// Base transport header of a packet of MRC, bytes.
+static constexpr uint32_t MRC_BASE_BYTES = 12;
+/// Headers of a write of MRC behind the base: METH and RETH, bytes.
+static constexpr uint32_t MRC_WRITE_BYTES = 4 + 16;
+/// Selective acknowledgement (SETH) with the state of congestion control, bytes.
+static constexpr uint32_t MRC_SACK_BYTES = 28 + 8;
+/// Negative acknowledgement (NETH), bytes.
+static constexpr uint32_t MRC_NACK_BYTES = 20;
+/// Reliability probe (PETH), and port status update (ERTH), bytes.
+static constexpr uint32_t MRC_PROBE_BYTES = 16;
+/// Invariant CRC of a packet of MRC, bytes.
+static constexpr uint32_t MRC_CRC_BYTES = 4;
+/// IPv6 header, bytes.
+static constexpr uint32_t IPV6_BYTES = 40;
+
+/**
+ * @param protocol of a frame
+ * @param type of its packet
+ * @return size of the frame without payload and credit, bytes
+ */
+uint32_t GetUecBytes(UecProtocol protocol, UecType type);
+
+/**
+ * Appends a frame of MRC.
+ * @param out buffer to append to
+ * @param frame the frame
+ */
+void PutMrc(WireBytes& out, const Frame& frame);
 
 /**
  * @param value counter on the wire

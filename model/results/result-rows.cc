@@ -252,17 +252,17 @@ std::vector<RecordField<FlowRow>>
 FlowRow::GetFields()
 {
     using Row = FlowRow;
-    return {
-        {"flow", "", "number of the flow, from 0", &Row::number},
-        {"source", "", "sending host", &Row::source},
-        {"destination", "", "receiving host", &Row::destination},
-        {"bytes", "byte", "payload", &Row::bytes},
-        {"start_s", "s", "when it started", &Row::startS},
-        {"end_s", "s", "when its last byte arrived", &Row::endS},
-        {"time_s", "s", "completion time", &Row::timeS},
-        {"idle_time_s", "s", "completion time on an idle network", &Row::idleS},
-        {"slowdown", "", "ratio of the two", &Row::slowdown},
-        {"measured", "", "whether it started in the time of the measurement", &Row::isMeasured}};
+    return {{"flow", "", "number of the flow, from 0", &Row::number},
+            {"source", "", "sending host", &Row::source},
+            {"destination", "", "receiving host", &Row::destination},
+            {"bytes", "byte", "payload", &Row::bytes},
+            {"start_s", "s", "when it started", &Row::startS},
+            {"end_s", "s", "when its last byte arrived", &Row::endS},
+            {"time_s", "s", "completion time", &Row::timeS},
+            {"idle_time_s", "s", "completion time on an idle network", &Row::idleS},
+            {"slowdown", "", "ratio of the two", &Row::slowdown},
+            {"measured", "", "whether it started in the time of the measurement", &Row::isMeasured},
+            {"incast", "", "incast that it is part of, from 1; 0: none", &Row::incast}};
 }
 
 std::vector<RecordField<InputRow>>

@@ -326,6 +326,7 @@ struct FlowRow
     double idleS{0};         ///< completion time on an idle network
     double slowdown{0};      ///< ratio of the two
     bool isMeasured{false};  ///< whether it started in the time of the measurement
+    uint64_t incast{0};      ///< incast that it is part of, from 1; 0: none
 
     /** @return the columns */
     static std::vector<RecordField<FlowRow>> GetFields();

@@ -320,7 +320,7 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
     check(tree,
           1,
           "hosts, switches, groupSize, sides, wraps, serverGroups, rails, fullMesh, bipartite, "
-          "ringAcrossGroups, links");
+          "ringAcrossGroups, planes, links");
     const json::ptree none;
     const auto getList = [&](const std::string& key) -> const json::ptree& {
         const json::ptree& list = tree.get_child(key, none);
@@ -390,6 +390,15 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
                         std::to_string(switches),
                         "with bipartite an even number, with a group of hosts on each");
     }
+    shape.planes =
+        location.GetNumber(1, "planes", tree.get<std::string>("planes", "1"), 1, MAX_ELEMENTS);
+    if (shape.planes > 1 && (switches == 0 || switches % shape.planes != 0))
+    {
+        location.Refuse(1,
+                        "planes",
+                        std::to_string(shape.planes),
+                        "a divisor of the " + std::to_string(switches) + " switches");
+    }
     contents.isSwitch.resize(hosts, false);
     contents.isSwitch.resize(contents.nodes, true);
     const std::vector<std::size_t> lines = FindLines(text);
@@ -419,6 +428,18 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
                                TopologyGraph::NO_DIMENSION));
         link.link.dateline = getFlag(value, line, "dateline");
         link.link.internal = getFlag(value, line, "internal");
+        const auto getPlane = [&](uint32_t node) { // of a host: that of the other end
+            const uint32_t count = switches / shape.planes;
+            return node < hosts ? shape.planes : (node - hosts) / count;
+        };
+        const uint32_t planes[2] = {getPlane(link.link.a), getPlane(link.link.b)};
+        if (shape.planes > 1 && planes[0] != planes[1] &&
+            std::max(planes[0], planes[1]) < shape.planes)
+        {
+            location.Refuse(line,
+                            "link between planes " + std::to_string(planes[0]) + " and " +
+                                std::to_string(planes[1]) + " (allowed: within one)");
+        }
         contents.links.push_back(link);
     }
     return contents;

@@ -17,6 +17,20 @@
 namespace ns3::training
 {
 
+namespace
+{
+
+/** @return the number below a limit behind a prefix, as 3 in host3; none if it has another form */
+std::optional<uint32_t>
+FindNumber(const std::string& name, const std::string& prefix, uint32_t limit)
+{
+    const bool begins = name.rfind(prefix, 0) == 0;
+    const auto number = begins ? ParseUnsigned(name.substr(prefix.size())) : std::nullopt;
+    return number && *number < limit ? std::optional(static_cast<uint32_t>(*number)) : std::nullopt;
+}
+
+} // namespace
+
 void
 TopologyGraph::CheckLinks(double count, const std::string& what)
 {
@@ -26,38 +40,66 @@ TopologyGraph::CheckLinks(double count, const std::string& what)
 std::string
 TopologyGraph::GetName(uint32_t node) const
 {
-    return node < hosts ? "host" + std::to_string(node) : "switch" + std::to_string(node - hosts);
+    if (node < hosts)
+    {
+        return "host" + std::to_string(node);
+    }
+    const uint32_t number = node - hosts;
+    return shape.planes == 1 ? "switch" + std::to_string(number)
+                             : "plane" + std::to_string(GetPlane(node)) + ".switch" +
+                                   std::to_string(number % (switches / shape.planes));
 }
 
 std::optional<uint32_t>
 TopologyGraph::FindNode(const std::string& name) const
 {
-    const bool isHost = name.rfind("host", 0) == 0;
-    if (!isHost && name.rfind("switch", 0) != 0)
+    const auto dot = name.find('.');
+    if (dot != std::string::npos)
     {
-        return std::nullopt;
+        const auto plane = FindPlane(name.substr(0, dot));
+        const uint32_t count = switches / shape.planes;
+        const auto number = FindNumber(name.substr(dot + 1), "switch", count);
+        return plane && number ? std::optional(hosts + *plane * count + *number) : std::nullopt;
     }
-    const auto number = ParseUnsigned(name.substr(isHost ? 4 : 6));
-    return number && *number < (isHost ? hosts : switches)
-               ? std::optional(static_cast<uint32_t>(*number) + (isHost ? 0 : hosts))
-               : std::nullopt;
+    const auto host = FindNumber(name, "host", hosts);
+    const auto number = FindNumber(name, "switch", switches);
+    return host ? host : number ? std::optional(hosts + *number) : std::nullopt;
+}
+
+std::optional<uint32_t>
+TopologyGraph::FindPlane(const std::string& name) const
+{
+    return FindNumber(name, "plane", shape.planes > 1 ? shape.planes : 0);
 }
 
 std::vector<uint32_t>
 TopologyGraph::FindLinks(const std::string& target) const
 {
     const auto dash = target.find('-');
-    const auto node = FindNode(target.substr(0, dash));
-    const auto other = dash == std::string::npos ? node : FindNode(target.substr(dash + 1));
-    std::vector<uint32_t> found;
-    for (uint32_t i = 0; i < links.size() && ((node && other) || target == "*"); i++)
+    const bool isPair = dash != std::string::npos;
+    const std::string names[2] = {target.substr(0, dash), target.substr(isPair ? dash + 1 : 0)};
+    std::optional<uint32_t> nodes[2];
+    std::optional<uint32_t> planes[2];
+    for (uint32_t i = 0; i < 2; i++)
     {
-        const auto isAt = [&](const std::optional<uint32_t>& end) {
-            return !end || *end == links[i].a || *end == links[i].b;
-        };
-        if (isAt(node) && isAt(other) && (dash == std::string::npos || node != other))
+        nodes[i] = FindNode(names[i]);
+        planes[i] = FindPlane(names[i]);
+        if (!nodes[i] && !planes[i] && target != "*")
         {
-            found.push_back(i);
+            return {};
+        }
+    }
+    std::vector<uint32_t> found;
+    for (uint32_t l = 0; l < links.size(); l++)
+    {
+        const Link& link = links[l];
+        const auto isAt = [&](uint32_t i) {
+            return nodes[i] ? *nodes[i] == link.a || *nodes[i] == link.b
+                            : !planes[i] || GetPlane(std::max(link.a, link.b)) == *planes[i];
+        };
+        if (isAt(0) && isAt(1) && (!isPair || names[0] != names[1]))
+        {
+            found.push_back(l);
         }
     }
     return found;

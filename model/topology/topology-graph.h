@@ -38,6 +38,9 @@ struct TopologyShape
     uint32_t hostsPerNic{1};  ///< consecutive hosts of a group that share an external link
     /// Switches of a server that each see a slice of the addresses, and that the graph has as one.
     uint32_t localSwitches{1};
+    /// Equal networks side by side, which share no switch: port p of each host is in plane p, and
+    /// the switches of plane p are those behind the ones of plane p - 1. 1: a network of one plane.
+    uint32_t planes{1};
     bool fullMesh{false}; ///< whether every two hosts (or their routers) share a link
     /// Whether each switch of the first half is linked to every switch of the second half, with no
     /// other links between switches and one group of hosts per switch.
@@ -130,19 +133,27 @@ struct TopologyGraph
 
     /**
      * @param node a node of the topology
-     * @return a name such as host3 or switch1
+     * @return a name such as host3 or switch1; of several planes, the switch has its number in its
+     *         plane, as plane0.switch1
      */
     std::string GetName(uint32_t node) const;
 
     /**
-     * @param name name of a node, as of GetName()
+     * @param name name of a node, as of GetName(), or switch1 for the second one of all planes
      * @return the node; none if there is no such node
      */
     std::optional<uint32_t> FindNode(const std::string& name) const;
 
     /**
-     * @param target all links "*", a node such as host3, or a link such as host3-switch1
-     * @return its links; those of a node at either end; empty if there is no such target
+     * @param name name of a plane, such as plane1
+     * @return its number; none if there is no such plane
+     */
+    std::optional<uint32_t> FindPlane(const std::string& name) const;
+
+    /**
+     * @param target all links "*", a node such as host3, a link such as host3-switch1, a plane such
+     *        as plane1, or the links between a node and a plane, as host3-plane1
+     * @return its links; those of a node or a plane at either end; empty if there is no such target
      */
     std::vector<uint32_t> FindLinks(const std::string& target) const;
 
@@ -162,6 +173,12 @@ struct TopologyGraph
      *         index.
      */
     std::vector<std::vector<uint32_t>> GetLinksOfNodes() const;
+
+    /** @param node a switch @return its plane; 0 if there is but one */
+    uint32_t GetPlane(uint32_t node) const
+    {
+        return (node - hosts) / (switches / shape.planes);
+    }
 
     /** @return for each host, the peer of its first link */
     std::vector<uint32_t> GetSwitchesOfHosts() const;

@@ -166,7 +166,8 @@ WriteTopology(const TopologyGraph& topology)
         }
     }
     for (const auto& [name, count] : {std::pair("hostsPerNic", shape.hostsPerNic),
-                                      std::pair("localSwitches", shape.localSwitches)})
+                                      std::pair("localSwitches", shape.localSwitches),
+                                      std::pair("planes", shape.planes)})
     {
         if (count > 1)
         {

@@ -110,7 +110,7 @@ class ConnectionTransport : public MultiPortTransport
         {
             const uint32_t number = m_first + index * m_portPairs->GetRanks();
             const PortPair& way = GetConnections(peer)[index];
-            entry.connection = CreateConnection(*m_nics.at(way.rail),
+            entry.connection = CreateConnection(peer,
                                                 number + peer,
                                                 way,
                                                 number + m_portPairs->GetRankAt(m_rank, peer));
@@ -120,6 +120,12 @@ class ConnectionTransport : public MultiPortTransport
                 [this, peer](const std::string& reason) { Fail(peer, reason); });
         }
         return *entry.connection;
+    }
+
+    /** @param rail a port of the host @return its NIC */
+    NIC& GetNic(uint32_t rail) const
+    {
+        return *m_nics.at(rail);
     }
 
     /**
@@ -143,13 +149,13 @@ class ConnectionTransport : public MultiPortTransport
     };
 
     /**
-     * @param nic that has the connection
-     * @param number its number there
+     * @param peer rank
+     * @param number of the connection at the NIC of the port pair
      * @param way the port pair
      * @param remoteNumber its number at the peer
      * @return the new connection
      */
-    virtual Ptr<CONNECTION> CreateConnection(NIC& nic,
+    virtual Ptr<CONNECTION> CreateConnection(uint32_t peer,
                                              uint32_t number,
                                              const PortPair& way,
                                              uint32_t remoteNumber) = 0;

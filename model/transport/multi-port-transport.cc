@@ -50,6 +50,12 @@ MultiPortTransport::GetTypeId()
                 BooleanValue(false),
                 MakeBooleanAccessor(&MultiPortTransport::m_stripe),
                 MakeBooleanChecker())
+            .AddAttribute("Spray",
+                          "Whether packets of each message are sprayed over the port pairs by one "
+                          "connection, as Ultra Ethernet and MRC can",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&MultiPortTransport::m_spray),
+                          MakeBooleanChecker())
             .AddAttribute("QueuePairs",
                           "Connections per port pair, such as queue pairs",
                           UintegerValue(1),
@@ -138,6 +144,13 @@ MultiPortTransport::GetPeerConnections(uint32_t peer)
     {
         std::vector<PortPair> portPairs = m_portPairs->GetPortPairs(m_rank, peer);
         portPairs.resize(std::min<std::size_t>(portPairs.size(), MAX_PORT_PAIRS));
+        if (m_spray && portPairs.size() > 1)
+        {
+            portPairs.resize(std::min<std::size_t>(portPairs.size(), MAX_SPRAYED));
+            way.sprayed = portPairs;
+            portPairs.resize(1);
+            portPairs.front().rail = 0; // its NIC has the connections of all
+        }
         way.ports = static_cast<uint32_t>(portPairs.size());
         for (uint32_t i = 0; i < m_queuePairs; i++)
         {
@@ -153,6 +166,12 @@ const std::vector<PortPair>&
 MultiPortTransport::GetConnections(uint32_t peer)
 {
     return GetPeerConnections(peer).portPairs;
+}
+
+const std::vector<PortPair>&
+MultiPortTransport::GetSprayed(uint32_t peer)
+{
+    return GetPeerConnections(peer).sprayed;
 }
 
 void

@@ -26,7 +26,8 @@ namespace ns3::training
  *
  * Messages over port pairs, with one connection or several (attribute QueuePairs) per port pair in
  * use. If two ranks have several port pairs, messages use them in turn, or are striped over all of
- * them (attribute Stripe). Likewise, messages use the connections of a port pair in turn, or are
+ * them (attribute Stripe), or are sprayed packet by packet, by one connection over all of them
+ * (attribute Spray). Likewise, messages use the connections of a port pair in turn, or are
  * split among all of them (attribute Split), as NCCL does with NCCL_IB_QPS_PER_CONNECTION and
  * NCCL_IB_SPLIT_DATA_ON_QPS. A pool of
  * connections gives each message one that has nothing to send, see UsePool(). The host takes
@@ -77,6 +78,8 @@ class MultiPortTransport : public MessageTransport
 
     /// Maximum number of port pairs between two ranks.
     static constexpr uint32_t MAX_PORT_PAIRS = 64;
+    /// Maximum number of port pairs over which a connection sprays.
+    static constexpr uint32_t MAX_SPRAYED = 32;
     /// Maximum number of connections per port pair.
     static constexpr uint32_t MAX_QUEUE_PAIRS = 64;
 
@@ -121,6 +124,12 @@ class MultiPortTransport : public MessageTransport
     const std::vector<PortPair>& GetConnections(uint32_t peer);
 
     /**
+     * @param peer rank
+     * @return port pairs over which each connection to the peer sprays; empty: its own one only
+     */
+    const std::vector<PortPair>& GetSprayed(uint32_t peer);
+
+    /**
      * Accepts a received part. The last missing part delivers the message.
      * @param peer source rank
      * @param part the part, with the immediate data that it was sent with
@@ -134,6 +143,7 @@ class MultiPortTransport : public MessageTransport
     struct PeerConnections
     {
         std::vector<PortPair> portPairs; ///< by connection
+        std::vector<PortPair> sprayed;   ///< @see GetSprayed()
         uint32_t ports{1};               ///< number of different port pairs
         uint32_t next{0};                ///< connection of the next message
         std::vector<uint32_t> messages;  ///< by connection: not yet sent; of a pool
@@ -155,6 +165,7 @@ class MultiPortTransport : public MessageTransport
     void PostOf(uint32_t life, uint32_t peer, const Message& message);
 
     bool m_stripe; // attributes
+    bool m_spray;
     bool m_split;
     bool m_isPool{false};
     uint32_t m_queuePairs;

@@ -29,6 +29,14 @@ PacketSize::OfUec(uint32_t mtu)
 }
 
 PacketSize
+PacketSize::OfMrc(uint32_t mtu, bool hasRoutes)
+{
+    const auto protocol = hasRoutes ? UecProtocol::MRC_ROUTED : UecProtocol::MRC;
+    return {mtu,
+            GetUecBytes(protocol, UecType::REQUEST) + Frame::PREAMBLE_BYTES + Frame::GAP_BYTES};
+}
+
+PacketSize
 PacketSize::OfTcp(uint32_t mtu)
 {
     constexpr uint32_t HEADERS = TcpTransport::PACKET_HEADER_BYTES;

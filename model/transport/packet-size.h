@@ -40,6 +40,13 @@ struct PacketSize
     static PacketSize OfUec(uint32_t mtu);
 
     /**
+     * @param mtu payload of a full packet, bytes
+     * @param hasRoutes whether packets carry their route
+     * @return a packet of Multipath Reliable Connection
+     */
+    static PacketSize OfMrc(uint32_t mtu, bool hasRoutes);
+
+    /**
      * @param mtu largest IP packet, bytes
      * @return a segment of TCP without options
      */

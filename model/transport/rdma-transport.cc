@@ -39,13 +39,17 @@ RdmaTransport::RenewPriorities()
 }
 
 Ptr<RdmaQueuePair>
-RdmaTransport::CreateConnection(RdmaNic& nic,
+RdmaTransport::CreateConnection(uint32_t,
                                 uint32_t number,
                                 const PortPair& way,
                                 uint32_t remoteNumber)
 {
     NS_LOG_LOGIC("rank " << m_rank << " makes queue pair " << number);
-    return nic.CreateQueuePair(number, way.remoteEndpoint, remoteNumber, way.rate, way.pathRate);
+    return GetNic(way.rail).CreateQueuePair(number,
+                                            way.remoteEndpoint,
+                                            remoteNumber,
+                                            way.rate,
+                                            way.pathRate);
 }
 
 void

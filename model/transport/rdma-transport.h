@@ -33,7 +33,7 @@ class RdmaTransport : public ConnectionTransport<RdmaNic, RdmaQueuePair>
     void RenewPriorities();
 
   private:
-    Ptr<RdmaQueuePair> CreateConnection(RdmaNic& nic,
+    Ptr<RdmaQueuePair> CreateConnection(uint32_t peer,
                                         uint32_t number,
                                         const PortPair& way,
                                         uint32_t remoteNumber) override;

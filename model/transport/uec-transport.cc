@@ -40,13 +40,18 @@ UecTransport::UecTransport()
 }
 
 Ptr<UecConnection>
-UecTransport::CreateConnection(UecNic& nic,
+UecTransport::CreateConnection(uint32_t peer,
                                uint32_t number,
                                const PortPair& way,
                                uint32_t remoteNumber)
 {
     NS_LOG_LOGIC("rank " << m_rank << " makes connection " << number);
-    return nic.CreateConnection(number, way.remoteEndpoint, remoteNumber);
+    std::vector<UecPortPair> ports;
+    for (const PortPair& pair : GetSprayed(peer))
+    {
+        ports.push_back({&GetNic(pair.rail), pair.remoteEndpoint});
+    }
+    return GetNic(way.rail).CreateConnection(number, way.remoteEndpoint, remoteNumber, ports);
 }
 
 void

@@ -29,7 +29,7 @@ class UecTransport : public ConnectionTransport<UecNic, UecConnection>
     UecTransport();
 
   private:
-    Ptr<UecConnection> CreateConnection(UecNic& nic,
+    Ptr<UecConnection> CreateConnection(uint32_t peer,
                                         uint32_t number,
                                         const PortPair& way,
                                         uint32_t remoteNumber) override;

@@ -87,23 +87,8 @@ FlowMeasurement::FlowMeasurement(const Cluster& cluster, const FlowSettings& set
     }
     else
     {
-        auto random = CreateObject<UniformRandomVariable>();
-        random->SetStream(GetRandomStream(RandomUse::FLOWS, PoissonFlows::STREAMS));
-        auto pattern = m_settings.pattern.entry->make(m_settings.pattern.values,
-                                                      m_cluster.GetRanks(),
-                                                      *random);
-        const double gap = pattern->GetMeanGap(m_settings.load,
-                                               GetLowestRate(m_cluster),
-                                               m_settings.sizes.GetMean());
-        const double seconds = (m_settings.warmUp + 2 * m_settings.duration).GetSeconds();
-        flows = seconds / gap * pattern->GetProcesses() * pattern->GetFlowsPerEvent();
+        flows = AddArrivals();
         what = "--duration=" + FormatTime(m_settings.duration);
-        m_arrivals = std::make_unique<PoissonFlows>(
-            m_settings.sizes,
-            std::move(pattern),
-            gap,
-            GetRandomStream(RandomUse::FLOWS),
-            [this](const HostPair& ends, uint64_t bytes) { Start(ends, bytes, std::nullopt); });
     }
     if (flows > MAX_FLOWS)
     {
@@ -119,6 +104,61 @@ FlowMeasurement::FlowMeasurement(const Cluster& cluster, const FlowSettings& set
     {
         ConnectTransports();
     }
+}
+
+/** @return number of random flows that are expected */
+double
+FlowMeasurement::AddArrivals()
+{
+    auto random = CreateObject<UniformRandomVariable>();
+    random->SetStream(GetRandomStream(RandomUse::FLOWS, PoissonFlows::STREAMS));
+    const auto make = [&](const Choice<FlowPatternEntry>& choice) {
+        return choice.entry->make(choice.values, m_cluster.GetRanks(), *random);
+    };
+    const double rate = GetLowestRate(m_cluster);
+    const double seconds = (m_settings.warmUp + 2 * m_settings.duration).GetSeconds();
+    const auto count = [&](const FlowPattern& pattern, double gap) {
+        return seconds / gap * pattern.GetProcesses() * pattern.GetFlowsPerEvent();
+    };
+    auto pattern = make(m_settings.pattern);
+    const double gap = pattern->GetMeanGap(m_settings.load, rate, m_settings.sizes.GetMean());
+    double flows = count(*pattern, gap);
+    m_meanBytes = m_settings.sizes.GetMean();
+    m_arrivals = std::make_unique<PoissonFlows>(
+        m_settings.sizes,
+        std::move(pattern),
+        gap,
+        GetRandomStream(RandomUse::FLOWS),
+        [this](const HostPair& ends, uint64_t bytes) { Start(ends, bytes, std::nullopt); });
+    const FlowSettings::Incasts& incasts = m_settings.incasts;
+    if (incasts.load > 0)
+    {
+        const auto bytes = static_cast<double>(incasts.bytes);
+        auto group =
+            make(Choose<FlowPatternEntry>("incast:senders=" + std::to_string(incasts.senders)));
+        const double groupGap = group->GetMeanGap(incasts.load, rate, bytes);
+        const double more = count(*group, groupGap);
+        m_meanBytes = (flows * m_meanBytes + more * bytes) / (flows + more);
+        flows += more;
+        m_incasts = std::make_unique<PoissonFlows>(
+            FlowSizes({{bytes, 1}}),
+            std::move(group),
+            groupGap,
+            GetRandomStream(RandomUse::FLOWS, PoissonFlows::STREAMS + 1),
+            [this](const HostPair& ends, uint64_t size) {
+                const uint64_t before = m_incasts->GetFlows() - 1; // without this one
+                Start(ends, size, std::nullopt, before / m_settings.incasts.senders + 1);
+            });
+    }
+    return flows;
+}
+
+double
+FlowMeasurement::GetOfferedLoad(bool isIncast) const
+{
+    const double capacity =
+        GetLowestRate(m_cluster) / 8 * m_cluster.GetRanks() * m_settings.duration.GetSeconds();
+    return static_cast<double>(m_measuredStarted[isIncast ? 1 : 0]) / capacity;
 }
 
 void
@@ -198,8 +238,7 @@ FlowMeasurement::SetHandler(std::function<void(const FlowRow&)> ended)
 double
 FlowMeasurement::GetExpectedBytes() const
 {
-    return m_arrivals ? m_expected * m_settings.sizes.GetMean()
-                      : static_cast<double>(m_listedBytes);
+    return m_arrivals ? m_expected * m_meanBytes : static_cast<double>(m_listedBytes);
 }
 
 std::vector<uint64_t>
@@ -231,6 +270,10 @@ FlowMeasurement::Run()
     if (m_arrivals)
     {
         m_arrivals->Run(Time(0), end + m_settings.duration);
+        if (m_incasts)
+        {
+            m_incasts->Run(Time(0), end + m_settings.duration);
+        }
         Simulator::Schedule(end, &FlowMeasurement::CheckEnd, this);
     }
     else
@@ -283,7 +326,10 @@ FlowMeasurement::StartListed()
 }
 
 void
-FlowMeasurement::Start(const HostPair& ends, uint64_t bytes, std::optional<uint8_t> priority)
+FlowMeasurement::Start(const HostPair& ends,
+                       uint64_t bytes,
+                       std::optional<uint8_t> priority,
+                       uint64_t incast)
 {
     const Time now = Simulator::Now();
     FlowRow row;
@@ -297,9 +343,14 @@ FlowMeasurement::Start(const HostPair& ends, uint64_t bytes, std::optional<uint8
                     : m_idle.GetTime(ends.source, ends.destination, bytes);
     row.isMeasured =
         !m_arrivals || (now >= m_settings.warmUp && now < m_settings.warmUp + m_settings.duration);
+    row.incast = incast;
     m_flows.push_back({row, now, bytes});
     m_startedBytes += bytes;
-    m_measured += row.isMeasured ? 1 : 0;
+    if (row.isMeasured)
+    {
+        (incast > 0 ? m_measuredIncasts : m_measured)++;
+        m_measuredStarted[incast > 0 ? 1 : 0] += bytes;
+    }
     if (m_hasQueuePairs)
     {
         if (priority)
@@ -388,7 +439,8 @@ FlowMeasurement::Arrive(uint64_t number, uint64_t bytes)
     if (row.isMeasured)
     {
         m_measuredArrived += row.bytes;
-        m_statistics.Add(row.bytes, row.slowdown, row.timeS);
+        (row.incast > 0 ? m_incastStatistics : m_statistics)
+            .Add(row.bytes, row.slowdown, row.timeS);
         CheckEnd();
     }
 }
@@ -396,7 +448,8 @@ FlowMeasurement::Arrive(uint64_t number, uint64_t bytes)
 void
 FlowMeasurement::CheckEnd()
 {
-    if (!m_isDone && !IsComing() && m_statistics.GetFlows() == m_measured)
+    if (!m_isDone && !IsComing() && m_statistics.GetFlows() == m_measured &&
+        m_incastStatistics.GetFlows() == m_measuredIncasts)
     {
         m_isDone = true;
         m_run.End();

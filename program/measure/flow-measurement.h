@@ -20,6 +20,7 @@
 #include "ns3/training-cluster.h"
 #include "ns3/training-key-values.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -42,6 +43,16 @@ struct FlowSettings
     Time warmUp;                      ///< random flows: time before those that are measured
     Time duration; ///< random flows: time in which measured ones start; others do for as long after
     bool isAcknowledged{false}; ///< RDMA: whether a flow ends with its last acknowledgement
+
+    /** Incasts beside the random flows: some hosts send to another one at once. */
+    struct Incasts
+    {
+        double load{0};         ///< payload as part of the rate of all hosts' ports; 0: none
+        uint32_t senders{60};   ///< of an incast
+        uint64_t bytes{500000}; ///< that each of them sends
+    };
+
+    Incasts incasts{}; ///< beside random flows
 };
 
 /**
@@ -52,6 +63,8 @@ struct FlowSettings
  * message; hosts keep up to MAX_CONNECTIONS connections between two ports, and a flow takes the one
  * with the fewest messages. A flow ends when its last byte has arrived, or when its sender knows.
  * With RDMA the priority of a listed flow is the traffic class of its packets and acknowledgements.
+ * Flows of incasts beside the random ones (as in figure 11a of HPCC's paper) have statistics of
+ * their own.
  */
 class FlowMeasurement
 {
@@ -85,7 +98,26 @@ class FlowMeasurement
         return m_statistics;
     }
 
-    /** @return number of measured flows */
+    /** @return the same of measured flows of incasts */
+    const FlowStatistics& GetIncastStatistics() const
+    {
+        return m_incastStatistics;
+    }
+
+    /** @return incasts that have started */
+    uint64_t GetIncasts() const
+    {
+        return m_incasts ? m_incasts->GetFlows() / m_settings.incasts.senders : 0;
+    }
+
+    /**
+     * @param isIncast of which flows
+     * @return payload of the measured flows that have started, as part of what all hosts' ports
+     *         could send while they start: the load as it was drawn
+     */
+    double GetOfferedLoad(bool isIncast) const;
+
+    /** @return number of measured flows, without incasts */
     uint64_t GetMeasured() const
     {
         return m_measured;
@@ -140,7 +172,11 @@ class FlowMeasurement
     void CheckPriorities() const;
     void SetPriority(const HostPair& ends, uint8_t priority);
     void StartListed();
-    void Start(const HostPair& ends, uint64_t bytes, std::optional<uint8_t> priority);
+    double AddArrivals();
+    void Start(const HostPair& ends,
+               uint64_t bytes,
+               std::optional<uint8_t> priority,
+               uint64_t incast = 0);
     void Write(uint64_t number);
     void Arrive(uint64_t number, uint64_t bytes);
     void CheckEnd();
@@ -154,19 +190,24 @@ class FlowMeasurement
     GuardedRun m_run;
     std::function<void(const FlowRow&)> m_handler;
     std::unique_ptr<PoissonFlows> m_arrivals;                  // null: listed flows
+    std::unique_ptr<PoissonFlows> m_incasts;                   // null: none
     std::size_t m_next{0};                                     // the next listed flow
     std::vector<Flow> m_flows;                                 // by number
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_turns; // RDMA: flows of a pair of hosts
     std::map<uint32_t, uint8_t> m_priorities;                  // RDMA: of the last listed flow
     uint64_t m_listedBytes{0};
-    double m_expected{0}; // flows
-    bool m_isDone{false}; // all measured flows have ended
+    double m_expected{0};  // flows
+    double m_meanBytes{0}; // of random flows and incasts
+    bool m_isDone{false};  // all measured flows have ended
     uint64_t m_measured{0};
-    uint64_t m_measuredArrived{0}; // bytes of the measured flows
+    uint64_t m_measuredIncasts{0};               // flows of incasts
+    std::array<uint64_t, 2> m_measuredStarted{}; // bytes, of incasts last
+    uint64_t m_measuredArrived{0};               // bytes of the measured flows
     uint64_t m_ended{0};
     uint64_t m_startedBytes{0};
     uint64_t m_endedBytes{0};
     FlowStatistics m_statistics;
+    FlowStatistics m_incastStatistics;
 };
 
 } // namespace ns3::training

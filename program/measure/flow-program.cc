@@ -11,6 +11,7 @@
 #include "guard/run-warnings.h"
 #include "measure/flow-output.h"
 #include "measure/hpcc-experiment.h"
+#include "measure/queue-lengths.h"
 #include "options/run-title.h"
 #include "run/work-estimate.h"
 
@@ -24,6 +25,7 @@
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +45,8 @@ struct FlowArguments
     std::string sizes{"websearch"};
     double load{0.3};
     std::string pattern{"random"};
+    FlowSettings::Incasts incasts;
+    uint64_t incastSenders{60};
     Time warmUp{0};
     Time duration{MilliSeconds(10)};
     std::string file; // empty: random flows
@@ -51,6 +55,7 @@ struct FlowArguments
     RunFilesOptions files;
     std::string csv;
     bool listsFlows{false};
+    bool listsPorts{false};
     std::string json;
 
     void AddTo(ProgramOptions& options);
@@ -81,6 +86,22 @@ FlowArguments::AddTo(ProgramOptions& options)
                     "random flows: between which hosts",
                     pattern,
                     &DescribeAlternatives<FlowPatternEntry>);
+    options.AddDouble("incast-load",
+                      "incasts beside random flows: payload, part of the rate of all hosts' ports; "
+                      "0: none",
+                      incasts.load,
+                      0,
+                      0.95);
+    options.AddUnsigned("incast-senders",
+                        "incasts: hosts that send at once to another one",
+                        incastSenders,
+                        1,
+                        1 << 20);
+    options.AddBytes("incast-bytes",
+                     "incasts: what each of them sends",
+                     incasts.bytes,
+                     1,
+                     FlowSizes::MAX_BYTES);
     options.AddTime("warm-up", "random flows: time before flows are measured", warmUp);
     options.AddTime("duration",
                     "random flows: time in which measured flows start; others do for as long after "
@@ -109,6 +130,10 @@ FlowArguments::AddTo(ProgramOptions& options)
                       csv,
                       OutputKind::ANY);
     options.AddBool("list-flows", "whether JSON has each flow that has ended", listsFlows);
+    options.AddBool("list-ports",
+                    "whether JSON has the largest and the mean queue of each port of a switch; "
+                    "nothing else changes, but the simulation takes longer",
+                    listsPorts);
     options.AddJson(json);
 }
 
@@ -149,6 +174,7 @@ FlowArguments::GetPublished(const ProgramOptions& options, const ClusterOptions&
     // All that the published slowdowns depend on; the duration and seeds vary the sample.
     for (const char* name : {"load",
                              "pattern",
+                             "incast-load",
                              "flow-file",
                              "flow-end",
                              "ranks",
@@ -186,10 +212,10 @@ FlowArguments::Check(const ProgramOptions& options, const ClusterOptions& cluste
         throw ConfigurationError("--ranks=" + std::to_string(cluster.ranks) +
                                  " (allowed: 2 and more)");
     }
-    if (cluster.portPairs != "turns")
+    if (cluster.GetPortPairs() == "stripe")
     {
         throw ConfigurationError("--port-pairs=" + cluster.portPairs +
-                                 " (allowed: turns, as a flow uses one pair of ports)");
+                                 " (allowed: turns, spray, as a flow uses one connection)");
     }
     if (GetPathChoice(cluster.path).isPinned)
     {
@@ -203,7 +229,14 @@ FlowArguments::Check(const ProgramOptions& options, const ClusterOptions& cluste
     }
     if (!file.empty())
     {
-        for (const std::string name : {"flow-sizes", "load", "pattern", "warm-up", "duration"})
+        for (const std::string name : {"flow-sizes",
+                                       "load",
+                                       "pattern",
+                                       "incast-load",
+                                       "incast-senders",
+                                       "incast-bytes",
+                                       "warm-up",
+                                       "duration"})
         {
             if (options.IsGiven(name))
             {
@@ -224,9 +257,18 @@ FlowArguments::Check(const ProgramOptions& options, const ClusterOptions& cluste
         throw ConfigurationError("--warm-up=" + FormatTime(warmUp) + " (allowed: up to " +
                                  std::to_string(MAX_SECONDS) + "s)");
     }
-    if (listsFlows && json.empty())
+    for (const char* name : {"incast-senders", "incast-bytes"})
     {
-        throw ConfigurationError("--list-flows without --json (allowed: with it)");
+        if (incasts.load == 0 && options.IsGiven(name))
+        {
+            throw ConfigurationError(std::string("--") + name +
+                                     " without --incast-load (allowed: with it)");
+        }
+    }
+    if ((listsFlows || listsPorts) && json.empty())
+    {
+        throw ConfigurationError(std::string(listsFlows ? "--list-flows" : "--list-ports") +
+                                 " without --json (allowed: with it)");
     }
     std::ifstream existing(csv);
     std::string line;
@@ -251,7 +293,8 @@ FlowArguments::MakeFlows(const ClusterOptions& cluster) const
             Choose<FlowPatternEntry>(pattern),
             file.empty() ? warmUp : Time(0),
             duration,
-            end == "acknowledgement"};
+            end == "acknowledgement",
+            {incasts.load, static_cast<uint32_t>(incastSenders), incasts.bytes}};
 }
 
 std::string
@@ -261,7 +304,11 @@ FlowArguments::Describe() const
     {
         return MakePrintableName(file);
     }
-    return sizes + " at " + FormatDouble(100 * load) + " % load, " + pattern;
+    return sizes + " at " + FormatDouble(100 * load) + " % load, " + pattern +
+           (incasts.load > 0 ? ", incasts of " + std::to_string(incastSenders) + " x " +
+                                   FormatBytes(incasts.bytes) + " at " +
+                                   FormatDouble(100 * incasts.load) + " % load"
+                             : "");
 }
 
 /** @return a JSON number, or null */
@@ -335,6 +382,10 @@ Print(const FlowMeasurement& measurement)
         Print("<= " + std::to_string(row.largest), row);
     }
     Print("all", measurement.GetStatistics().GetTotal());
+    if (measurement.GetIncasts() > 0)
+    {
+        Print("incasts", measurement.GetIncastStatistics().GetTotal());
+    }
 }
 
 /** Shows what a measurement will take, if it takes long: flows between random hosts. */
@@ -397,6 +448,11 @@ RunFlowBenchmark(const std::vector<std::string>& arguments)
                       cluster,
                       configuration.Write());
     ShowEstimate(cluster, measurement);
+    std::unique_ptr<QueueLengths> queues;
+    if (setting.listsPorts)
+    {
+        queues = std::make_unique<QueueLengths>(cluster.GetFabric());
+    }
     measurement.SetHandler([&output](const FlowRow& row) { output.Add(row); });
     std::string failure;
     std::exception_ptr error;
@@ -459,12 +515,20 @@ RunFlowBenchmark(const std::vector<std::string>& arguments)
     document.Set("rows", rows)
         .Set("published", comparison.GetRows())
         .Set("all", ToJson(measurement.GetStatistics().GetTotal()))
+        .Set("offered_load", flows.listed.empty() ? measurement.GetOfferedLoad(false) : JsonValue())
+        .Set("incast",
+             flows.incasts.load > 0 && flows.listed.empty()
+                 ? ToJson(measurement.GetIncastStatistics().GetTotal())
+                       .Set("incasts", measurement.GetIncasts())
+                       .Set("offered_load", measurement.GetOfferedLoad(true))
+                 : JsonValue())
         .Set("flows", measurement.GetMeasured())
         .Set("all_flows", measurement.GetStarted())
         .Set("ended_flows", measurement.GetEnded())
         .Set("bytes", measurement.GetStartedBytes())
         .Set("ended_bytes", measurement.GetEndedBytes())
         .Set("list", output.GetList())
+        .Set("ports", queues ? queues->ToJson() : JsonValue::Array())
         .Set("marked_frames", total.markedFrames)
         .Set("dropped_frames", total.droppedFrames)
         .Set("lost_frames", total.lostFrames)

@@ -194,13 +194,16 @@ ClusterCommandLine::AddNetworkTo(ProgramOptions& options)
         all.insert(all.begin(), {"auto", "go-back-n; out-of-order if --path sprays", {}, {}, {}});
         return all;
     });
-    options.AddChoice("port-pairs",
-                      "how messages use several port pairs of two hosts: in turns, or each striped "
-                      "over the pairs",
-                      m_cluster.portPairs,
-                      {"turns", "stripe"});
+    options.AddChoice(
+        "port-pairs",
+        "how messages use several port pairs of two hosts: in turns, each striped over "
+        "the pairs, or its packets sprayed over them; auto: spray with mrc, otherwise "
+        "turns",
+        m_cluster.portPairs,
+        {"auto", "turns", "stripe", "spray"});
     options.AddRenamed("lanes", "--port-pairs=VALUE", "port-pairs");
     options.Reserve("ns3::training::MultiPortTransport::Stripe", "port-pairs");
+    options.Reserve("ns3::training::MultiPortTransport::Spray", "port-pairs");
     options.Reserve("ns3::training::SwitchDevice::BufferSize", "buffer");
     ReserveAttributes(options);
 }

@@ -50,8 +50,8 @@ class _Shared8(TypedDict, total=False):
     export_topology: _Text
     fault: _List
     mtu: Union[Literal["auto"], int]
-    path: Union[Literal["adaptive", "destination-mod", "ecmp", "flowlet", "schedule", "source-mod", "spray"], _Path]
-    port_pairs: Literal["turns", "stripe"]
+    path: Union[Literal["adaptive", "destination-mod", "ecmp", "flowlet", "schedule", "source-mod", "source-route", "spray"], _Path]
+    port_pairs: Literal["auto", "turns", "stripe", "spray"]
     recovery: Union[Literal["auto", "go-back-n", "out-of-order", "selective-repeat"], _Path]
     reroute_delay: _Time
     silence: _Text
@@ -64,7 +64,7 @@ class _Shared9(TypedDict, total=False):
 
 class _Shared10(TypedDict, total=False):
     congestion_control: Union[Literal["auto", "dcqcn", "dctcp", "hpcc", "none", "power-tcp", "swift", "theta-power-tcp", "timely", "window", "nscc", "rccc"], _Path]
-    transport: Union[Literal["rdma", "tcp", "uec"], _Path]
+    transport: Union[Literal["mrc", "rdma", "tcp", "uec"], _Path]
 
 class _Shared11(TypedDict, total=False):
     background: Union[Literal["none", "alistorage", "fbhadoop", "file", "fixed", "websearch"], _Path]
@@ -182,7 +182,11 @@ class FlowBenchmark(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Sha
     flow_end: Literal["arrival", "acknowledgement"]
     flow_file: _Text
     flow_sizes: Union[Literal["alistorage", "fbhadoop", "file", "fixed", "websearch"], _Path]
+    incast_bytes: _Bytes
+    incast_load: float
+    incast_senders: int
     list_flows: bool
+    list_ports: bool
     load: float
     pattern: Union[Literal["incast", "permutation", "random", "storage"], _Path]
     preset: Literal["none", "hpcc"]

@@ -14,7 +14,7 @@ def write_flows(path, rows):
     return f"--flow-file={path}"
 
 
-@pytest.mark.parametrize("transport", ["rdma", "tcp", "uec"])
+@pytest.mark.parametrize("transport", ["rdma", "tcp", "uec", "mrc"])
 @pytest.mark.parametrize("pattern", ["random", "permutation", "incast:senders=5"])
 def test_flows_are_conserved(program_json, transport, pattern):
     result = program_json(

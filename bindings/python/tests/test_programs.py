@@ -35,7 +35,7 @@ def without_cost(document):
     return {key: value for key, value in document.items() if key not in COST}
 
 
-@pytest.mark.parametrize("transport", ["rdma", "tcp", "uec"])
+@pytest.mark.parametrize("transport", ["rdma", "tcp", "uec", "mrc"])
 def test_numbers_are_those_of_the_program(program_json, transport):
     expected = program_json("training-job", *SMALL_ARGUMENTS, f"--transport={transport}")
     result = dt.TrainingJob(**SMALL, transport=transport).run()
@@ -115,7 +115,7 @@ def test_benchmark_rows_are_those_of_the_program(program_json):
 def test_schedule_files(program, tmp_path):
     xml = Path(__file__).parents[3] / "examples/msccl-allpairs.xml"
     options = {"ranks": 4, "bytes": "64K", "payload": "real"}
-    for transport in ("rdma", "tcp", "uec"):
+    for transport in ("rdma", "tcp", "uec", "mrc"):
         result = dt.CollectiveBenchmark(schedule=xml, transport=transport, **options).run()
         assert result.rows["verified"].all()
         assert result.configuration["resolved"]["algorithm"] == "allpairs"
