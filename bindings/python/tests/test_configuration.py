@@ -41,6 +41,25 @@ def test_saved_options_repeat_the_run(tmp_path, program, program_json):
     )
 
 
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("gradient-codec", ["--list"]),
+        ("job-life", ["--days=1", "--RngRun=2"]),
+        ("shared-cluster", [f"--jobs={REPOSITORY}/examples/shared-cluster.toml", "--ranks=16"]),
+        ("switch-barrier", ["--ranks=3", "--rounds=5"]),
+    ],
+)
+def test_saved_options_print_the_same(tmp_path, program, name, words):
+    """Programs of all kinds; test_experiments compares the numbers of the rest."""
+    outputs = []
+    for options in ([*words, f"--save-config={tmp_path}/run.toml"], [f"--config={tmp_path}/run.toml"]):
+        process = program(name, *options)
+        assert (process.returncode, process.stderr) == (0, "")
+        outputs.append(re.sub("(?m)^cost of the simulation: .*$", "", process.stdout))
+    assert outputs[0] == outputs[1] != ""
+
+
 def test_the_command_line_prevails(tmp_path, program_json):
     file = tmp_path / "run.toml"
     file.write_text('ranks = 3\nstraggler = ["1:1.5", "2:3"]\ncompute-scale = 2\nRngRun = 2\n')
