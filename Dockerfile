@@ -4,6 +4,8 @@
 #
 #   docker build -t distributed-training .
 #   docker run --rm -v "$PWD:/work" distributed-training run training-job --ranks=16 --topology=fat-tree:k=4
+#
+# The C++ classes in Python (`dt.ns`) need a compiler: `docker build --target build` keeps it, and /opt/venv.
 
 FROM debian:12-slim AS build
 # hadolint ignore=DL3008
@@ -19,11 +21,11 @@ FROM debian:12-slim
 RUN apt-get update \
     && apt-get install -y --no-install-recommends libsqlite3-0 python3 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --create-home simulator \
+    && useradd --create-home --uid 1000 simulator \
     && install -d -o simulator /work
 COPY --from=build /opt/venv /opt/venv
 ENV PATH=/opt/venv/bin:$PATH
-USER simulator
+USER 1000
 WORKDIR /work
 ENTRYPOINT ["distributed-training"]
 CMD ["--help"]

@@ -397,6 +397,24 @@ def test_packages_that_cannot_be_had(tmp_path, ns3w, monkeypatch, said, reason):
     assert str(failure.value).startswith(f"missing: g++ cmake ({reason})")
 
 
+def test_compiler_that_cxx_names(tmp_path, ns3w, monkeypatch):  # noqa: F811
+    """As for CMake, it may have words after its name; CXXFLAGS say where headers are."""
+    packages = sys.modules["ns3w_support.system_packages"]
+    monkeypatch.setenv("CXX", "odd-compiler -m64")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(packages.Failure, match="^CXX=odd-compiler -m64: allowed is a compiler"):
+        packages.need("c++")
+    (tmp_path / "odd-compiler").write_text('#!/bin/sh\nfor w; do [ "$w" = -I/x ] && exit 0; done\nexit 1\n')
+    (tmp_path / "odd-compiler").chmod(0o755)
+    (tmp_path / "sh").symlink_to("/bin/sh")
+    monkeypatch.setenv("CXXFLAGS", "-I/x")
+    packages.need("c++", "zlib.h")
+    program = sys.modules["ns3w_support.user_program"]
+    info = {"cxx_standard": 20, "definitions": [], "include_dirs": ["/own"]}
+    assert program.get_compiler(info)[:3] == ["odd-compiler", "-m64", "-std=c++20"]
+    assert program.get_linker(info, "x", [])[:2] == ["odd-compiler", "-m64"]
+
+
 @pytest.mark.parametrize("word", ["info", "--help"])
 def test_nobody_reads_the_output_to_its_end(word):
     reader, writer = os.pipe()

@@ -98,6 +98,31 @@ def test_packages_that_the_sources_import_are_required():
     assert others <= names | {"numpy", "cppyy"}  # of pandas, of ns3
 
 
+def test_packages_of_tests_are_installed_and_named():
+    """No test skips in CI for want of a package, and the extra `test` has what `./ns3w test` installs."""
+    asked = set()
+    for path in (ROOT / "bindings/python/tests").glob("*.py"):
+        asked |= set(re.findall(r"\bneed\(\"(\w+)\"\)", path.read_text(encoding="utf-8")))
+    asked = {name.replace("_", "-").replace("nbformat", "nbclient") for name in asked}
+    assert {"axe-core-python", "optuna", "xarray"} <= asked
+    installed = (ROOT / "build-support/python-packages/tests.txt").read_text(encoding="ascii")
+    assert asked <= set(re.findall(r"^([\w-]+)==", installed, re.M))
+    extra = read_project()["optional-dependencies"]["test"]
+    assert asked <= {re.match(r"[\w-]+", need).group(0) for need in extra}
+
+
+def test_conda_recipe_has_the_versions_and_packages_of_the_project():
+    recipe = (ROOT / "build-support/conda/meta.yaml").read_text(encoding="ascii")
+    parts = dict(re.findall(r"^  (\w+):\n((?:    - .*\n)+)", recipe, re.M))
+    (ns3,) = [need for need in read_project()["dependencies"] if need.startswith("ns3")]
+    assert f"install --no-deps {ns3.replace(' ', '')}\n" in parts["script"]
+    names = {re.match(r"[\w-]+", need).group(0) for need in read_project()["dependencies"]}
+    run = set(re.findall(r"- ([\w-]+?)(?:-base)?$", parts["run"], re.M))
+    assert names - {"ns3", "tomli"} <= run
+    host = set(re.findall(r"- ([\w-]+)$", parts["host"], re.M))
+    assert {"pip", "scikit-build-core"} <= host  # conda-build makes no environment for the build
+
+
 def list_package():
     """The Python files of the package, by their names in the wheel."""
     package = "distributed_training"

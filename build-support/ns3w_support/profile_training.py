@@ -2,10 +2,10 @@
 """The runs from which gcc learns what is executed often, for `ns3w --profile-guided`."""
 
 import hashlib
-import os
 import subprocess
 
 from .console import Failure, work
+from .system_packages import compiler
 
 ROOMS = ("accelerate", "engine", "fabric", "rdma")  # as in build-support/profile-guided.cmake
 EACH = "--ns3::training::RdmaNic::AckInterval=1"
@@ -29,7 +29,7 @@ PROGRAMS = sorted({run[0] for run in RUNS})
 
 def get_compiler():
     """Return the first line of what the C++ compiler says of its version; it must be gcc."""
-    command = [os.environ.get("CXX") or "c++", "--version"]
+    command = [*compiler(), "--version"]
     text = subprocess.run(command, capture_output=True, text=True, errors="replace").stdout
     name = (text.splitlines() or ["unknown"])[0].strip()
     if "Free Software Foundation" not in text:

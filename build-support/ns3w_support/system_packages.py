@@ -16,6 +16,11 @@ BUILD_TOOLS = ("c++", "cmake", "ninja", "ccache", "sqlite3.h", "toml++/toml.h", 
 MPI_TOOLS = ("mpirun", "mpic++")
 
 
+def compiler():
+    """Return the words of the C++ compiler's command: of CXX, as for CMake, or c++."""
+    return shlex.split(os.environ.get("CXX", "")) or ["c++"]
+
+
 def need(*names):
     """Make sure that tools, C++ headers and Python modules (py:*) exist; install them by apt."""
     packages = {
@@ -37,12 +42,15 @@ def need(*names):
         if name.startswith("py:"):
             return importlib.util.find_spec(name[3:]) is not None
         if name.endswith((".h", ".hpp")):
-            probe = ["c++", "-std=c++17", "-x", "c++", "-fsyntax-only", "-"]
+            probe = [*compiler(), *shlex.split(os.environ.get("CXXFLAGS", ""))]
+            probe += ["-std=c++17", "-x", "c++", "-fsyntax-only", "-"]
             text = f"#include <{name}>\n".encode()
             quiet = {"input": text, "stderr": subprocess.DEVNULL}
-            return shutil.which("c++") and not subprocess.run(probe, **quiet).returncode
-        return shutil.which(name)
+            return present("c++") and not subprocess.run(probe, **quiet).returncode
+        return shutil.which(compiler()[0] if name == "c++" else name)
 
+    if "c++" in names and "CXX" in os.environ and not present("c++"):
+        raise Failure(f"CXX={os.environ['CXX']}: allowed is a compiler of C++ that is there")
     missing = [packages.get(name, name) for name in names if not present(name)]
     if not missing:
         return

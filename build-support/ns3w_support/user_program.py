@@ -18,6 +18,7 @@ from pathlib import Path
 
 from .console import Failure, locked, say
 from .files import read_json, write_if_different, write_whole
+from .system_packages import compiler
 
 SOURCES = (".cc", ".cpp", ".cxx")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](.+?)[>"]', re.M)
@@ -43,7 +44,7 @@ def find_source(word):
 def get_compiler(info):
     """Return the compiler and its options, from a build-info.json's content."""
     own, *others = info["include_dirs"]
-    command = ["c++", f"-std=c++{info['cxx_standard']}", "-O3", "-Wall", "-Wextra"]
+    command = [*compiler(), f"-std=c++{info['cxx_standard']}", "-O3", "-Wall", "-Wextra"]
     command += [f"-D{name}" for name in info["definitions"]]
     if "NS3_ASSERT_ENABLE" not in info["definitions"]:
         command.append("-DNDEBUG")
@@ -53,7 +54,7 @@ def get_compiler(info):
 def get_linker(info, binary, libraries):
     """Return the command that links an object with libraries."""
     folders = dict.fromkeys(str(Path(library).parent) for library in libraries)
-    command = ["c++", f"{binary}.o", "-o", str(binary), "-Wl,--no-as-needed", *libraries]
+    command = [*compiler(), f"{binary}.o", "-o", str(binary), "-Wl,--no-as-needed", *libraries]
     return command + [f"-Wl,-rpath,{folder}" for folder in folders]
 
 

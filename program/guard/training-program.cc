@@ -62,12 +62,25 @@ constexpr const char* LOST_OUTPUT = "standard output: cannot be written";
 /// Name of the program while its body runs, which --help and ns-3 may end by std::exit(0).
 const char* g_running = nullptr;
 
-/** Ends the program with status 1 if output of its body is lost. */
+/** Ends the program by a signal, as without its handler. */
+void
+EndBySignal(int signal)
+{
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+}
+
+/** Ends the program with status 1 if output of its body is lost, or by SIGPIPE if nobody reads on.
+ */
 void
 CheckOutputAtExit()
 {
     if (g_running && !FlushOutput())
     {
+        if (RunInterrupts::GetSignal() == SIGPIPE)
+        {
+            EndBySignal(SIGPIPE);
+        }
         std::fprintf(stderr, "%s: %s\n", g_running, LOST_OUTPUT);
         _exit(1);
     }
@@ -184,8 +197,7 @@ RunProgram(const std::string& name, const std::function<int()>& body)
     Processes::Finish();
     if (signal != 0)
     {
-        std::signal(signal, SIG_DFL); // the run is over
-        std::raise(signal);
+        EndBySignal(signal); // the run is over
     }
     // mpirun kills the others when one fails, possibly before the first one prints.
     return speaks ? status : 0;

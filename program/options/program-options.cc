@@ -123,6 +123,7 @@ ProgramOptions::Parse(const std::vector<std::string>& words)
     {
         preset();
     }
+    m_given = ListGiven();
     CheckEndings();
     CheckOutputs();
     for (const std::string& log : m_logs)
@@ -424,20 +425,15 @@ JsonValue
 ProgramOptions::ToJson() const
 {
     auto object = JsonValue::Object();
-    auto given = JsonValue::Array(); // words that repeat the run; its files are left out
+    auto given = JsonValue::Array();
     for (const Option& option : GetOptions())
     {
         const Key& key = option.description.key;
-        const std::string value = option.get();
-        object.Set(key.name, ToJsonValue(key, value));
-        if (option.isGiven && !option.output && key.name != "config")
-        {
-            for (const std::string& each :
-                 option.description.isList ? SplitList(value) : std::vector<std::string>{value})
-            {
-                given.Append("--" + key.name + "=" + each);
-            }
-        }
+        object.Set(key.name, ToJsonValue(key, option.get()));
+    }
+    for (const std::string& word : m_given.empty() ? ListGiven() : m_given)
+    {
+        given.Append(word);
     }
     for (const auto& [name, text] : m_ns3Arguments.GetLast())
     {
@@ -445,6 +441,27 @@ ProgramOptions::ToJson() const
         given.Append("--" + name + "=" + text);
     }
     return object.Set("given", given);
+}
+
+std::vector<std::string>
+ProgramOptions::ListGiven() const
+{
+    std::vector<std::string> words;
+    for (const Option& option : GetOptions())
+    {
+        const Key& key = option.description.key;
+        if (!option.isGiven || option.output || key.name == "config")
+        {
+            continue;
+        }
+        const std::string value = option.get();
+        for (const std::string& each :
+             option.description.isList ? SplitList(value) : std::vector<std::string>{value})
+        {
+            words.push_back("--" + key.name + "=" + each);
+        }
+    }
+    return words;
 }
 
 ProgramDescription

@@ -199,6 +199,9 @@ class ProgramOptions : public TypedOptions
     /** @return the options that were given, as a file that `--config` reads */
     std::string FormatGiven() const;
 
+    /** @return words that repeat the run, without its files and those of ns-3 */
+    std::vector<std::string> ListGiven() const;
+
     /**
      * Loads the extensions of the command line, before other arguments use their alternatives.
      * @param arguments the command line
@@ -209,13 +212,14 @@ class ProgramOptions : public TypedOptions
     /** @param name an unknown name @return suggestion for the error message: a similar option */
     std::string SuggestName(const std::string& name) const;
 
-    std::string m_program;                                    // name of the program
-    std::string m_description;                                // its purpose
-    std::vector<std::string> m_extensions;                    // shared libraries, all loaded
-    std::vector<std::string> m_configurations;                // files of options
-    std::string m_savedConfiguration;                         // file for the options that are given
-    std::vector<std::string> m_logs;                          // COMPONENT=LEVEL
-    std::vector<RenamedOption> m_renamed;                     // former spellings, which are refused
+    std::string m_program;                     // name of the program
+    std::string m_description;                 // its purpose
+    std::vector<std::string> m_extensions;     // shared libraries, all loaded
+    std::vector<std::string> m_configurations; // files of options
+    std::string m_savedConfiguration;          // file for the options that are given
+    std::vector<std::string> m_logs;           // COMPONENT=LEVEL
+    std::vector<std::string> m_given;          // as Parse() found them; programs change values
+    std::vector<RenamedOption> m_renamed;      // former spellings, which are refused
     std::vector<std::pair<std::string, JsonValue>> m_members; // additional ones of --describe
     std::map<std::string, std::set<std::string>> m_endings; // options that end it, what they write
     std::vector<std::function<void()>> m_presets;           // set defaults of other options

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor
@@ -84,7 +85,11 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    print(compare(arguments.results).to_string(na_rep="-"))
+    table = compare(arguments.results)
+    print(table.drop(index="notes", errors="ignore").to_string(na_rep="-"))
+    if "notes" in table.index:  # sentences, which would widen the columns
+        for name, text in table.loc["notes"].items():
+            print(f"{name}: {text or 'no notes'}")
     return 0
 
 
@@ -326,12 +331,12 @@ _COMMANDS: dict[str, tuple[str, Any, Any]] = {
     "run": ("run a program", _add_run, _run),
     "sweep": ("run a grid, or the rest of it", _add_sweep, _sweep),
     "report": ("write a page that shows what limits a run", _add_report, _report),
-    "validate": ("set what was measured or published beside ours", _add_validate, _validate),
+    "validate": ("compare simulated with measured and published numbers", _add_validate, _validate),
     "expect": ("print what nccl-tests should show on a machine", _add_expect, _expect),
     "calibrate": ("fit a machine to what was measured on it", _add_calibrate, _calibrate),
     "plot": ("draw a column of a sweep, with confidence intervals", _add_plot, _plot),
     "rerun": ("run a row of a sweep once more", _add_rerun, _rerun),
-    "compare": ("set two to twenty runs side by side", _add_compare, _compare),
+    "compare": ("print two to twenty runs side by side", _add_compare, _compare),
     "completion": ("print what makes a shell complete options", _add_completion, _completion),
     "man": ("print the manual page of a program, for man -l -", _add_man, _man),
 }
@@ -367,7 +372,12 @@ def main(words: list[str] | None = None) -> int:
         add(commands.add_parser(name, help=text, description=text))
     arguments = parser.parse_args(words)
     try:
-        return int(_COMMANDS[arguments.command][2](arguments))
+        status = int(_COMMANDS[arguments.command][2](arguments))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # nobody reads on, as after `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the end of Python
+        return 128 + signal.SIGPIPE
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         print(f"{arguments.command}: {place}{error.strerror or error}", file=sys.stderr)

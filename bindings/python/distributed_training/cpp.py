@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import warnings
 from typing import Any
 
@@ -17,13 +18,15 @@ def load_namespace() -> Any:
     dependencies). This takes about three seconds, much less than ns-3's own `from ns import ns`.
     cppyy itself is `ns.cppyy`. The extensions in DISTRIBUTED_TRAINING_EXTENSIONS are loaded, too.
 
-    Raises ImportError if cppyy is missing or no version fits this ns-3, and BuildNotFound.
+    Raises ImportError if cppyy or a C++ compiler is missing or no version fits this ns-3, and BuildNotFound.
     """
     build = find_build()
     if build.cppyy is None:
         raise ImportError(
             f"there is no cppyy for ns-{build.ns3_version} (there is for 3.36 and newer)"
         )
+    if shutil.which("c++") is None:  # cppyy asks it for the headers of C++, and would crash
+        raise ImportError("distributed_training.ns needs a C++ compiler, c++ (Debian: apt-get install g++)")
     try:
         with warnings.catch_warnings():  # cppyy 2 says that pkg_resources, which it uses, will go
             warnings.simplefilter("ignore")

@@ -1,18 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The standard error of a child process: its progress, and the text of an exception."""
+"""The standard error of a child process: its progress, its logs, and the text of an exception."""
 
 from __future__ import annotations
 
+import logging
 import os
+import re
 import sys
 import threading
+
+# What ns-3 begins a line of a log with: simulated time and node, then mostly the level.
+_LOG_LINE = re.compile(r"\+[0-9.e+-]+s -?\d+ .*?(?:\[(ERROR|WARN|INFO) *\]|$)")
+_LEVELS = {"ERROR": logging.ERROR, "WARN": logging.WARNING, "INFO": logging.INFO}
+
+
+def _pass_on(line: bytes) -> bool:
+    """Return whether a line is one of a log, which goes to Python's logger."""
+    text = line.rstrip(b"\r").rpartition(b"\r")[2].decode(errors="replace").replace("\033[K", "")
+    found = _LOG_LINE.match(text)
+    if found:
+        level = _LEVELS.get(found[1], logging.DEBUG)
+        logging.getLogger("distributed_training").log(level, "%s", text)
+    return found is not None
 
 
 class ErrorStream:
     """Collects the standard error of a child.
 
     If ours is a terminal, so is the child's. The child then shows its progress on one line that it
-    overwrites, which is passed on at once. The rest becomes the text of an exception.
+    overwrites, which is passed on at once. Lines of a log (`log="COMPONENT=LEVEL"`) go to the logger
+    `distributed_training` as they come. The rest becomes the text of an exception.
 
     Args:
         progress: whether the child may show its progress.
@@ -48,7 +65,8 @@ class ErrorStream:
         os.close(self._ours)
 
     def _read(self) -> None:
-        collected = b""
+        collected = []
+        rest = b""
         while True:
             try:
                 block = os.read(self._ours, 65536)
@@ -59,8 +77,10 @@ class ErrorStream:
             if self._shown and block.startswith(b"\r") and b"\n" not in block:
                 sys.stderr.write(block.decode(errors="replace"))
                 sys.stderr.flush()
-            collected += block
-        text = collected.decode(errors="replace").replace("\r\n", "\n")
+            *lines, rest = (rest + block).split(b"\n")
+            collected += [line for line in lines if not _pass_on(line)]
+        collected.append(rest)
+        text = b"\n".join(collected).decode(errors="replace").replace("\r\n", "\n")
         if self._shown and "\r" in text:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()

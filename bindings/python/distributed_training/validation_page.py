@@ -46,8 +46,9 @@ def write_validation_page(
     parts = [
         f"{_KIND.decode()} -->\n<html lang='en'><meta charset='utf-8'>",
         f"<title>Validation</title><style>{_STYLE}</style><h1>Validation</h1>",
-        "<p>Measured and published numbers beside ours. Errors are those of predicted rows: ours over "
-        "published, less 1. A calibration row gave a constant; a property needs no network.</p>",
+        "<p>Simulated beside measured and published numbers. An error is simulated over published, less 1; "
+        "the summary has those of predicted rows. A constant was chosen to fit a calibration row; a property "
+        "needs no network.</p>",
         _format_table(summary),
     ]
     for name, rows in frame.groupby("table", sort=False):
@@ -78,6 +79,13 @@ def _draw(name: str, rows: pandas.DataFrame) -> str:
     axes.axhline(0, color="0.5", lw=0.8)
     axes.set(xscale="log", xlabel="published", ylabel="error, %", title=name)
     axes.set_yscale("symlog", linthresh=30)
+    most = max(10.0, 1.1 * rows["error_percent"].abs().max())
+    marks = [mark for mark in (0, 10, 30, 100, 300, 1000, 3000) if mark <= most]
+    axes.set(ylim=(-most, most), yticks=sorted({*marks, *(-mark for mark in marks)}))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_major_formatter("{x:g}")
+    sizes = rows["published"].abs()
+    axes.xaxis.set_minor_formatter("{x:g}" if sizes.max() < 10 * sizes.min() else "")
     axes.legend(fontsize="small", loc="best")
     file = io.StringIO()
     figure.savefig(file, format="svg", metadata={"Date": None})

@@ -2,7 +2,10 @@
 """The command distributed-training: programs, rows once more, comparisons, completions, manual pages."""
 
 import json
+import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -73,6 +76,13 @@ def test_runs_side_by_side(call, program, tmp_path):
     assert list(frame.loc["iteration_time_s"]) == times
     process = call("compare", *files)
     assert process.returncode == 0 and "iteration_time_s" in process.stdout
+    slow = tmp_path / "slow.json"
+    program("training-job", "--ranks=2", "--iterations=1", "--rate=10Gbps", f"--json={slow}")
+    # Notes that differ stand below the table, whose columns stay narrow.
+    *table, first, second = call("compare", files[0], slow).stdout.splitlines()
+    assert table[1].split() == ["rate", "100Gbps", "10Gbps"] and max(map(len, table)) < 80
+    assert re.match("2.json: ECN for dcqcn: .* at 100Gbps$", first)
+    assert re.match("slow.json: ECN for dcqcn: .* at 10Gbps$", second)
     store = tmp_path / "runs.sqlite"
     dt.sweep(dt.TrainingJob.grid(ranks=[1, 2, 3], **SMALL), store=store)
     assert list(dt.compare([store]).loc["ranks"]) == [1, 2, 3]
@@ -83,6 +93,15 @@ def test_runs_side_by_side(call, program, tmp_path):
     (tmp_path / "other.json").write_text("[1]")
     assert call("compare", files[0], tmp_path / "other.json").returncode == 2
     assert call("compare", files[0], tmp_path / "none.json").returncode == 2
+
+
+def test_nobody_reads_to_the_end(environment):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "distributed_training", "man", "training-job"]
+    process = subprocess.run(command, env=environment, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (process.returncode, process.stderr) == (128 + signal.SIGPIPE, "")
 
 
 @pytest.mark.parametrize("shell", SHELLS)

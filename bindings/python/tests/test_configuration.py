@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Options that all programs share: files of options, logs, versions, and `--name value`."""
 
+import logging
+import os
 import re
 
 import pytest
 from conftest import REPOSITORY
+
+import distributed_training as dt
+from distributed_training import error_stream
 
 SMALL = ["--ranks=4", "--iterations=1", "--warmup=0", "--batch=4"]
 
@@ -39,6 +44,25 @@ def test_saved_options_repeat_the_run(tmp_path, program, program_json):
     assert again.read_text() == text.replace("ranks = 4", "ranks = 3").replace(
         text.splitlines()[0], again.read_text().splitlines()[0]
     )
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("gradient-codec", ["--list"]),
+        ("job-life", ["--days=1", "--RngRun=2"]),
+        ("shared-cluster", [f"--jobs={REPOSITORY}/examples/shared-cluster.toml", "--ranks=16"]),
+        ("switch-barrier", ["--ranks=3", "--rounds=5"]),
+    ],
+)
+def test_saved_options_print_the_same(tmp_path, program, name, words):
+    """Programs of all kinds; test_experiments compares the numbers of the rest."""
+    outputs = []
+    for options in ([*words, f"--save-config={tmp_path}/run.toml"], [f"--config={tmp_path}/run.toml"]):
+        process = program(name, *options)
+        assert (process.returncode, process.stderr) == (0, "")
+        outputs.append(re.sub("(?m)^cost of the simulation: .*$", "", process.stdout))
+    assert outputs[0] == outputs[1] != ""
 
 
 def test_the_command_line_prevails(tmp_path, program_json):
@@ -130,6 +154,29 @@ def test_values_may_follow_names(program, program_json):
         process = program("collective-benchmark", *words)
         assert process.returncode == 2, words
         assert process.stderr.startswith(f"collective-benchmark: {refusal}"), process.stderr
+
+
+def test_logs_reach_python(caplog):
+    """Function calls and levels below info are debugging; errors of the program are not logs."""
+    words = {"ranks": 2, "bytes": "1M", "warmup": 0, "loss": 0.01}
+    quiet = dt.CollectiveBenchmark(**words).run()
+    assert caplog.records == []
+    with caplog.at_level(logging.DEBUG, "distributed_training"):
+        loud = dt.CollectiveBenchmark(**words, log=["RdmaPacketMaker=logic"]).run()
+        assert loud.rows["time_us"].equals(quiet.rows["time_us"])
+        messages = [record.getMessage() for record in caplog.records]
+        assert any(re.fullmatch(r"\+\S+s \d+ \[LOGIC\] .* sends packet \d+ again", each) for each in messages)
+        assert {(record.name, record.levelno) for record in caplog.records} == {
+            ("distributed_training", logging.DEBUG)
+        }
+        caplog.clear()
+        errors = error_stream.ErrorStream(progress=False)
+        with errors:
+            os.write(errors.for_child, b"+0.5s -1 X:f(): [WARN ] late\n+1s 0 [INFO ] two [ERROR]\nx: +1s\nrest")
+            errors.started()
+        assert errors.text == "x: +1s\nrest"
+        levels = [(record.levelname, record.getMessage()[:6]) for record in caplog.records]
+        assert levels == [("WARNING", "+0.5s "), ("INFO", "+1s 0 ")]
 
 
 def test_log_components_print_in_every_build(program):

@@ -266,6 +266,19 @@ def test_a_pipe_that_closes_keeps_what_is_done(build, tmp_path):
     assert rows[-1] == ("failed", document["reason"])
 
 
+@pytest.mark.parametrize("option", ["-h", "--describe=json", "--PrintTypeIds"])
+def test_nobody_reads_the_help_to_its_end(build, option):
+    """As `| head -1`: the program ends as others do, without a word."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [build.get_program("training-job"), option]
+    process = subprocess.run(
+        command, env=build.get_environment(), stdout=writer, stderr=subprocess.PIPE, text=True
+    )
+    os.close(writer)
+    assert (process.returncode, process.stderr) == (-signal.SIGPIPE, "")
+
+
 @pytest.mark.extensive
 def test_a_lock_of_another_program_loses_nothing(build, tmp_path):
     path = tmp_path / "r.sqlite"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the package does with xarray, Optuna and joblib, where they are installed."""
+"""What the package does with xarray, Optuna and joblib."""
 
 import importlib.util
 import re
 
 import pytest
 
-from conftest import REPOSITORY
+from conftest import REPOSITORY, need
 
 import distributed_training as dt
 
@@ -31,7 +31,7 @@ def frame(store):
 
 
 def test_a_sweep_has_the_dimensions_of_its_jobs(frame):
-    pytest.importorskip("xarray")
+    need("xarray")
     data = dt.to_xarray(frame)
     assert dict(data.sizes) == {"ranks": 2, "rate": 3, "transport": 2, "bytes": 2}
     for row in frame.itertuples():
@@ -45,7 +45,7 @@ def test_a_sweep_has_the_dimensions_of_its_jobs(frame):
 
 
 def test_runs_are_a_dimension(frame, store):
-    pytest.importorskip("xarray")
+    need("xarray")
     each = dt.read_sweep(store, each_run=True)
     data = dt.to_xarray(each)
     assert data.sizes["run"] == 2
@@ -56,7 +56,7 @@ def test_runs_are_a_dimension(frame, store):
 
 
 def test_rows_of_one_place_are_refused(frame):
-    pytest.importorskip("xarray")
+    need("xarray")
     import pandas
 
     with pytest.raises(ValueError, match="24 rows share a place by ranks, rate"):
@@ -64,14 +64,14 @@ def test_rows_of_one_place_are_refused(frame):
 
 
 def test_one_job_has_the_dimension_job():
-    pytest.importorskip("xarray")
+    need("xarray")
     data = dt.to_xarray(dt.sweep([dt.CollectiveBenchmark(ranks=2, bytes="1K")]))
     assert dict(data.sizes) == {"job": 1}
 
 
 @pytest.mark.extensive
 def test_search_with_pruning():
-    optuna = pytest.importorskip("optuna")
+    optuna = need("optuna")
     spec = importlib.util.spec_from_file_location("search", EXAMPLES / "optuna_search.py")
     search = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(search)
@@ -92,7 +92,7 @@ def test_search_with_pruning():
 @pytest.mark.extensive
 def test_sweep_by_joblib(tmp_path, monkeypatch):
     """The page's script, with joblib's own workers in place of Ray's."""
-    pytest.importorskip("joblib")
+    need("joblib")
     text = (REPOSITORY / "doc/sweeps-ray.rst").read_text(encoding="ascii")
     (script,) = re.findall(r"code-block:: python\n\n((?:   .*\n|\n)+)", text)
     script = re.sub("^   ", "", script, flags=re.M)

@@ -107,6 +107,18 @@ def test_namespace(build, environment, program_json):
     assert float(output[3]) == round(row["time_us"], 3)
 
 
+def test_namespace_needs_a_compiler(build, environment, tmp_path):
+    if build.cppyy is None:
+        pytest.skip(f"there is no cppyy for ns-{build.ns3_version}")
+    command = [sys.executable, "-c", "import distributed_training as dt; dt.ns"]
+    bare = {**environment, "PATH": str(tmp_path)}
+    process = subprocess.run(command, env=bare, capture_output=True, text=True)
+    assert process.returncode == 1
+    assert process.stderr.splitlines()[-1].startswith(
+        "ImportError: distributed_training.ns needs a C++ compiler, c++ ("
+    )
+
+
 @pytest.mark.extensive
 def test_training_run_in_this_process(build, environment, program_json):
     pytest.importorskip("cppyy", reason="cppyy is not installed: distributed_training.ns needs it")

@@ -15,7 +15,7 @@ import pytest
 
 import distributed_training as dt
 from browser import Page, find_browser
-from conftest import REPOSITORY, ask, get_line
+from conftest import REPOSITORY, ask, get_line, need
 from distributed_training.__main__ import main
 from test_option_names import PROGRAMS
 from timeline import read_timeline
@@ -481,10 +481,11 @@ def strip(value):
 @pytest.mark.takes_forever
 @pytest.mark.parametrize("name, words", EXPERIMENTS)
 def test_experiments(program, tmp_path, name, words):
-    """Every program records links, messages or collectives, and a timeline."""
+    """Every program records links, messages or collectives, and a timeline; saved options repeat its run."""
     files = [f"--results={tmp_path}/r", f"--trace={tmp_path}/t.json", "--sample=10us"]
-    plain = program(name, *words, "--json=-")
-    process = program(name, *words, "--json=-", *files, f"--report={tmp_path}/run.html")
+    saved = tmp_path / "run.toml"
+    plain = program(name, *words, "--json=-", f"--save-config={saved}")
+    process = program(name, f"--config={saved}", *files, f"--report={tmp_path}/run.html")
     assert process.returncode == 0, process.stderr
     left, right = (strip(json.loads(each.stdout)) for each in (plain, process))
     assert left == right  # what is simulated is the same with and without records
@@ -604,6 +605,17 @@ def test_the_command_of_a_page_repeats_the_run(program, program_json, tmp_path):
         assert command.split() == ["training-job", *given]
 
 
+def test_the_command_has_the_schedule_of_pipelines(program, tmp_path):
+    """Its option also names schedules of collectives, so the program moves the value."""
+    words = ["--model=megatron-1.7b", "--pipeline=2", "--global-batch=2", "--schedule=gpipe", "--sequence=64"]
+    process = program("training-job", *words, "--iterations=1", f"--report={tmp_path}/run.html")
+    assert process.returncode == 0, process.stderr
+    (run,) = read_page(tmp_path / "run.html")["runs"]
+    configuration = json.loads(get_rows(run, "run")[0]["configuration"])
+    assert sorted(configuration["given"]) == sorted([*words, "--iterations=1"])
+    assert (configuration["pipeline-schedule"], configuration["schedule"]) == ("gpipe", "")
+
+
 def test_bytes_over_time_are_all_bytes(job):
     (run,) = read_page(job / "run.html")["runs"]
     rows = get_rows(run, "traffic")
@@ -682,9 +694,10 @@ def test_a_page_is_accessible(job, scheme, width):
 
 @pytest.mark.extensive
 @needs_browser
+@pytest.mark.skipif(sys.version_info < (3, 10), reason="axe-core-python needs Python 3.10")
 def test_axe_finds_nothing(job):
     """By axe-core, of the package axe-core-python."""
-    package = pytest.importorskip("axe_core_python")
+    package = need("axe_core_python")
     axe = (Path(package.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
     for scheme in ("light", "dark"):
         with Page(job / "run.html") as page:
@@ -758,6 +771,28 @@ def test_many_bars_are_summarized(job, tmp_path):
         page.wait(f"{tiny}.hovertext.length > 0 && !{tiny}.hovertext.some(t => / x tiny/.test(t))")
         assert page.evaluate(f"{tiny}.x.length") != before
         assert page.complaints == []
+
+
+@pytest.mark.extensive
+@needs_browser
+def test_ranks_that_the_page_cuts_are_told(job, tmp_path):
+    """The page has the first 20 000 phases of the last iteration: all of ranks 0 to 3, a part of rank 4."""
+    path = tmp_path / "r.sqlite"
+    path.write_bytes((job / "r.sqlite").read_bytes())
+    connection = sqlite3.connect(path)
+    connection.executemany(
+        "INSERT INTO compute_phase (run_id, rank, iteration, phase, start_s, end_s) VALUES (1, ?, 2, 'tiny', ?, ?)",
+        [(rank, i / 9e6, (i + 0.5) / 9e6) for rank in range(9) for i in range(4800)],
+    )
+    connection.commit()
+    connection.close()
+    dt.report(path, tmp_path / "run.html")
+    with Page(tmp_path / "run.html") as page:
+        note = "document.getElementById('timeline-note').textContent"
+        assert page.evaluate("document.getElementById('timeline-ranks').value") == "0,1,2,3,4"
+        assert page.evaluate(note).endswith(" Only a part of rank 4 is on this page.")
+        page.choose("#timeline-ranks", "0,3")
+        assert "Only a part" not in page.evaluate(note)
 
 
 @pytest.mark.extensive

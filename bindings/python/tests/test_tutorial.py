@@ -133,3 +133,27 @@ def test_gallery_shows_every_figure_with_its_command(describe):
             script = words[2] if words[0] == "./ns3w" else words[1]
             is_module = script == "-m" and importlib.util.find_spec(words[3])
             assert is_module or Path(REPOSITORY / script).is_file()
+
+
+@pytest.mark.extensive
+@pytest.mark.parametrize(
+    "script, argument, pictures",
+    [
+        ("three_figures.py", ".", ["figure-roofline.svg", "figure-slowdown.svg", "figure-speedup.svg"]),
+        ("worker_trace.py", "worker-trace.svg", ["worker-trace.svg"]),
+        pytest.param(
+            *("accuracy_over_time.py", "accuracy-over-time.png", ["accuracy-over-time.png"]),
+            marks=pytest.mark.takes_forever,
+        ),
+    ],
+)
+def test_scripts_of_the_gallery_draw_their_figures(environment, tmp_path, script, argument, pictures):
+    """Those that no other test and no page runs."""
+    command = [sys.executable, REPOSITORY / "bindings/python/examples" / script, argument]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == pictures
+    for name in pictures:
+        drawn, shown = tmp_path / name, REPOSITORY / "doc/images" / name
+        assert drawn.read_bytes()[:4] == shown.read_bytes()[:4]
+        assert drawn.stat().st_size == pytest.approx(shown.stat().st_size, rel=0.5)
