@@ -142,7 +142,8 @@ KernelTable::ReadRow(const std::string& text, uint64_t line)
         refuse("time " + quote(3), std::string("times above 0, ") + TIME_UNITS);
     }
     const auto [row, isNew] =
-        m_rows.try_emplace({cells[0], cells[1], cells[2]}, Row{time->GetSeconds(), line});
+        m_rows.try_emplace({cells[0], cells[1], cells[2]},
+                           Row{static_cast<double>(time->GetPicoSeconds()) / 1e12, line});
     if (!isNew)
     {
         refuse(cells[0] + " " + cells[1] + " in " + cells[2] + " again",

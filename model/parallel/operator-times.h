@@ -9,9 +9,9 @@
 
 #include "parallel/kernel-table.h"
 #include "parallel/layer-operators.h"
+#include "rank-tasks.h"
 
 #include "ns3/nstime.h"
-#include "ns3/rank-tasks.h"
 
 #include <cstdint>
 #include <map>
