@@ -24,7 +24,7 @@ namespace ns3::training::tests::parallel_overlap_test
 {
 
 /// Memory takes no time.
-constexpr TransformerRates RATES{1e12, 1e30};
+const TransformerRates RATES{1e12, 1e30};
 
 /**
  * @param layers of the model

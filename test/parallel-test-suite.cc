@@ -21,7 +21,7 @@ namespace ns3::training::tests::parallel_test
 {
 
 /// Rates of computations in these tests.
-constexpr TransformerRates RATES{1e14, 1e12};
+const TransformerRates RATES{1e14, 1e12};
 
 /** @return the job */
 TransformerGraph

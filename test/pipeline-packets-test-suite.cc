@@ -27,7 +27,7 @@ namespace ns3::training::tests::pipeline_packets_test
 {
 
 /// Memory takes no time.
-constexpr TransformerRates RATES{1e15, 1e30};
+const TransformerRates RATES{1e15, 1e30};
 
 /// Layers of a rank, which divide among up to 4 stages.
 constexpr uint32_t LAYERS = 4;

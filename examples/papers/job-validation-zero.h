@@ -150,7 +150,9 @@ AddZero(Reproduction& paper, JobTimes& times)
     plus.quantizedWeights = true;
     plus.quantizedGradients = true;
     plus.hpzPartition = GPUS;
-    const TransformerRates rates = ParallelJobOptions().GetRates("v100", 1);
+    TransformerRates rates = ParallelJobOptions().GetRates("v100", 1);
+    rates.operations = 38.75e12;
+    rates.operators = nullptr;
     const auto getPlaces = [&](double rate) {
         const std::string nodes = "leaf-spine:leaves=4,spines=1,hosts-per-leaf=16,uplink=" +
                                   std::to_string(static_cast<uint64_t>(rate)) + "bps";

@@ -141,6 +141,7 @@ GetFsdpTokens(JobTimes& times, uint64_t ranks, double operations)
     model.sequence = 8192;
     TransformerRates rates = ParallelJobOptions().GetRates("h100", 1);
     rates.operations = operations;
+    rates.operators = nullptr; // the rate that follows from 8 GPUs
     const TransformerGraph graph(std::make_shared<const ParallelPlan>(model, options), rates);
     const ClusterOptions cluster =
         MakeCluster(ranks, MakeServers(ranks, 8, RING_RATE), 400e9, "multi-ring");

@@ -40,8 +40,10 @@ struct MeasuredThroughput
  */
 struct ProductRate
 {
-    double peak{0}; ///< dense products, floating-point operations/s
-    double part{0}; ///< part of it that large transformers reach, see GpuEntry::transformers
+    double peak{0};      ///< dense products, floating-point operations/s
+    double part{0};      ///< part of it that large transformers reach, see GpuEntry::transformers
+    double reached{0.8}; ///< part of it that the best shapes of products reach
+    double trained{0.8}; ///< part of their rooflines that large transformers reach
 };
 
 /**
@@ -60,10 +62,17 @@ struct GpuEntry
     double efficiency{0};
     std::vector<MeasuredThroughput> measured;     ///< published throughputs
     std::map<std::string, ProductRate> formats{}; ///< other formats: fp8, fp4
-    /// Part of the peak that large transformers reach, without bubbles and communication; 0:
-    /// `efficiency`.
+    /// Part of the peak that large transformers reach, without bubbles and communication, as one
+    /// factor for all their operators; 0: `efficiency`.
     double transformers{0};
-    uint64_t memoryBytes{0}; ///< capacity of its memory; 0: not known
+    uint64_t memoryBytes{0};        ///< capacity of its memory; 0: not known
+    uint32_t multiprocessors{0};    ///< that share the tiles of a product; 0: not known
+    double reached{0.8};            ///< part of `peak` that the best shapes of products reach
+    double attention{0.65};         ///< part of `peak` that FlashAttention reaches, heads of 128
+    double attentionBackward{0.57}; ///< likewise in its backward pass
+    /// Part of the rooflines of their operators that large transformers reach, without bubbles and
+    /// communication, see OperatorTimes.
+    double trained{0.8};
 
     /**
      * @param model name of a workload

@@ -11,66 +11,35 @@
 namespace ns3::training
 {
 
-LayerTasks::LayerTasks(const ParallelPlan& plan, RankTasks& tasks, uint32_t rank)
+LayerTasks::LayerTasks(const ParallelPlan& plan,
+                       const LayerTimes& times,
+                       RankTasks& tasks,
+                       uint32_t rank)
     : m_plan(plan),
+      m_times(times),
       m_tasks(tasks),
       m_writer(tasks.GetWriter()),
       m_experts(plan, tasks, rank),
-      m_rank(rank),
-      m_tokens(static_cast<double>(plan.GetTokens()))
+      m_rank(rank)
 {
 }
 
-LayerTasks::Product
-LayerTasks::GetProduct(uint32_t layer, Block block) const
+/** @return time of the feed-forward network of a layer, or of its routed experts */
+Time
+LayerTasks::GetNetworkTime(uint32_t layer, LayerPass pass, uint64_t pieces) const
 {
-    const TransformerModel& model = m_plan.GetModel();
-    const auto parts = static_cast<double>(m_plan.GetOptions().tensor);
-    const double attention = static_cast<double>(model.GetAttentionParameters(layer)) / parts +
-                             static_cast<double>(m_plan.GetKeyValueCopies(layer));
-    const double activations = 2 * static_cast<double>(m_plan.GetActivationBytes());
-    if (block == Block::ATTENTION)
-    {
-        return {2 * attention * m_tokens, PARAMETER_BYTES * attention + activations};
-    }
-    const double weights = static_cast<double>(m_plan.GetDenseParameters(layer)) - attention +
-                           static_cast<double>(m_plan.GetExpertParameters(layer));
-    return {model.GetFeedForwardOperations(layer) * m_tokens / parts,
-            PARAMETER_BYTES * weights + activations};
+    const bool hasExperts = m_plan.GetModel().HasExperts(layer);
+    return m_times.Get(LayerPart::NETWORK,
+                       pass,
+                       layer,
+                       hasExperts ? m_experts.GetLoad() : 1,
+                       pieces);
 }
 
-/** The last matrix of attention. */
-LayerTasks::Product
-LayerTasks::GetProjection(uint32_t layer) const
+void
+LayerTasks::Compute(LayerTask name, LayerPart part, LayerPass pass, uint32_t layer)
 {
-    const TransformerModel& model = m_plan.GetModel();
-    const double weights =
-        static_cast<double>(model.GetLayer(layer).heads * model.GetValueSize() * model.hidden) /
-        static_cast<double>(m_plan.GetOptions().tensor);
-    return {2 * weights * m_tokens,
-            PARAMETER_BYTES * weights + static_cast<double>(m_plan.GetActivationBytes())};
-}
-
-LayerTasks::Product
-LayerTasks::GetSharedExperts(uint32_t layer) const
-{
-    const TransformerModel& model = m_plan.GetModel();
-    if (!model.HasExperts(layer))
-    {
-        return {0, 0};
-    }
-    const double weights = static_cast<double>(model.GetSharedParameters()) /
-                           static_cast<double>(m_plan.GetOptions().tensor);
-    return {2 * weights * m_tokens, PARAMETER_BYTES * weights};
-}
-
-double
-LayerTasks::GetScoreOperations(uint32_t layer) const
-{
-    const TransformerModel& model = m_plan.GetModel();
-    const double operations = model.GetAttentionOperations(layer) -
-                              2 * static_cast<double>(model.GetAttentionParameters(layer));
-    return operations * m_tokens / static_cast<double>(m_plan.GetOptions().tensor);
+    m_tasks.Compute(name, m_times.Get(part, pass, layer));
 }
 
 void
@@ -113,7 +82,7 @@ std::vector<uint64_t>
 LayerTasks::GatherParts()
 {
     std::vector<uint64_t> inputs;
-    for (uint64_t part = 0; part < GetParts(); part++)
+    for (uint64_t part = 0; part < GetProductPieces(m_plan); part++)
     {
         inputs.push_back(Gather(GetPartBytes(part)));
     }
@@ -121,31 +90,24 @@ LayerTasks::GatherParts()
 }
 
 uint64_t
-LayerTasks::GetParts() const
-{
-    return m_plan.GetOptions().tensor > 1 ? m_plan.GetOptions().tpCommOverlap : 1;
-}
-
-uint64_t
 LayerTasks::GetPartBytes(uint64_t part) const
 {
     const uint64_t bytes = m_plan.GetActivationBytes();
-    return bytes * (part + 1) / GetParts() - bytes * part / GetParts();
+    return bytes * (part + 1) / GetProductPieces(m_plan) - bytes * part / GetProductPieces(m_plan);
 }
 
-/** A product in parts, each of which waits for its own input. @return the reductions of parts */
+/**
+ * A product in parts of a length each, which wait for their own input.
+ * @return the reductions of parts
+ */
 std::vector<uint64_t>
-LayerTasks::Multiply(LayerTask name,
-                     const Product& product,
-                     const std::vector<uint64_t>& inputs,
-                     bool reduces)
+LayerTasks::Multiply(LayerTask name, Time length, const std::vector<uint64_t>& inputs, bool reduces)
 {
-    const auto parts = static_cast<double>(GetParts());
     std::vector<uint64_t> outputs;
-    for (uint64_t part = 0; part < GetParts(); part++)
+    for (uint64_t part = 0; part < GetProductPieces(m_plan); part++)
     {
         m_writer.Await(inputs.empty() ? 0 : inputs[part]);
-        m_tasks.Compute(name, product.operations / parts, product.bytes / parts);
+        m_tasks.Compute(name, length);
         outputs.push_back(reduces ? Reduce(GetPartBytes(part)) : 0);
     }
     return outputs;
@@ -153,7 +115,7 @@ LayerTasks::Multiply(LayerTask name,
 
 /** Scores of attention, in a ring of the ranks that share the sequence. */
 void
-LayerTasks::AttendInRing(double operations, uint64_t bytes, LayerTask name)
+LayerTasks::AttendInRing(Time length, uint64_t bytes, LayerTask name)
 {
     const auto parts = static_cast<uint32_t>(m_plan.GetOptions().context);
     const auto& groups = m_plan.GetGroups()[static_cast<uint32_t>(PlanGroups::CONTEXT)].groups;
@@ -176,7 +138,7 @@ LayerTasks::AttendInRing(double operations, uint64_t bytes, LayerTask name)
                                        0,
                                        bytes);
         }
-        m_tasks.Compute(name, operations / parts, 0);
+        m_tasks.Compute(name, length);
         m_writer.Await(received);
     }
 }
@@ -201,18 +163,19 @@ void
 LayerTasks::Attend(uint32_t layer, bool isForward)
 {
     const ParallelOptions& options = m_plan.GetOptions();
-    const double times = isForward ? 1 : options.recompute == "selective" ? 3 : 2;
-    const double operations = times * GetScoreOperations(layer);
+    const LayerPass pass = isForward ? LayerPass::FORWARD : LayerPass::INPUT_GRADIENT;
+    const uint64_t pieces = GetScorePieces(m_plan);
+    const Time length = m_times.Get(LayerPart::SCORES, pass, layer, 1, pieces);
     const TransformerModel& model = m_plan.GetModel();
     const LayerTask name = isForward ? LayerTask::SCORES : LayerTask::INPUT_GRADIENT;
     const uint64_t keyValues = m_plan.GetKeyValueBytes(layer);
     if (options.context == 1)
     {
-        m_tasks.Compute(name, operations, 0);
+        m_tasks.Compute(name, length);
     }
-    else if (options.cpCommType == "p2p")
+    else if (pieces > 1)
     {
-        AttendInRing(operations, (isForward ? 1 : 2) * keyValues, name);
+        AttendInRing(length, (isForward ? 1 : 2) * keyValues, name);
     }
     else if (options.cpCommType == "a2a")
     {
@@ -229,7 +192,7 @@ LayerTasks::Attend(uint32_t layer, bool isForward)
         const uint64_t output = getBytes(sizes.heads, model.GetValueSize());
         // Backward, gradients take the opposite way.
         isForward ? ExchangeHeads(query, key, value) : ExchangeHeads(output, 0);
-        m_tasks.Compute(name, operations, 0);
+        m_tasks.Compute(name, length);
         isForward ? ExchangeHeads(output, 0) : ExchangeHeads(query, key, value);
     }
     else
@@ -242,7 +205,7 @@ LayerTasks::Attend(uint32_t layer, bool isForward)
                                                keyValues * options.context));
         };
         collect(CollectiveOperation::ALL_GATHER);
-        m_tasks.Compute(name, operations, 0);
+        m_tasks.Compute(name, length);
         if (!isForward)
         {
             collect(CollectiveOperation::REDUCE_SCATTER);
@@ -254,38 +217,43 @@ void
 LayerTasks::ForwardBlock(uint32_t layer, Block block)
 {
     const TransformerModel& model = m_plan.GetModel();
-    Product product = GetProduct(layer, block);
+    const auto get = [&](LayerPart part) {
+        return m_times.Get(part, LayerPass::FORWARD, layer, 1, GetProductPieces(m_plan));
+    };
     if (block == Block::ATTENTION)
     {
-        const Product last = GetProjection(layer);
-        product.operations -= last.operations;
-        product.bytes -= last.bytes;
-        Multiply(LayerTask::ATTENTION, product, GatherParts(), false);
+        Multiply(LayerTask::ATTENTION, get(LayerPart::INPUTS), GatherParts(), false);
         Attend(layer, true);
-        Await(Multiply(LayerTask::PROJECTION, last, {}, true));
+        Await(Multiply(LayerTask::PROJECTION, get(LayerPart::PROJECTION), {}, true));
         return;
     }
+    const Time length = GetNetworkTime(layer, LayerPass::FORWARD, GetProductPieces(m_plan));
     if (!model.HasExperts(layer))
     {
-        Await(Multiply(LayerTask::FEED_FORWARD, product, GatherParts(), true));
+        Await(Multiply(LayerTask::FEED_FORWARD, length, GatherParts(), true));
         return;
     }
-    const Product shared = GetSharedExperts(layer);
-    product.operations -= shared.operations;
-    product.bytes -= shared.bytes;
-    product.operations *= m_experts.GetLoad();
+    const auto share = [&] {
+        if (model.sharedExperts > 0)
+        {
+            Compute(LayerTask::SHARED_EXPERTS,
+                    LayerPart::SHARED_EXPERTS,
+                    LayerPass::FORWARD,
+                    layer);
+        }
+    };
     const bool overlaps = m_plan.GetOptions().sharedExpertOverlap;
     const uint64_t there = m_experts.Exchange(LayerTask::DISPATCH, true);
-    if (overlaps && model.sharedExperts > 0)
+    if (overlaps)
     {
-        m_tasks.Compute(LayerTask::SHARED_EXPERTS, shared.operations, shared.bytes);
+        share();
     }
     m_writer.Await(there);
-    Await(Multiply(LayerTask::EXPERTS, product, GatherParts(), true));
+    Await(Multiply(LayerTask::EXPERTS, length, GatherParts(), true));
     m_writer.Await(m_experts.Exchange(LayerTask::COMBINE, false));
-    if (!overlaps && model.sharedExperts > 0)
+    if (!overlaps)
     {
-        m_tasks.Compute(LayerTask::SHARED_EXPERTS, shared.operations, shared.bytes);
+        share();
     }
 }
 
@@ -303,27 +271,23 @@ LayerTasks::BackwardBlock(uint32_t layer, Block block, bool withWeights)
 {
     const std::vector<uint64_t> gradients = GatherParts();
     const uint64_t inputs = withWeights ? Gather(m_plan.GetActivationBytes()) : 0;
-    Product product = GetProduct(layer, block);
+    const auto get = [&](LayerPart part) {
+        return m_times.Get(part, LayerPass::INPUT_GRADIENT, layer, 1, GetProductPieces(m_plan));
+    };
     std::vector<uint64_t> reduced;
     if (block == Block::FEED_FORWARD)
     {
-        if (m_plan.GetModel().HasExperts(layer))
-        {
-            const Product shared = GetSharedExperts(layer);
-            product.operations -= shared.operations;
-            product.bytes -= shared.bytes;
-            product.operations *= m_experts.GetLoad();
-        }
-        reduced = Multiply(LayerTask::INPUT_GRADIENT, product, gradients, true);
+        reduced =
+            Multiply(LayerTask::INPUT_GRADIENT,
+                     GetNetworkTime(layer, LayerPass::INPUT_GRADIENT, GetProductPieces(m_plan)),
+                     gradients,
+                     true);
     }
     else
     {
-        const Product last = GetProjection(layer);
-        product.operations -= last.operations;
-        product.bytes -= last.bytes;
-        Multiply(LayerTask::INPUT_GRADIENT, last, gradients, false);
+        Multiply(LayerTask::INPUT_GRADIENT, get(LayerPart::PROJECTION), gradients, false);
         Attend(layer, false);
-        reduced = Multiply(LayerTask::INPUT_GRADIENT, product, {}, true);
+        reduced = Multiply(LayerTask::INPUT_GRADIENT, get(LayerPart::INPUTS), {}, true);
     }
     if (withWeights)
     {
@@ -342,17 +306,24 @@ LayerTasks::Backward(uint32_t layer, bool withWeights)
     {
         Forward(layer);
     }
-    const Product shared = GetSharedExperts(layer);
-    const bool hasShared = shared.operations > 0;
+    const auto share = [&] {
+        if (model.GetSharedParameters() > 0)
+        {
+            Compute(LayerTask::INPUT_GRADIENT,
+                    LayerPart::SHARED_EXPERTS,
+                    LayerPass::INPUT_GRADIENT,
+                    layer);
+        }
+    };
     for (Block block : {Block::FEED_FORWARD, Block::ATTENTION})
     {
         const bool exchanges = block == Block::FEED_FORWARD && model.HasExperts(layer);
         if (exchanges)
         {
             const uint64_t there = m_experts.Exchange(LayerTask::COMBINE, true);
-            if (options.sharedExpertOverlap && hasShared)
+            if (options.sharedExpertOverlap)
             {
-                m_tasks.Compute(LayerTask::INPUT_GRADIENT, shared.operations, shared.bytes);
+                share();
             }
             m_writer.Await(there);
         }
@@ -360,9 +331,9 @@ LayerTasks::Backward(uint32_t layer, bool withWeights)
         if (exchanges)
         {
             m_writer.Await(m_experts.Exchange(LayerTask::DISPATCH, false));
-            if (!options.sharedExpertOverlap && hasShared)
+            if (!options.sharedExpertOverlap)
             {
-                m_tasks.Compute(LayerTask::INPUT_GRADIENT, shared.operations, shared.bytes);
+                share();
             }
         }
     }
@@ -373,13 +344,13 @@ void
 LayerTasks::WeightGradients(uint32_t layer, Block block, uint64_t inputs)
 {
     m_writer.Await(inputs);
-    Product product = GetProduct(layer, block);
-    if (block == Block::FEED_FORWARD && m_plan.GetModel().HasExperts(layer))
-    {
-        const double shared = GetSharedExperts(layer).operations;
-        product.operations = shared + (product.operations - shared) * m_experts.GetLoad();
-    }
-    m_tasks.Compute(LayerTask::WEIGHT_GRADIENT, product.operations, product.bytes);
+    const auto get = [&](LayerPart part) {
+        return m_times.Get(part, LayerPass::WEIGHT_GRADIENT, layer);
+    };
+    m_tasks.Compute(LayerTask::WEIGHT_GRADIENT,
+                    block == Block::ATTENTION ? get(LayerPart::INPUTS) + get(LayerPart::PROJECTION)
+                                              : GetNetworkTime(layer, LayerPass::WEIGHT_GRADIENT) +
+                                                    get(LayerPart::SHARED_EXPERTS));
 }
 
 void
@@ -396,7 +367,7 @@ void
 LayerTasks::ForwardEmbedding()
 {
     m_writer.SetLayer(-1);
-    m_tasks.Compute(LayerTask::EMBEDDING, 0, 2 * static_cast<double>(m_plan.GetActivationBytes()));
+    Compute(LayerTask::EMBEDDING, LayerPart::EMBEDDING, LayerPass::FORWARD, 0);
     m_writer.Await(Reduce(m_plan.GetActivationBytes()));
 }
 
@@ -405,21 +376,17 @@ LayerTasks::ForwardOutput()
 {
     m_writer.SetLayer(-1);
     m_writer.Await(Gather(m_plan.GetActivationBytes()));
-    const double operations = m_plan.GetModel().GetOutputOperations() * m_tokens /
-                              static_cast<double>(m_plan.GetOptions().tensor);
-    m_tasks.Compute(LayerTask::OUTPUT, operations, 0);
+    Compute(LayerTask::OUTPUT, LayerPart::OUTPUT, LayerPass::FORWARD, 0);
 }
 
 void
 LayerTasks::BackwardOutput()
 {
     m_writer.SetLayer(-1);
-    const double operations = m_plan.GetModel().GetOutputOperations() * m_tokens /
-                              static_cast<double>(m_plan.GetOptions().tensor);
-    m_tasks.Compute(LayerTask::INPUT_GRADIENT, operations, 0);
+    Compute(LayerTask::INPUT_GRADIENT, LayerPart::OUTPUT, LayerPass::INPUT_GRADIENT, 0);
     const uint64_t reduced =
         Reduce(m_plan.GetActivationBytes()); // while gradients of weights are computed
-    m_tasks.Compute(LayerTask::WEIGHT_GRADIENT, operations, 0);
+    Compute(LayerTask::WEIGHT_GRADIENT, LayerPart::OUTPUT, LayerPass::WEIGHT_GRADIENT, 0);
     m_writer.Await(reduced);
 }
 

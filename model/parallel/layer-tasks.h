@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_LAYER_TASKS_H
 
 #include "parallel/expert-exchange.h"
+#include "parallel/operator-times.h"
 #include "rank-tasks.h"
 
 #include <cstdint>
@@ -27,10 +28,11 @@ class LayerTasks
   public:
     /**
      * @param plan who has which part; outlives this object
+     * @param times of computations; outlives this object
      * @param tasks where tasks are written; outlives this object
      * @param rank this one
      */
-    LayerTasks(const ParallelPlan& plan, RankTasks& tasks, uint32_t rank);
+    LayerTasks(const ParallelPlan& plan, const LayerTimes& times, RankTasks& tasks, uint32_t rank);
 
     /** The forward pass of a layer. @param layer its number */
     void Forward(uint32_t layer);
@@ -62,40 +64,29 @@ class LayerTasks
         FEED_FORWARD
     };
 
-    /// A matrix product at a rank.
-    struct Product
-    {
-        double operations; ///< floating-point operations
-        double bytes;      ///< of operands in memory
-    };
-
     uint64_t Gather(uint64_t bytes);
     uint64_t Reduce(uint64_t bytes);
     std::vector<uint64_t> GatherParts();
-    uint64_t GetParts() const;
     uint64_t GetPartBytes(uint64_t part) const;
     std::vector<uint64_t> Multiply(LayerTask name,
-                                   const Product& product,
+                                   Time length,
                                    const std::vector<uint64_t>& inputs,
                                    bool reduces);
+    void Compute(LayerTask name, LayerPart part, LayerPass pass, uint32_t layer);
+    Time GetNetworkTime(uint32_t layer, LayerPass pass, uint64_t pieces = 1) const;
     void Await(const std::vector<uint64_t>& ids);
     void ForwardBlock(uint32_t layer, Block block);
     void WeightGradients(uint32_t layer, Block block, uint64_t inputs);
     std::vector<uint64_t> BackwardBlock(uint32_t layer, Block block, bool withWeights);
     void Attend(uint32_t layer, bool isForward);
-    void AttendInRing(double operations, uint64_t bytes, LayerTask name);
+    void AttendInRing(Time length, uint64_t bytes, LayerTask name);
     void ExchangeHeads(uint64_t first, uint64_t second, uint64_t third = 0);
-    Product GetProduct(uint32_t layer, Block block) const;
-    Product GetProjection(uint32_t layer) const;
-    Product GetSharedExperts(uint32_t layer) const;
-    double GetScoreOperations(uint32_t layer) const;
-
     const ParallelPlan& m_plan;
+    const LayerTimes& m_times;
     RankTasks& m_tasks;
     TaskWriter& m_writer; // of the tasks
     ExpertExchange m_experts;
     uint32_t m_rank;
-    double m_tokens; // of a micro-batch at a rank of a tensor-parallel group
 };
 
 } // namespace ns3::training

@@ -6,7 +6,6 @@
 
 #include "rank-tasks.h"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -58,24 +57,28 @@ GetLayerTaskNames()
     return names;
 }
 
-RankTasks::RankTasks(const ParallelPlan& plan, const TransformerRates& rates)
+RankTasks::RankTasks(const ParallelPlan& plan, double memory)
     : m_plan(plan),
-      m_rates(rates)
+      m_memory(memory)
 {
 }
 
 uint64_t
-RankTasks::Compute(LayerTask name, double operations, double bytes)
+RankTasks::Compute(LayerTask name, Time length)
 {
-    return m_writer.Compute(
-        static_cast<uint32_t>(name),
-        MakeTime(std::max(operations / m_rates.operations, bytes / m_rates.memory)));
+    return m_writer.Compute(static_cast<uint32_t>(name), length);
+}
+
+uint64_t
+RankTasks::Move(LayerTask name, double bytes)
+{
+    return Compute(name, MakeTime(bytes / m_memory));
 }
 
 uint64_t
 RankTasks::Process(LayerTask name, double bytes, uint64_t after)
 {
-    return m_writer.Delay(static_cast<uint32_t>(name), MakeTime(bytes / m_rates.memory), after);
+    return m_writer.Delay(static_cast<uint32_t>(name), MakeTime(bytes / m_memory), after);
 }
 
 uint64_t

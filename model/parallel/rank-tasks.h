@@ -19,6 +19,8 @@
 namespace ns3::training
 {
 
+class OperatorTimes;
+
 /**
  * @ingroup distributed-training-parallel
  * How fast a rank computes.
@@ -27,6 +29,9 @@ struct TransformerRates
 {
     double operations{0}; ///< floating-point operations/s that matrix products reach
     double memory{0};     ///< bandwidth of memory, byte/s
+    /// Times of operators; null: each part of a layer takes its operations or its bytes at the
+    /// rates above, whichever is longer.
+    std::shared_ptr<const OperatorTimes> operators{};
 };
 
 /**
@@ -83,9 +88,9 @@ class RankTasks
 
     /**
      * @param plan who has which part
-     * @param rates of computations
+     * @param memory its bandwidth, byte/s
      */
-    RankTasks(const ParallelPlan& plan, const TransformerRates& rates);
+    RankTasks(const ParallelPlan& plan, double memory);
 
     /** @return where they are written */
     TaskWriter& GetWriter()
@@ -96,11 +101,18 @@ class RankTasks
     /**
      * Computes in the order of the calls.
      * @param name of the task
-     * @param operations floating-point operations
-     * @param bytes read and written in memory
+     * @param length of the computation
      * @return the task
      */
-    uint64_t Compute(LayerTask name, double operations, double bytes);
+    uint64_t Compute(LayerTask name, Time length);
+
+    /**
+     * Likewise reads and writes memory.
+     * @param name of the task
+     * @param bytes read and written
+     * @return the task
+     */
+    uint64_t Move(LayerTask name, double bytes);
 
     /**
      * A kernel behind communication, beside the computations.
@@ -171,7 +183,7 @@ class RankTasks
 
   private:
     const ParallelPlan& m_plan;
-    TransformerRates m_rates;
+    double m_memory; // its bandwidth, byte/s
     TaskWriter m_writer;
     uint64_t m_collectives{0}; // of this iteration, so far
 };

@@ -8,6 +8,7 @@
 
 #include "parallel/gradient-reduction.h"
 #include "parallel/layer-tasks.h"
+#include "parallel/operator-times.h"
 #include "parallel/stage-messages.h"
 #include "parallel/zero-quantization.h"
 
@@ -39,7 +40,8 @@ class TransformerSource : public QueuedSource
 {
   public:
     TransformerSource(std::shared_ptr<const ParallelPlan> plan,
-                      const TransformerRates& rates,
+                      std::shared_ptr<const LayerTimes> times,
+                      double memory,
                       uint32_t rank,
                       uint32_t iterations);
 
@@ -78,6 +80,7 @@ class TransformerSource : public QueuedSource
     void GatherParameters();
 
     std::shared_ptr<const ParallelPlan> m_plan;
+    std::shared_ptr<const LayerTimes> m_times;
     RankTasks m_tasks;
     LayerTasks m_layers;
     StageMessages m_messages;
@@ -95,12 +98,14 @@ class TransformerSource : public QueuedSource
 };
 
 TransformerSource::TransformerSource(std::shared_ptr<const ParallelPlan> plan,
-                                     const TransformerRates& rates,
+                                     std::shared_ptr<const LayerTimes> times,
+                                     double memory,
                                      uint32_t rank,
                                      uint32_t iterations)
     : m_plan(std::move(plan)),
-      m_tasks(*m_plan, rates),
-      m_layers(*m_plan, m_tasks, rank),
+      m_times(std::move(times)),
+      m_tasks(*m_plan, memory),
+      m_layers(*m_plan, *m_times, m_tasks, rank),
       m_messages(*m_plan, m_tasks, rank),
       m_quantization(*m_plan, m_tasks),
       m_gradients(*m_plan, m_tasks, m_quantization),
@@ -358,10 +363,9 @@ TransformerSource::Update(uint32_t unit)
 {
     if (m_gradients.Await(unit))
     {
-        m_tasks.Compute(LayerTask::UPDATE,
-                        0,
-                        UPDATE_BYTES * static_cast<double>(GetDenseParameters(unit) +
-                                                           GetExpertParameters(unit)));
+        m_tasks.Move(LayerTask::UPDATE,
+                     UPDATE_BYTES *
+                         static_cast<double>(GetDenseParameters(unit) + GetExpertParameters(unit)));
     }
 }
 
@@ -416,9 +420,8 @@ TransformerSource::EndIteration()
     const auto getUpdated = [&](uint64_t parameters, PlanGroups groups) {
         return static_cast<double>(parameters) / (options.zero >= 1 ? m_plan->GetSize(groups) : 1);
     };
-    m_tasks.Compute(
+    m_tasks.Move(
         LayerTask::UPDATE,
-        0,
         UPDATE_BYTES *
             (getUpdated(m_plan->GetDenseParametersOfRank(m_rank), m_plan->GetShards()) +
              getUpdated(m_plan->GetExpertParametersOfRank(m_rank), m_plan->GetExpertShards())));
@@ -463,7 +466,8 @@ TransformerSource::GatherParameters()
 TransformerGraph::TransformerGraph(std::shared_ptr<const ParallelPlan> plan,
                                    const TransformerRates& rates)
     : m_plan(std::move(plan)),
-      m_rates(rates)
+      m_times(std::make_shared<const LayerTimes>(m_plan, rates)),
+      m_memory(rates.memory)
 {
 }
 
@@ -488,7 +492,7 @@ TransformerGraph::GetNames() const
 std::unique_ptr<TaskSource>
 TransformerGraph::MakeSource(uint32_t rank, uint32_t iterations) const
 {
-    return std::make_unique<TransformerSource>(m_plan, m_rates, rank, iterations);
+    return std::make_unique<TransformerSource>(m_plan, m_times, m_memory, rank, iterations);
 }
 
 } // namespace ns3::training

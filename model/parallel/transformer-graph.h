@@ -20,6 +20,8 @@
 namespace ns3::training
 {
 
+class LayerTimes;
+
 /**
  * @ingroup distributed-training-parallel
  *
@@ -38,9 +40,8 @@ namespace ns3::training
  *   al., Ring Attention, 2023);
  * - expert: tokens to their experts and back, all experts equally popular.
  *
- * Matrix products take the time of their operations or that of their operands in memory, whichever
- * is longer. A backward pass computes as much again for the gradients of the inputs and for those
- * of the weights.
+ * Computations take the time of their operators, see LayerTimes. A backward pass computes as much
+ * again for the gradients of the inputs and for those of the weights.
  */
 class TransformerGraph : public TaskGraph
 {
@@ -58,7 +59,8 @@ class TransformerGraph : public TaskGraph
 
   private:
     std::shared_ptr<const ParallelPlan> m_plan;
-    TransformerRates m_rates;
+    std::shared_ptr<const LayerTimes> m_times;
+    double m_memory; // its bandwidth, byte/s
 };
 
 } // namespace ns3::training

@@ -44,10 +44,8 @@ uint64_t
 ZeroQuantization::Gather(PlanGroups groups, uint64_t parameters)
 {
     const uint32_t ranks = m_plan.GetSize(groups);
-    m_tasks.Compute(LayerTask::QUANTIZATION,
-                    0,
-                    (PARAMETER_BYTES + QUANTIZED_PARAMETER) * static_cast<double>(parameters) /
-                        ranks);
+    m_tasks.Move(LayerTask::QUANTIZATION,
+                 (PARAMETER_BYTES + QUANTIZED_PARAMETER) * static_cast<double>(parameters) / ranks);
     auto code = std::make_shared<TaskCode>();
     code->bits = PARAMETER_BITS;
     code->block = PARAMETERS_OF_SCALE;
@@ -67,9 +65,8 @@ ZeroQuantization::Gather(PlanGroups groups, uint64_t parameters)
 void
 ZeroQuantization::Restore(uint64_t parameters)
 {
-    m_tasks.Compute(LayerTask::DEQUANTIZATION,
-                    0,
-                    (QUANTIZED_PARAMETER + PARAMETER_BYTES) * static_cast<double>(parameters));
+    m_tasks.Move(LayerTask::DEQUANTIZATION,
+                 (QUANTIZED_PARAMETER + PARAMETER_BYTES) * static_cast<double>(parameters));
 }
 
 /** @return an all-to-all of gradients; 0 if the group has one rank */
@@ -108,7 +105,7 @@ ZeroQuantization::Reduce(uint64_t gradients)
     auto inside = std::make_shared<TaskCode>(*across);
     inside->count *= nodes;
     inside->isPassedOn = nodes > 1;
-    m_tasks.Compute(LayerTask::QUANTIZATION, 0, (gradient + QUANTIZED_GRADIENT) * numbers);
+    m_tasks.Move(LayerTask::QUANTIZATION, (gradient + QUANTIZED_GRADIENT) * numbers);
     across->input = Exchange(PlanGroups::SHARD, inside, 0);
     const uint64_t added = m_tasks.Process(LayerTask::QUANTIZATION,
                                            QUANTIZED_GRADIENT * (1 + 1.0 / near) * numbers,

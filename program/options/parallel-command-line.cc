@@ -8,6 +8,7 @@
 
 #include "core/input-manifest.h"
 #include "options/value-suggestion.h"
+#include "parallel/operator-times.h"
 #include "pipeline/pipeline-choice.h"
 
 #include "ns3/training-configuration-error.h"
@@ -235,11 +236,15 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                       precision,
                       {"bf16", "fp8", "fp4"});
     options.AddDouble("efficiency",
-                      "part of the GPU's peak that matrix products of --model reach; 0: that of "
+                      "part of the rooflines of its operators that --model reaches; 0: that of "
                       "published trainings on --gpu",
                       efficiency,
                       0,
                       1);
+    options.AddString("kernels",
+                      "CSV file of measured times of operators: operator,shape,dtype,time; others "
+                      "are estimated",
+                      kernels);
 }
 
 void
@@ -406,8 +411,10 @@ ParallelJobOptions::MakePlan(uint64_t ranks) const
 TransformerRates
 ParallelJobOptions::GetRates(const std::string& gpu, double computeScale) const
 {
+    /// Bytes of a number of 4 bits: 16 have a scale of a byte (NVFP4).
+    constexpr double FP4_BYTES = 0.5 + 1.0 / 16;
     const GpuEntry& entry = Registry<GpuEntry>::Find(gpu);
-    ProductRate rate{entry.peak, entry.transformers > 0 ? entry.transformers : entry.efficiency};
+    ProductRate rate{entry.peak, entry.transformers, entry.reached, entry.trained};
     if (precision != "bf16")
     {
         const auto found = entry.formats.find(precision);
@@ -424,8 +431,25 @@ ParallelJobOptions::GetRates(const std::string& gpu, double computeScale) const
         }
         rate = found->second;
     }
-    const double part = efficiency > 0 ? efficiency : rate.part;
-    return {rate.peak * part / computeScale, entry.memoryBandwidth / computeScale};
+    OperatorRates all;
+    all.wide = {entry.peak, entry.reached, PARAMETER_BYTES};
+    all.narrow = {rate.peak,
+                  rate.reached,
+                  precision == "fp8"   ? 1
+                  : precision == "fp4" ? FP4_BYTES
+                                       : PARAMETER_BYTES};
+    all.precision = precision;
+    all.memory = entry.memoryBandwidth;
+    all.multiprocessors = entry.multiprocessors;
+    all.attention = entry.attention;
+    all.attentionBackward = entry.attentionBackward;
+    all.part = efficiency > 0 ? efficiency : rate.trained;
+    all.scale = computeScale;
+    return {rate.peak * rate.reached * all.part / computeScale,
+            entry.memoryBandwidth / computeScale,
+            std::make_shared<const OperatorTimes>(
+                all,
+                kernels.empty() ? nullptr : std::make_shared<const KernelTable>(kernels))};
 }
 
 } // namespace ns3::training

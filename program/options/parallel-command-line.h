@@ -35,7 +35,9 @@ struct ParallelJobOptions
     std::string model{NONE};       ///< a transformer, a workload, or a JSON file
     uint64_t sequence{0};          ///< tokens of a sample; 0: those of the model
     std::string precision{"bf16"}; ///< of matrix products: bf16, fp8 or fp4
-    double efficiency{0}; ///< part of the GPU's peak that they reach; 0: see GpuEntry::transformers
+    /// Part of the rooflines of its operators that it reaches; 0: see GpuEntry::trained.
+    double efficiency{0};
+    std::string kernels;          ///< CSV file of a KernelTable; empty: all times are estimated
     double expectedParameters{0}; ///< 0: see GetExpectedParameters()
     /// How it is divided; data 0: from the number of ranks; global batch 0: a micro-batch for each
     /// rank of a pipeline.
@@ -90,7 +92,8 @@ struct ParallelJobOptions
      * @param gpu name of a GpuEntry
      * @param computeScale factor of compute times
      * @return how fast a rank computes
-     * @throw ConfigurationError if the GPU is unknown, or its peak with 8 bits
+     * @throw ConfigurationError if the GPU is unknown, or its peak with 8 bits, or the file of
+     *        kernels is wrong
      */
     TransformerRates GetRates(const std::string& gpu, double computeScale) const;
 };

@@ -352,6 +352,14 @@ JobCheck::ToJson() const
             .Set("work_forward_passes", work);
         document.Set("schedule", pipeline);
     }
+    if (!operators.empty())
+    {
+        document.Set("operators", training::ToJson(operators));
+    }
+    if (!measured.empty())
+    {
+        document.Set("kernels", measured);
+    }
     document.Set("estimate", estimate);
     return document;
 }
@@ -377,6 +385,8 @@ JobCheck::ToText() const
                         .str();
         }
     }
+    text += training::ToText(operators);
+    text += measured.empty() ? "" : "kernels: " + measured + "\n";
     text += (boost::format("lower bound of an iteration: %.3f ms\n") % (lowerBound * 1e3)).str();
     if (!schedule.empty())
     {
@@ -410,6 +420,7 @@ CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
     JobCheck check = Checker(graph, plan.get(), pipeline, cluster, derives).Run();
     check.parameters = plan->GetModel().GetParameters();
     check.memory = GetMostMemoryBytes(*plan);
+    check.operators = CheckOperators(*plan, rates);
     if (pipeline.size() > 1)
     {
         PipelineSchedule schedule = plan->GetSchedule();

@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_JOB_CHECK_H
 
 #include "job-plan.h"
+#include "run/checked-operators.h"
 
 #include "ns3/cluster-options.h"
 #include "ns3/collective-operation.h"
@@ -74,10 +75,12 @@ struct JobCheck
     double payload{0};     ///< that ranks get in an iteration, bytes
     double cpuSeconds{0};  ///< of the simulation of an iteration, without steady states
     double memoryOfRun{0}; ///< of the simulation, MiB
+    std::vector<CheckedOperator> operators; ///< of a transformer
+    std::string measured;                   ///< which of them a file has; empty: there is none
 
     /**
      * @return world_size, parameters, groups, memory_per_gpu_bytes, lower_bound_s, schedule if
-     * there is a pipeline, and estimate
+     * there is a pipeline, operators of a transformer, kernels if there is a file, and estimate
      */
     JsonValue ToJson() const;
 

@@ -10,6 +10,7 @@
 #include "formats/workload-format.h"
 #include "parallel/transformer-graph.h"
 #include "run/astra-system.h"
+#include "run/checked-operators.h"
 
 #include "ns3/collective-operation.h"
 #include "ns3/in-network-system.h"
@@ -224,9 +225,12 @@ MakeFromModel(const TrainingRunOptions& options)
     plan.expectedParameters = job.GetExpectedParameters();
     plan.memoryBytes = GetMostMemoryBytes(*parts);
     plan.description = job.Describe(*parts, options.gpu);
-    plan.times = options.gpu + ", " + format(rates.operations * options.computeScale, 1e12) +
-                 " TFLOP/s and " + format(rates.memory * options.computeScale, 1e12) +
-                 " TB/s (roofline)";
+    const std::string measured = DescribeMeasured(*parts, rates);
+    plan.times = options.gpu + ", at most " +
+                 format(rates.operations * options.computeScale, 1e12) + " TFLOP/s and " +
+                 format(rates.memory * options.computeScale, 1e12) +
+                 " TB/s (roofline of each operator)" +
+                 (measured.empty() ? "" : "; " + job.kernels + ": " + measured);
     return plan;
 }
 

@@ -177,10 +177,10 @@ CheckJob(const TrainingRunOptions& options)
     {
         return CheckJob(MakeJobPlan(workload), workload.cluster, derives);
     }
-    JobCheck check = CheckJob(model.MakePlan(options.cluster.ranks),
-                              model.GetRates(options.gpu, options.computeScale),
-                              workload.cluster,
-                              derives);
+    const auto plan = model.MakePlan(options.cluster.ranks);
+    const TransformerRates rates = model.GetRates(options.gpu, options.computeScale);
+    JobCheck check = CheckJob(plan, rates, workload.cluster, derives);
+    check.measured = DescribeMeasured(*plan, rates);
     check.expectedParameters = model.GetExpectedParameters();
     return check;
 }

@@ -294,6 +294,7 @@ class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Share
     gradient_bytes: Union[Literal["auto"], int]
     gradient_priority: Literal["none", "layer"]
     iterations: int
+    kernels: _Text
     last_layers: Union[Literal["auto"], int]
     lenient: bool
     micro_batch: int
