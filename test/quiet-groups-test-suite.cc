@@ -35,8 +35,8 @@ MakeOptions(const Job& job)
     Model(job.divide)(options);
     options.model.model = MakePath("quiet.json");
     std::ofstream(options.model.model)
-        << R"({"hidden": 1024, "heads": 16, "feed_forward": 4096, "vocabulary": 8192,
-               "sequence": 1024, "layers": 16, "experts": 4, "experts_per_token": 2})";
+        << R"({"hidden": 2048, "heads": 16, "feed_forward": 8192, "vocabulary": 8192,
+               "sequence": 2048, "layers": 16, "experts": 4, "experts_per_token": 2})";
     options.model.parallel.globalBatch = 8 * options.model.parallel.data;
     job.change(options);
     return options;
@@ -103,9 +103,9 @@ MakeTests()
         {"gradients in the server", 8, [](P p) { p.tensor = 4; }, none, 0.5},
         {"replicas that are images",
          32,
-         [](P p) { p.tensor = 4, p.pipeline = 2; },
-         [](auto& o) { o.replicas = "derive"; },
-         0.7},
+         [](P p) { p.tensor = 4, p.pipeline = 2, p.order = "tp-cp-pp-dp"; },
+         [](auto& o) { o.replicas = "derive", o.cluster.topology += ",unit=4"; },
+         0.5},
         {"other transports are simulated",
          8,
          [](P p) { p.tensor = 4, p.pipeline = 2; },
