@@ -23,7 +23,7 @@ class UecHostTransport : public HostTransport
     using HostTransport::HostTransport;
 
     PacketSize GetPacketSize() const override;
-    /** Also sets the marks that it needs. */
+    // Also sets the marks that it needs.
     void SetUp(FabricHelper& fabric, Time roundTrip) override;
     void Install(const TransportHosts& hosts) override;
     Ptr<MultiPortTransport> Make(const TransportEnd& end) override;
