@@ -382,7 +382,7 @@ def test_bad_input_is_a_value_error_with_the_text_of_the_program(program, parame
         ({"loss": [0.1]}, "loss=[0.1] (allowed: 0 to 1)"),
         ({"rate": 100}, "rate=100 (allowed: a rate with a unit: bps, "),
         ({"bucket": 1.5}, "bucket=1.5 (allowed: a size of "),
-        ({"transport": 1}, "transport=1 (allowed: rdma, tcp, uec; "),
+        ({"transport": 1}, "transport=1 (allowed: mrc, rdma, tcp, uec; "),
         ({"workload": 1.5}, "workload=1.5 (allowed: "),
         ({"results": {}}, "results={} (allowed: text that is not empty)"),
         ({"fault": 1}, "fault=1 (allowed: "),
