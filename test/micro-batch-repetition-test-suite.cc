@@ -231,6 +231,15 @@ TestPeriod()
     shift.MoveBack(moved);
     NS_TEST_EXPECT_MSG_EQ(moved.tag, tasks[6].tag, "tag of the message");
     NS_TEST_EXPECT_MSG_EQ(TaskPeriod::Find(tasks, 4)->shift.tasks, 4, "a given period");
+    tasks = MakeTasks(60);
+    for (uint32_t i = 0; i < 60; i++)
+    {
+        tasks[i].kind = TaskKind::COMPUTE;
+        tasks[i].tag = 0;
+        tasks[i].name = i % 10 < 5 ? 1 : 2; // five times the same, and again
+    }
+    NS_TEST_EXPECT_MSG_EQ(TaskPeriod::Find(tasks)->shift.tasks, 10, "the longest repetition");
+    tasks = MakeTasks(20);
     NS_TEST_EXPECT_MSG_EQ(TaskPeriod::Find(tasks, 3).has_value(), false, "no period");
     NS_TEST_EXPECT_MSG_EQ(TaskPeriod::Find({}).has_value(), false, "no tasks");
     const std::pair<std::function<void(GraphTask&)>, std::string> changes[] = {

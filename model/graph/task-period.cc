@@ -109,6 +109,7 @@ TaskPeriod::Find(const std::vector<GraphTask>& tasks, uint32_t microBatches)
     const uint32_t least = std::max(microBatches, 1U);
     const uint32_t most = microBatches > 0 ? microBatches : all / LEAST_PERIODS;
     const std::size_t middle = tasks.size() / 2;
+    std::optional<TaskPeriod> best; // micro-batches of one chunk in a row are a short one
     for (uint32_t count = least; count <= most; count++)
     {
         uint64_t collectives = 0;
@@ -116,13 +117,14 @@ TaskPeriod::Find(const std::vector<GraphTask>& tasks, uint32_t microBatches)
         {
             collectives += tasks[middle + length - 1].kind == TaskKind::COLLECTIVE ? 1 : 0;
             const TaskPeriod period = Find(tasks, {length, count, collectives});
-            if (period.end - period.first >= (LEAST_PERIODS - 1) * length)
+            if (period.end - period.first >= (LEAST_PERIODS - 1) * length &&
+                (!best || period.end - period.first > best->end - best->first))
             {
-                return period;
+                best = period;
             }
         }
     }
-    return std::nullopt;
+    return best;
 }
 
 TaskPeriod

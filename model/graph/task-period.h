@@ -48,8 +48,9 @@ struct TaskPeriod
 
     /**
      * @param tasks of an iteration of a rank, in order
-     * @param microBatches of a period; 0: the least number with three periods
-     * @return the period; none: there is none
+     * @param microBatches of a period; 0: any number
+     * @return of the periods that come three times, the one that goes on for longest; none: there
+     *         is none
      */
     static std::optional<TaskPeriod> Find(const std::vector<GraphTask>& tasks,
                                           uint32_t microBatches = 0);

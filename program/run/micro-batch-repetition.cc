@@ -149,6 +149,10 @@ MicroBatchRepetition::FindPeriods()
             m_reason = m_derived > 0 ? m_reason : "there are too few micro-batches to compare";
             return false;
         }
+        NS_LOG_LOGIC("rank " << member.application->GetRank() << " repeats " << period->shift.tasks
+                             << " tasks of " << period->shift.microBatches
+                             << " micro-batches, from " << period->first << " to " << period->end
+                             << " of " << tasks.back().id);
         member.period = *period;
         microBatches = period->shift.microBatches;
         if (m_border == 0)
