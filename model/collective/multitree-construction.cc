@@ -392,12 +392,14 @@ SpanningTrees::Serialize() const
     std::string text;
     for (std::size_t root = 0; root < trees.size(); root++)
     {
-        text += (root > 0 ? ";" : "") + std::to_string(root) + ":";
+        text += root > 0 ? ";" : "";
+        text += std::to_string(root) + ":";
         for (std::size_t i = 0; i < trees[root].size(); i++)
         {
             const TreeEdge& edge = trees[root][i];
-            text += (i > 0 ? "," : "") + std::to_string(edge.child) + "<" +
-                    std::to_string(edge.parent) + "@" + std::to_string(edge.step);
+            text += i > 0 ? "," : "";
+            text += std::to_string(edge.child) + "<" + std::to_string(edge.parent) + "@" +
+                    std::to_string(edge.step);
         }
     }
     return text;
