@@ -117,10 +117,15 @@ TaskPeriod::Find(const std::vector<GraphTask>& tasks, uint32_t microBatches)
         {
             collectives += tasks[middle + length - 1].kind == TaskKind::COLLECTIVE ? 1 : 0;
             const TaskPeriod period = Find(tasks, {length, count, collectives});
-            if (period.end - period.first >= (LEAST_PERIODS - 1) * length &&
-                (!best || period.end - period.first > best->end - best->first))
+            const uint64_t repeated = period.end - period.first;
+            if (repeated >= (LEAST_PERIODS - 1) * length &&
+                (!best || repeated > best->end - best->first))
             {
                 best = period;
+            }
+            if (best && 2 * repeated >= tasks.size())
+            {
+                return best; // no other one goes on for longer
             }
         }
     }
