@@ -121,13 +121,20 @@ UecPacketMaker::ScheduleSend()
     }
 }
 
+/** @return whether both ports of a plane are up as far as is known, and a path has not failed */
 bool
-UecPacketMaker::CanSendAnywhere() const
+UecPacketMaker::IsUsable(uint32_t plane) const
+{
+    return m_paths[plane]->HasPath() && !(m_remoteDown >> plane & 1) &&
+           m_lanes[plane]->GetPorts().port->IsUp();
+}
+
+bool
+UecPacketMaker::IsAnyUsable() const
 {
     for (uint32_t plane = 0; plane < m_lanes.size(); plane++)
     {
-        if (m_paths[plane]->HasPath() && !(m_remoteDown >> plane & 1) &&
-            m_lanes[plane]->GetPorts().port->IsUp())
+        if (IsUsable(plane))
         {
             return true;
         }
@@ -138,9 +145,7 @@ UecPacketMaker::CanSendAnywhere() const
 bool
 UecPacketMaker::CanSendIn(uint32_t plane) const
 {
-    const bool isGood = m_paths[plane]->HasPath() && !(m_remoteDown >> plane & 1) &&
-                        m_lanes[plane]->GetPorts().port->IsUp();
-    return CanSend() && (isGood || !CanSendAnywhere());
+    return CanSend() && (IsUsable(plane) || !IsAnyUsable());
 }
 
 Frame*

@@ -174,7 +174,8 @@ class UecPacketMaker : public RdmaSendQueue
 
   private:
     Frame* MakeFrameOf(UecPaths& paths, int64_t now);
-    bool CanSendAnywhere() const;
+    bool IsUsable(uint32_t plane) const;
+    bool IsAnyUsable() const;
     uint32_t GetNextBytes() const;
     uint32_t GetWantedCredit() const;
 

@@ -64,7 +64,7 @@ UecPaths::Next()
             }
         }
     }
-    const auto entropy = static_cast<uint16_t>(m_upper | (GetTurn()));
+    const auto entropy = static_cast<uint16_t>(m_upper | GetTurn());
     Step();
     return entropy;
 }
