@@ -61,8 +61,10 @@ class QuietGroups::GroupGuard : public CollectiveReplay::Guard
         std::vector<bool> load;
         for (const User& user : m_users)
         {
-            load.push_back(m_owner->m_isLoaded && m_members[user.rank] &&
-                           GetExecution(user).IsStreamBusy());
+            if (IsLoaded(user))
+            {
+                load.push_back(GetExecution(user).IsStreamBusy());
+            }
         }
         return load;
     }
@@ -72,7 +74,7 @@ class QuietGroups::GroupGuard : public CollectiveReplay::Guard
         Time least = Time::Max();
         for (const User& user : m_users)
         {
-            if (m_owner->m_isLoaded && m_members[user.rank])
+            if (IsLoaded(user))
             {
                 least = std::min(least,
                                  GetExecution(user).GetLeastTimeToCompute(GetLeast(user, length)));
@@ -110,6 +112,12 @@ class QuietGroups::GroupGuard : public CollectiveReplay::Guard
     bool IsOnLinks(uint32_t from, uint32_t to) const
     {
         return m_owner->AreInServer(from, to) && m_members[from] != m_members[to];
+    }
+
+    /** @return whether computations of a rank make collectives of the group slower */
+    bool IsLoaded(const User& user) const
+    {
+        return m_owner->m_isLoaded && m_members[user.rank];
     }
 
     const RankExecution& GetExecution(const User& user) const
@@ -177,22 +185,17 @@ QuietGroups::List(uint32_t rank)
     {
         if (task.kind == TaskKind::SEND && AreInServer(rank, task.peer))
         {
-            list.peers.push_back(task.peer);
+            list.peers.insert(task.peer);
         }
         else if (task.kind == TaskKind::COLLECTIVE)
         {
-            list.used.push_back(task.groups);
+            list.used.insert(task.groups);
         }
         const bool isMessage = task.kind == TaskKind::SEND || task.kind == TaskKind::COLLECTIVE;
         list.isOrdered =
             list.isOrdered && (!isMessage || last == 0 || task.stream == COMPUTE_STREAM ||
                                std::count(task.after.begin(), task.after.end(), last));
         last = task.stream == COMPUTE_STREAM ? task.id : last;
-    }
-    for (auto* each : {&list.peers, &list.used})
-    {
-        std::sort(each->begin(), each->end());
-        each->erase(std::unique(each->begin(), each->end()), each->end());
     }
 }
 

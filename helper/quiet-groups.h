@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace ns3::training
@@ -58,9 +59,9 @@ class QuietGroups : public std::enable_shared_from_this<QuietGroups>
     struct Rank
     {
         const RankExecution* execution{nullptr};
-        bool isOrdered{true};        // messages wait for the computation before
-        std::vector<uint32_t> peers; // in its server, of messages
-        std::vector<uint32_t> used;  // indices of groups of its collectives
+        bool isOrdered{true};     // messages wait for the computation before
+        std::set<uint32_t> peers; // in its server, of messages
+        std::set<uint32_t> used;  // indices of groups of its collectives
     };
 
     void List(uint32_t rank);

@@ -240,14 +240,11 @@ TrainingJobHelper::SetReplays(const Cluster& cluster,
             {
                 continue; // some ranks are images, which do not start
             }
-            auto& replay = replays[group.front()];
-            if (!replay)
+            const auto [entry, isNew] = replays.try_emplace(group.front());
+            auto& replay = entry->second; // null: the group is not known to be quiet
+            auto guard = isNew && isQuiet ? quiet->MakeGuard(index, group) : nullptr;
+            if (isNew && (isPrivate || guard))
             {
-                auto guard = isQuiet ? quiet->MakeGuard(index, group) : nullptr;
-                if (isQuiet && !guard)
-                {
-                    continue;
-                }
                 const std::set<uint32_t> hosts = GetHosts(group, places);
                 replay = std::make_shared<CollectiveReplay>(
                     static_cast<uint32_t>(group.size()),
@@ -258,7 +255,10 @@ TrainingJobHelper::SetReplays(const Cluster& cluster,
                     std::move(guard));
                 m_replays.push_back(replay);
             }
-            communicator->SetShortcut(replay);
+            if (replay)
+            {
+                communicator->SetShortcut(replay);
+            }
         }
     }
     return quiet;

@@ -135,14 +135,13 @@ CollectiveReplay::Arrive(uint32_t rank, uint64_t number, const Kind& kind, Membe
     if (m_guard)
     {
         meeting.isShared = meeting.isShared || !m_guard->IsIdle();
-    }
-    if (m_guard && isLast)
-    {
-        // Computations that start now are part of the load.
-        meeting.timeout = Simulator::ScheduleNow(meeting.isSimulated ? &CollectiveReplay::Watch
-                                                                     : &CollectiveReplay::Decide,
-                                                 this,
-                                                 number);
+        if (isLast)
+        {
+            // Computations that start now are part of the load.
+            const auto next =
+                meeting.isSimulated ? &CollectiveReplay::Watch : &CollectiveReplay::Decide;
+            meeting.timeout = Simulator::ScheduleNow(next, this, number);
+        }
     }
     if (meeting.isSimulated)
     {

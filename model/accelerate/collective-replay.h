@@ -39,7 +39,8 @@ namespace ns3::training
  * together wait no longer, either.
  *
  * The counters of the group's links grow by what a simulated collective of the kind has added to
- * them, from its first start to that of the next collective. Peaks stay.
+ * them, from its first start to that of the next collective; with a Guard to TOGETHER of its time
+ * behind its end, if that comes first. Peaks stay.
  */
 class CollectiveReplay : public CollectiveShortcut
 {
