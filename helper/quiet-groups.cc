@@ -8,6 +8,7 @@
 
 #include "job/rank-execution.h"
 
+#include "ns3/rdma-transport.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -46,12 +47,12 @@ class QuietGroups::GroupGuard : public CollectiveReplay::Guard
 
     bool IsIdle() const override
     {
-        const Cluster& cluster = m_owner->m_cluster;
-        const auto& hosts = cluster.GetFabric().hostOfEndpoint;
+        const ClusterTransports& transports = m_owner->m_cluster.GetTransports();
         return std::none_of(m_users.begin(), m_users.end(), [&](const User& user) {
-            const auto flows = cluster.GetTransports().ListOpenFlows(user.rank);
+            const auto transport = DynamicCast<RdmaTransport>(transports.Get(user.rank));
+            const auto flows = transports.ListOpenFlows(user.rank);
             return std::any_of(flows.begin(), flows.end(), [&](const OpenFlow& flow) {
-                return IsOnLinks(user.rank, hosts.at(flow.remote));
+                return IsOnLinks(user.rank, transport->GetPeer(flow.number));
             });
         });
     }
@@ -111,7 +112,8 @@ class QuietGroups::GroupGuard : public CollectiveReplay::Guard
     /** @return whether a message between two ranks uses the links, and is not of the group */
     bool IsOnLinks(uint32_t from, uint32_t to) const
     {
-        return m_owner->AreInServer(from, to) && m_members[from] != m_members[to];
+        return m_owner->AreInServer(from, to) && !(m_members[from] && m_members[to]) &&
+               (m_members[from] || m_members[m_owner->GetImages().GetSimulated(to)]);
     }
 
     /** @return whether computations of a rank make collectives of the group slower */
@@ -205,7 +207,17 @@ QuietGroups::AreInServer(uint32_t one, uint32_t other) const
     return m_servers[one] != TopologyGraph::NO_SERVER && m_servers[one] == m_servers[other];
 }
 
-/** @return whether some of the ranks that share a server with one are in a group, others not */
+/** @return the ranks that are not simulated */
+const RankImages&
+QuietGroups::GetImages() const
+{
+    return m_cluster.GetOptions().images;
+}
+
+/**
+ * @return whether some of the ranks that share a server with one are in a group or images of it,
+ *         others not
+ */
 bool
 QuietGroups::Meet(const std::vector<uint32_t>& ranks,
                   uint32_t rank,
@@ -216,7 +228,7 @@ QuietGroups::Meet(const std::vector<uint32_t>& ranks,
     for (uint32_t other : ranks)
     {
         const bool isUser = AreInServer(rank, other);
-        isInside = isInside || (isUser && group[other]);
+        isInside = isInside || (isUser && group[GetImages().GetSimulated(other)]);
         isOutside = isOutside || (isUser && !group[other]);
     }
     return isInside && isOutside;
@@ -230,10 +242,15 @@ QuietGroups::MakeGuard(uint32_t groups, const std::vector<uint32_t>& group)
     {
         members[rank] = true;
     }
+    std::set<uint32_t> servers; // of the group and of its images
+    for (uint32_t image = 0; image < GetImages().GetCount(); image++)
+    {
+        servers.insert(m_servers[GetImages().Turn(group.front(), image)]);
+    }
     std::map<uint32_t, std::set<uint32_t>> users;
     for (uint32_t rank = 0; rank < m_ranks.size(); rank++)
     {
-        if (!AreInServer(rank, group.front()))
+        if (servers.count(m_servers[rank]) == 0 || !m_cluster.IsLocal(rank))
         {
             continue;
         }
@@ -246,7 +263,7 @@ QuietGroups::MakeGuard(uint32_t groups, const std::vector<uint32_t>& group)
             {
                 return nullptr; // not told from messages of its collectives
             }
-            isUser = isUser || members[peer];
+            isUser = isUser || members[GetImages().GetSimulated(peer)];
         }
         for (uint32_t index : list.used)
         {
@@ -264,7 +281,7 @@ QuietGroups::MakeGuard(uint32_t groups, const std::vector<uint32_t>& group)
             }
         }
         isUser = isUser || !meeting.empty();
-        if (!m_cluster.IsLocal(rank) || (isUser && !list.isOrdered))
+        if (isUser && !list.isOrdered)
         {
             return nullptr;
         }

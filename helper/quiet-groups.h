@@ -10,6 +10,7 @@
 #include "training-cluster.h"
 
 #include "ns3/collective-replay.h"
+#include "ns3/rank-images.h"
 #include "ns3/task-graph.h"
 #include "ns3/training-application.h"
 
@@ -29,7 +30,8 @@ namespace ns3::training
  * collective. No queue pair between one of its ranks and a rank outside has an open message, and
  * none of their tasks can send one before the end. Tasks that run or wait bound the time until
  * then: computations take their time, communication takes none. Where computations make collectives
- * slower, none of its ranks may begin or end one in this time.
+ * slower, none of its ranks may begin or end one in this time. What a rank sends to the image of
+ * another one arrives at that one.
  */
 class QuietGroups : public std::enable_shared_from_this<QuietGroups>
 {
@@ -65,6 +67,7 @@ class QuietGroups : public std::enable_shared_from_this<QuietGroups>
     };
 
     void List(uint32_t rank);
+    const RankImages& GetImages() const;
     bool AreInServer(uint32_t one, uint32_t other) const;
     bool Meet(const std::vector<uint32_t>& ranks,
               uint32_t rank,

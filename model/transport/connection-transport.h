@@ -53,6 +53,12 @@ class ConnectionTransport : public MultiPortTransport
         }
     }
 
+    /** @param number of a connection @return the rank at its other end */
+    uint32_t GetPeer(uint32_t number) const
+    {
+        return (number - m_first) % m_portPairs->GetRanks();
+    }
+
     void Restart(uint32_t numbers) override
     {
         std::map<uint32_t, std::vector<uint32_t>> closed; // by rail
@@ -223,7 +229,7 @@ class ConnectionTransport : public MultiPortTransport
 
     CONNECTION* Accept(uint32_t rail, uint32_t number)
     {
-        const uint32_t peer = (number - m_first) % m_portPairs->GetRanks();
+        const uint32_t peer = GetPeer(number);
         const uint32_t index = (number - m_first) / m_portPairs->GetRanks();
         const bool isKnown = number >= m_first && peer != m_rank &&
                              index < GetConnections(peer).size() &&
