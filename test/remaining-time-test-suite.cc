@@ -87,6 +87,16 @@ TestNewSpeed()
     }
 }
 
+/** A thousandth of the work takes 10 s, and all the rest 1000 s. */
+void
+TestSlowStart()
+{
+    double last = 0;
+    Run([](double now) { return now < 10 ? now / 10000 : 0.001 + 0.999 * (now - 10) / 1000; },
+        [&](double now, double left) { last = now < 200 ? left : last; });
+    NS_TEST_EXPECT_MSG_EQ_TOL(last, 810, 100, "the start is forgotten");
+}
+
 /** The time of a clock that the test sets. */
 void
 TestRemainingTime()
@@ -98,6 +108,7 @@ TestRemainingTime()
     TestConstantSpeed();
     TestLumps();
     TestNewSpeed();
+    TestSlowStart();
 }
 
 const Suite g_suite("remaining-time",

@@ -43,18 +43,15 @@ TaskRunner::IsFinished() const
     return !m_source && m_open.empty();
 }
 
-/** @return ids of the tasks that are not complete, in order */
-std::vector<uint64_t>
-TaskRunner::ListOpen() const
+/** @return the first open task from an id on */
+std::vector<TaskRunner::Open*>::const_iterator
+TaskRunner::FindOpen(uint64_t id) const
 {
-    std::vector<uint64_t> ids;
-    ids.reserve(m_open.size());
-    for (const auto& [id, open] : m_open)
-    {
-        ids.push_back(id);
-    }
-    std::sort(ids.begin(), ids.end());
-    return ids;
+    return std::lower_bound(
+        m_inOrder.begin(),
+        m_inOrder.end(),
+        id,
+        [](const Open* open, uint64_t number) { return open->task.id < number; });
 }
 
 uint32_t
@@ -62,11 +59,10 @@ TaskRunner::GetReach() const
 {
     uint32_t ends = 0;
     uint32_t reach = 0;
-    for (uint64_t id : ListOpen())
+    for (const Open* open : m_inOrder)
     {
-        const Open& open = m_open.at(id);
-        reach = open.isRunning ? ends + 1 : reach;
-        ends += open.task.kind == TaskKind::MARK ? 1 : 0;
+        reach = open->isRunning ? ends + 1 : reach;
+        ends += open->task.kind == TaskKind::MARK ? 1 : 0;
     }
     return reach;
 }
@@ -75,11 +71,10 @@ void
 TaskRunner::EndAfter(uint32_t iterations)
 {
     NS_ABORT_MSG_IF(iterations == 0 || iterations < GetReach(), "a task of it has started");
-    const std::vector<uint64_t> ids = ListOpen();
-    auto last = ids.begin();
-    while (last != ids.end() && iterations > 0)
+    auto last = m_inOrder.begin();
+    while (last != m_inOrder.end() && iterations > 0)
     {
-        iterations -= m_open.at(*last).task.kind == TaskKind::MARK ? 1 : 0;
+        iterations -= (*last)->task.kind == TaskKind::MARK ? 1 : 0;
         last++;
     }
     if (iterations > 0)
@@ -88,8 +83,7 @@ TaskRunner::EndAfter(uint32_t iterations)
         return;
     }
     m_source = nullptr;
-    const uint64_t end = last == ids.end() ? ids.back() + 1 : *last;
-    Forget(end);
+    Forget(last == m_inOrder.end() ? m_inOrder.back()->task.id + 1 : (*last)->task.id);
 }
 
 /** Drops tasks that have not started. */
@@ -101,13 +95,13 @@ TaskRunner::Forget(uint64_t first)
             std::remove_if(ids.begin(), ids.end(), [first](uint64_t id) { return id >= first; }),
             ids.end());
     };
-    for (uint64_t id : ListOpen())
+    const auto from = FindOpen(first);
+    const std::vector<Open*> dropped(from, m_inOrder.cend());
+    m_inOrder.erase(from, m_inOrder.cend());
+    for (const Open* open : dropped)
     {
-        if (id >= first)
-        {
-            m_open.erase(id);
-            m_waiting--;
-        }
+        m_open.erase(open->task.id);
+        m_waiting--;
     }
     for (auto& [id, open] : m_open)
     {
@@ -141,22 +135,24 @@ Time
 TaskRunner::GetLeastTimeTo(const std::function<bool(const GraphTask&)>& counts,
                            const std::function<Time(const GraphTask&, bool)>& least) const
 {
-    std::unordered_map<uint64_t, Time> ends;
+    std::vector<Time> ends;           // of open tasks
     std::map<uint16_t, Time> streams; // end of the last task so far
     Time earliest = Time::Max();
     Time beyond; // start of the last task of COMPUTE_STREAM
-    for (uint64_t id : ListOpen())
+    for (const Open* open : m_inOrder)
     {
-        const Open& open = m_open.at(id);
-        const GraphTask& task = open.task;
+        const GraphTask& task = open->task;
         Time start;
-        if (!open.isRunning)
+        if (!open->isRunning)
         {
             start = task.stream == NO_STREAM ? Time(0) : streams[task.stream];
             for (uint64_t earlier : task.after)
             {
-                const auto end = ends.find(earlier);
-                start = end == ends.end() ? start : std::max(start, end->second);
+                const auto found = FindOpen(earlier);
+                const auto place = static_cast<std::size_t>(found - m_inOrder.begin());
+                start = place < ends.size() && (*found)->task.id == earlier
+                            ? std::max(start, ends[place])
+                            : start;
             }
         }
         earliest = counts(task) ? std::min(earliest, start) : earliest;
@@ -168,8 +164,8 @@ TaskRunner::GetLeastTimeTo(const std::function<bool(const GraphTask&)>& counts,
                 break; // later ones wait for it
             }
         }
-        const Time end = start + least(task, open.isRunning);
-        ends.emplace(id, end);
+        const Time end = start + least(task, open->isRunning);
+        ends.push_back(end);
         if (task.stream != NO_STREAM)
         {
             streams[task.stream] = std::max(streams[task.stream], end);
@@ -194,6 +190,7 @@ TaskRunner::Advance()
         const auto found = m_open.find(id);
         NS_ABORT_MSG_IF(found == m_open.end() || !found->second.isRunning,
                         "task " << id << " complete before its start, or twice");
+        m_inOrder.erase(FindOpen(id));
         const Open done = std::move(found->second);
         m_open.erase(found);
         for (uint64_t later : done.waiting)
@@ -279,10 +276,10 @@ TaskRunner::Skip(const TaskShift& shift, std::unique_ptr<TaskSource> source)
 void
 TaskRunner::AddState(std::vector<uint64_t>& state) const
 {
-    const std::vector<uint64_t> ids = ListOpen();
-    for (auto id = ids.begin(); id != ids.end() && *id <= m_touched; id++)
+    const auto end = FindOpen(m_touched + 1);
+    for (auto open = m_inOrder.begin(); open != end; open++)
     {
-        state.push_back(2 * (m_touched - *id) + (m_open.at(*id).isRunning ? 1 : 0));
+        state.push_back(2 * (m_touched - (*open)->task.id) + ((*open)->isRunning ? 1 : 0));
     }
 }
 
@@ -294,6 +291,7 @@ TaskRunner::Add(GraphTask task)
     m_lastId = id;
     Open& open = m_open[id];
     open.task = std::move(task);
+    m_inOrder.push_back(&open);
     for (uint64_t earlier : open.task.after)
     {
         const auto found = m_open.find(earlier);

@@ -144,12 +144,13 @@ class TaskRunner
     void SetCause(uint64_t id, const TaskTrace::Pointer& trace);
     void Forget(uint64_t first);
     void Advance();
-    std::vector<uint64_t> ListOpen() const;
+    std::vector<Open*>::const_iterator FindOpen(uint64_t id) const;
 
     std::unique_ptr<TaskSource> m_source; // null: it has no more tasks
     std::size_t m_window;
     Starter m_start;
     std::unordered_map<uint64_t, Open> m_open;        // by id
+    std::vector<Open*> m_inOrder;                     // all of these, in the order of ids
     std::optional<uint64_t> m_lastId;                 // of the last task of the source
     std::map<uint16_t, Stream> m_streams;             // by number
     std::map<uint32_t, std::deque<uint64_t>> m_order; // collectives to start, by groups

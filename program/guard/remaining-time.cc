@@ -28,7 +28,14 @@ RemainingTime::Update(double now, double fraction)
     m_now = now;
     m_fraction = fraction;
     const double left = (1 - fraction) / m_speed;
+    const double mean = now * (1 - fraction) / fraction;
     const double expected = m_left ? *m_left - passed : left;
+    if (expected > WRONG * mean)
+    {
+        m_left = mean; // the beginning was not typical, and a long time left changes slowly
+        m_speed = fraction / now;
+        return m_left;
+    }
     m_left = std::max(0.0, expected + weight * (left - expected));
     return m_left;
 }

@@ -26,6 +26,8 @@ class RemainingTime
     static constexpr double LEAST_CONSTANT = 5;
     /// Time constant as part of the time so far, or left, so that long runs have steady estimates.
     static constexpr double CONSTANT = 0.1;
+    /// What is left is wrong if it is so many times what the mean speed so far tells.
+    static constexpr double WRONG = 2;
 
     /**
      * @param now time since the work began, s; grows

@@ -241,6 +241,15 @@ JobExecution::GetSkippedHops() const
     return hops + CollectiveReplay::Add(m_prepared.replays).packetHops;
 }
 
+uint64_t
+JobExecution::GetDerivedPackets() const
+{
+    uint64_t packets = m_repetition ? m_repetition->GetPackets() : 0;
+    packets += m_microBatches ? m_microBatches->GetPackets() : 0;
+    return packets + m_cluster.GetOptions().images.GetCount() *
+                         CollectiveReplay::Add(m_prepared.replays).packets;
+}
+
 /** @return what was derived; none: all was to be simulated */
 std::optional<RepetitionFigures>
 JobExecution::GetRepetition() const
@@ -311,10 +320,7 @@ JobExecution::FinishFiles()
         request.portSeconds.push_back(m_portsAfter[port] - m_portsBefore[port]);
     }
     m_figures.AddAll(request);
-    uint64_t packets = m_repetition ? m_repetition->GetPackets() : 0;
-    packets += m_microBatches ? m_microBatches->GetPackets() : 0;
-    packets += m_cluster.GetOptions().images.GetCount() *
-               CollectiveReplay::Add(m_prepared.replays).packets;
+    const uint64_t packets = GetDerivedPackets();
     m_figures.Find<NetworkFigures>()->sentPackets += packets;
     if (auto* uec = m_figures.Find<UecFigures>())
     {

@@ -65,6 +65,9 @@ class JobExecution
         return m_complete;
     }
 
+    /** @return packets of derived iterations, micro-batches and collectives, of all ranks */
+    uint64_t GetDerivedPackets() const;
+
     /** @return the training inside the job, or null */
     const JobTraining* GetTraining() const
     {

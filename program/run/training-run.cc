@@ -62,6 +62,12 @@ TrainingRun::GetProgress() const
     return static_cast<double>(complete) / m_job.GetIterations();
 }
 
+uint64_t
+TrainingRun::GetDerivedPackets() const
+{
+    return m_execution ? m_execution->GetDerivedPackets() : 0;
+}
+
 TrainingRunResult
 TrainingRun::Run()
 {

@@ -117,6 +117,9 @@ class TrainingRun
     /** @return completed fraction of the iterations, 0 to 1 */
     double GetProgress() const;
 
+    /** @return packets so far that were derived, of all ranks; 0 if it does not run */
+    uint64_t GetDerivedPackets() const;
+
     /**
      * Simulates the job; may be called once. Ends early at the first wrong sum, which the result
      * describes; then no JSON is written.

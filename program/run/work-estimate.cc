@@ -300,9 +300,12 @@ WorkEstimate::GetFraction(double complete, double next, double bytes)
 double
 WorkEstimate::GetFraction(const TrainingRun& run)
 {
+    const ClusterOptions& options = run.GetCluster().GetOptions();
+    const auto derived =
+        static_cast<double>(run.GetDerivedPackets() / options.images.GetCount() * options.GetMtu());
     return GetFraction(std::round(run.GetProgress() * m_work),
                        1,
-                       GetRankProgress(run.GetCluster()).bytes);
+                       GetRankProgress(run.GetCluster()).bytes + derived);
 }
 
 } // namespace ns3::training
