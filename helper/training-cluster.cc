@@ -11,6 +11,7 @@
 #include "engine/fabric-border.h"
 #include "engine/fabric-partition.h"
 
+#include "ns3/bucket-scheduler.h"
 #include "ns3/collective-algorithm.h"
 #include "ns3/path-choice.h"
 #include "ns3/roce-wire-format.h"

@@ -157,7 +157,9 @@ struct SteadyStateTestCase
                 for (const PriorityCounters& ofPriority : counters.byPriority)
                 {
                     add(ofPriority.transmittedFrames, ofPriority.transmittedBytes, 0);
-                    add(ofPriority.answerFrames, ofPriority.peakQueueBytes, 0);
+                    add(ofPriority.answerFrames,
+                        ofPriority.peakQueueBytes,
+                        static_cast<uint64_t>(ofPriority.pausedTime));
                 }
             }
         }
@@ -202,11 +204,18 @@ MakeSteadyCases()
     });
     add("a fat tree", true, [](O o) { o.topology = "fat-tree:k=4"; });
     add("a switch", true, [](O) {});
+    add("credits that run out", true, [](O o) {
+        o.attributes["ns3::training::SwitchDevice::FlowControl"] = "credit";
+        o.congestionControl = "none";
+    });
     add("a torus whose hosts are faster than its links", false, [](O o) {
         o.topology = "torus:3x2";
     });
     add("an oversubscribed network", false, [](O o) {
         o.topology = "leaf-spine:leaves=3,hosts-per-leaf=2,spines=1,uplink=40Gbps";
+    });
+    add("servers beside rails", true, [](O o) {
+        o.topology = "rail-optimized:gpus=3,local-rate=400Gbps";
     });
     add("without congestion control", true, [](O o) { o.congestionControl = "none"; });
     add("small packets", true, [](O o) { o.mtu = 1000; });

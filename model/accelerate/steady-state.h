@@ -7,20 +7,17 @@
 #ifndef DISTRIBUTED_TRAINING_STEADY_STATE_H
 #define DISTRIBUTED_TRAINING_STEADY_STATE_H
 
-#include "ns3/bucket-scheduler.h"
-#include "ns3/event-id.h"
 #include "ns3/state-visitor.h"
-#include "ns3/steady-watch.h"
 #include "ns3/training-fabric.h"
 
 #include <cstdint>
-#include <deque>
-#include <optional>
-#include <utility>
+#include <memory>
 #include <vector>
 
 namespace ns3::training
 {
+
+class SteadyPart;
 
 /**
  * @ingroup distributed-training-fabric
@@ -33,12 +30,15 @@ namespace ns3::training
  * network move by them, and all counters and sequence numbers grow as in the period that was
  * simulated. The results are those of the whole simulation, to the picosecond.
  *
+ * Each part of a network that no link connects with the rest has steady states of its own: the
+ * scale-up network of a server beside the rails, or a plane beside others.
+ *
  * The moments compared are arrivals of acknowledgements at one queue pair that sends a long
  * message. A state repeats only if it consists of RoCE data without contents and of
  * acknowledgements on links without faults, at rates that do not change, through switches without
  * programs. StateVisitor names what is compared.
  */
-class SteadyState : public SteadyWatch
+class SteadyState
 {
   public:
     /**
@@ -49,15 +49,12 @@ class SteadyState : public SteadyWatch
      *        as predicted, the program ends and names the first value that differs
      */
     explicit SteadyState(Fabric& fabric, bool verifies = false);
-    ~SteadyState() override;
+    ~SteadyState();
     SteadyState(const SteadyState&) = delete;
     SteadyState& operator=(const SteadyState&) = delete;
 
     /** @return number of times that periods were skipped */
-    uint64_t GetSkips() const
-    {
-        return m_skips;
-    }
+    uint64_t GetSkips() const;
 
     /**
      * @param fabric a network
@@ -66,52 +63,10 @@ class SteadyState : public SteadyWatch
     static void Record(const Fabric& fabric, StateVisitor& visitor);
 
     /** @return number of periods that ended as predicted, with `verifies` */
-    uint64_t GetVerifiedPeriods() const
-    {
-        return m_verified;
-    }
-
-    // SteadyWatch
-    void OnLongMessage(LongMessageSource& source, uint32_t flow) override;
-    void OnPeriod() override;
+    uint64_t GetVerifiedPeriods() const;
 
   private:
-    using Flow = std::pair<LongMessageSource*, uint32_t>;
-
-    /** The events of the network, and when others come. */
-    struct Events
-    {
-        std::vector<BucketScheduler::Entry> ofNetwork; // when visited: the earliest first
-        uint64_t nextOther{StateVisitor::NONE};        // time of the first other event, ps
-        uint64_t hash{0};                              // of the events of the network
-    };
-
-    static bool IsLong(const Flow& flow);
-    void WatchNext();
-    void Look();
-    static Events ListEvents(uint64_t now);
-    static void Visit(const Fabric& fabric, StateVisitor& visitor, const Events& events);
-    uint64_t GetPeriods(const Events& events, bool likeBefore) const;
-    void Skip(const Events& events, uint64_t periods);
-    void Predict();
-    void Verify(const Events& events);
-
-    Fabric& m_fabric; // counts the packet-hops that are skipped
-    const bool m_verifies;
-    std::deque<Flow> m_flows; // with long messages, perhaps over; the last one is watched
-    EventId m_look;
-    uint64_t m_wait{0};                     // periods to let pass before the next look
-    uint64_t m_failures{0};                 // looks in vain since the last skip
-    std::vector<uint64_t> m_hashes;         // of the last looks
-    StateVisitor m_before;                  // state that may have come again
-    StateVisitor m_after;                   // the present state
-    std::optional<uint64_t> m_hashOfBefore; // none: m_before is not valid
-    uint64_t m_otherOfBefore{0};            // Events::nextOther then
-    uint64_t m_period{0};                   // whose growth m_before knows, ps; 0: none
-    uint64_t m_skips{0};
-    StateVisitor m_predicted;
-    bool m_isPredicted{false}; // m_predicted will be compared when its time has come
-    uint64_t m_verified{0};
+    std::vector<std::unique_ptr<SteadyPart>> m_parts;
 };
 
 } // namespace ns3::training

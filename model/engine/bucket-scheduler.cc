@@ -417,7 +417,7 @@ BucketScheduler::GetEntries() const
 }
 
 void
-BucketScheduler::Delay(bool (*moves)(const EventImpl& event), uint64_t delay)
+BucketScheduler::Delay(const EventFilter& moves, uint64_t delay)
 {
     for (Entry entry : TakeAll())
     {

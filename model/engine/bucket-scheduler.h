@@ -71,7 +71,7 @@ class BucketScheduler : public Scheduler
      * @param moves tells which ones
      * @param delay by which time, time steps
      */
-    void Delay(bool (*moves)(const EventImpl& event), uint64_t delay);
+    void Delay(const EventFilter& moves, uint64_t delay);
 
     /** @return the next event, or null; valid until the next call of another function */
     const Entry* Peek();

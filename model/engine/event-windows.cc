@@ -300,7 +300,7 @@ EventWindows::AddEntries(std::vector<BucketScheduler::Entry>& entries) const
 }
 
 void
-EventWindows::Delay(bool (*moves)(const EventImpl& event), uint64_t delay)
+EventWindows::Delay(const EventFilter& moves, uint64_t delay)
 {
     NS_ASSERT_MSG(!IsExecuting(), "the events of a node are being executed");
     for (const FarEvents::Item& item : TakeAll())

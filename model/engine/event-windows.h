@@ -210,7 +210,7 @@ class EventWindows
      * @param moves tells which ones
      * @param delay by which time, time steps
      */
-    void Delay(bool (*moves)(const EventImpl& event), uint64_t delay);
+    void Delay(const EventFilter& moves, uint64_t delay);
 
     /** Puts events back that an exception has left behind. */
     void Recover();

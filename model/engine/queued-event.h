@@ -13,11 +13,15 @@
 #include "ns3/simulator.h"
 
 #include <cstdint>
+#include <functional>
 #include <typeinfo>
 #include <vector>
 
 namespace ns3::training
 {
+
+/// Tells which events are meant.
+using EventFilter = std::function<bool(const EventImpl& event)>;
 
 /**
  * @ingroup distributed-training-fabric

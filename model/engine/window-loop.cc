@@ -416,7 +416,7 @@ WindowLoop::GetEntries() const
 }
 
 void
-WindowLoop::Delay(bool (*moves)(const EventImpl& event), uint64_t delay)
+WindowLoop::Delay(const EventFilter& moves, uint64_t delay)
 {
     m_buckets->Delay(moves, delay);
     m_windows.Delay(moves, delay);

@@ -131,7 +131,7 @@ class WindowLoop
      * @param moves tells which ones
      * @param delay by which time
      */
-    void Delay(bool (*moves)(const EventImpl& event), uint64_t delay);
+    void Delay(const EventFilter& moves, uint64_t delay);
 
     /** Lets nodes execute all their events before the current event. */
     void Synchronize();

@@ -126,7 +126,7 @@ WindowSimulatorImpl::GetEntries() const
 }
 
 void
-WindowSimulatorImpl::Delay(bool (*moves)(const EventImpl& event), uint64_t delay)
+WindowSimulatorImpl::Delay(const EventFilter& moves, uint64_t delay)
 {
     m_loop.Delay(moves, delay);
 }

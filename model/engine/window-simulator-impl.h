@@ -114,7 +114,7 @@ class WindowSimulatorImpl : public SimulatorImpl
      * @param moves tells which ones
      * @param delay by which time, time steps
      */
-    void Delay(bool (*moves)(const EventImpl& event), uint64_t delay);
+    void Delay(const EventFilter& moves, uint64_t delay);
 
     /** @return number of nodes that executed their events in windows in the last Run() */
     std::size_t GetNNodes() const;

@@ -271,7 +271,8 @@ HostDevice::Visit(StateVisitor& visitor)
     static_assert(StateVisitor::IsSize(sizeof(HostDevice) - sizeof(FabricNetDevice), 360),
                   "a new member: visit it unless it stays, then correct the size");
     bool repeats = m_rdmaEngine && m_rdmaEngine->Visit(visitor, m_port->IsIdle(visitor.GetTime()));
-    repeats = repeats && !m_program && m_receiver.IsUnlimited() && !HasSinks();
+    repeats =
+        repeats && !m_program && m_receiver.IsUnlimited() && !HasSinks() && m_pauseTrace.IsEmpty();
     m_port->Visit(visitor, repeats);
 }
 

@@ -106,6 +106,12 @@ class HostDevice : public FabricNetDevice, public FabricPortOwner, public Networ
     /** @return whether no trace sink, tap or program learns of quiet events, see RdmaEngine */
     bool IsUnobserved() const;
 
+    /** @return see RdmaEngine::GetLeastTimeToEnd() */
+    uint64_t GetLeastTimeToEnd() const
+    {
+        return m_rdmaEngine ? m_rdmaEngine->GetLeastTimeToEnd() : 0;
+    }
+
     // NetworkPart
     void CatchUp() const override;
 

@@ -81,6 +81,9 @@ PriorityCounters::Visit(StateVisitor& visitor, bool grows)
         visitor.CountIf(grows, transmittedFrames);
         visitor.CountIf(grows, transmittedBytes);
         visitor.CountIf(grows, answerFrames);
+        auto paused = static_cast<uint64_t>(pausedTime);
+        visitor.CountIf(grows, paused);
+        pausedTime = static_cast<int64_t>(paused);
         visitor.Same(peakQueueBytes);
     }
 }

@@ -128,6 +128,13 @@ PortQueues::VisitClasses(StateVisitor& visitor, bool repeats)
     {
         counters.Visit(visitor, repeats);
     }
+    for (uint8_t priority = 0; priority < PRIORITIES; priority++)
+    {
+        if (m_classes->pausedSince[priority] > 0)
+        {
+            visitor.Time(m_classes->pausedSince[priority]);
+        }
+    }
     for (const int32_t lead : m_classes->lead)
     {
         visitor.Same(static_cast<uint64_t>(lead));

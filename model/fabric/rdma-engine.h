@@ -61,6 +61,12 @@ class RdmaEngine
         return false;
     }
 
+    /** @return time until one of its messages may end, at its own or the other side, at least, ps */
+    virtual uint64_t GetLeastTimeToEnd() const
+    {
+        return 0;
+    }
+
     /** @return whether trace sinks learn of quiet events */
     virtual bool IsObserved() const
     {

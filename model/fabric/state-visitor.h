@@ -181,6 +181,12 @@ class StateVisitor
         m_isRefused = true;
     }
 
+    /** @return number of visited values */
+    std::size_t GetCount() const
+    {
+        return m_items.size();
+    }
+
     /** @return simulated time of the visit, ps */
     int64_t GetTime() const
     {

@@ -358,6 +358,29 @@ RdmaNic::CatchUp() const
     }
 }
 
+uint64_t
+RdmaNic::GetLeastTimeToEnd() const
+{
+    CatchUp();
+    if (m_started == m_completed)
+    {
+        return StateVisitor::NONE;
+    }
+    if (!m_datagramQueuePairs.empty() || !m_line)
+    {
+        return 0;
+    }
+    uint64_t packets = StateVisitor::NONE;
+    for (const auto& [number, queuePair] : m_queuePairs.GetAll())
+    {
+        packets = std::min(packets, queuePair->GetSender().GetPacketsToEnd());
+    }
+    const double seconds = 8.0 * m_settings.mtu / static_cast<double>(m_line->GetRate());
+    return packets == StateVisitor::NONE
+               ? packets
+               : static_cast<uint64_t>(static_cast<double>(packets) * seconds * 1e12);
+}
+
 bool
 RdmaNic::IsObserved() const
 {

@@ -113,6 +113,7 @@ class RdmaNic : public Object, public RdmaPort, public RdmaEngine, public Networ
     void Prefetch(const Frame& frame, bool isSoon) const override;
     void PrefetchTurn(bool isSoon) const override;
     bool Visit(StateVisitor& visitor, bool isIdle) override;
+    uint64_t GetLeastTimeToEnd() const override;
     bool IsObserved() const override;
     bool IsQuiet(int64_t duration) const override;
     bool IsQuiet(const Frame& frame) const override;

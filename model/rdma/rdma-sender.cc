@@ -231,6 +231,13 @@ RdmaSender::Acknowledge(uint64_t psn, int64_t now)
     return signaled;
 }
 
+uint64_t
+RdmaSender::GetPacketsToEnd() const
+{
+    const uint64_t next = m_window.nextPsn;
+    return m_requests.IsEmpty() ? StateVisitor::NONE : std::max(m_oldestEnd, next + 1) - next - 1;
+}
+
 bool
 RdmaSender::IsLong() const
 {

@@ -73,6 +73,9 @@ class RdmaSender : public RdmaPacketMaker
     bool CheckTimer(int64_t now, int64_t next) override;
     void PrefetchTimer() const override;
 
+    /** @return packets to be sent before the last one of the oldest message; NONE: there is none */
+    uint64_t GetPacketsToEnd() const;
+
     /** @return whether so many packets of its messages are left to send that it is worth a watch */
     bool IsLong() const;
 
