@@ -258,11 +258,37 @@ TestPeriod()
     }
 }
 
+/** Marks that nothing reacts to are drawn at random: their numbers do not hinder, and are told. */
+void
+TestMarks()
+{
+    TrainingRunOptions options = MakePipeline(
+        2,
+        40,
+        "zb1p",
+        [](ParallelOptions& p) { p.pipeline = 2; },
+        [](TrainingRunOptions& o) {
+            // Fast hosts on a slow link.
+            o.cluster.topology = "leaf-spine:leaves=2,hosts-per-leaf=1,spines=1,uplink=25Gbps";
+            o.cluster.attributes["ns3::training::SwitchDevice::EcnKminPerGbps"] = "100";
+        });
+    const Outcome whole = GetOutcome(options);
+    options.microBatches = "derive";
+    const Outcome derived = GetOutcome(options);
+    NS_TEST_EXPECT_MSG_GT(whole.network.markedFrames, 0, "frames are marked");
+    NS_TEST_EXPECT_MSG_GT(derived.repetition.derivedMicroBatches, 0, "derived");
+    ExpectPart(derived.repetition.microBatchReason, "marks that nothing reacts to");
+    NS_TEST_EXPECT_MSG_EQ(ToText(derived.iterations), ToText(whole.iterations), "times");
+    NS_TEST_EXPECT_MSG_EQ(derived.network.sentPackets, whole.network.sentPackets, "packets");
+}
+
 /** @return the tests */
 std::vector<Case>
 MakeTests()
 {
-    std::vector<Case> tests{{"periods of tasks", &TestPeriod}, {"reasons", &TestReasons}};
+    std::vector<Case> tests{{"periods of tasks", &TestPeriod},
+                            {"reasons", &TestReasons},
+                            {"marks that nothing reacts to", &TestMarks}};
     for (const PipelineCase& each : MakeCases())
     {
         tests.push_back({each.name, [each] { TestCase(each); }});

@@ -241,13 +241,45 @@ TestEstimate()
     NS_TEST_EXPECT_MSG_EQ(check.worldSize, whole.worldSize, "the job has all");
 }
 
+/** @return a pipeline whose messages of both directions meet at switches with little memory */
+Change
+Pause(const std::string& topology)
+{
+    return Model([](auto& p) { p.pipeline = 4; },
+                 [topology](TrainingRunOptions& o) {
+                     o.cluster.topology = topology;
+                     o.cluster.congestionControl = "none";
+                     o.cluster.attributes["ns3::training::SwitchDevice::LosslessAlpha"] = "0.0001";
+                     o.computeScale = 0.001;
+                     o.model.parallel.globalBatch = 8 * o.model.parallel.data;
+                 });
+}
+
+/** A switch of one replica may pause its senders: no other replica sends through it. */
+void
+TestPauses()
+{
+    TrainingRunOptions options = MakeOptions(16, Pause("rail-optimized:gpus=4"));
+    const Outcome whole = GetOutcome(options);
+    options.replicas = "derive";
+    const Outcome derived = GetOutcome(options);
+    NS_TEST_EXPECT_MSG_GT(whole.network.pauseFrames, 0, "senders are paused");
+    NS_TEST_EXPECT_MSG_EQ(derived.repetition.derivedRanks, 12, "ranks");
+    NS_TEST_EXPECT_MSG_EQ(derived.network.pauseFrames, whole.network.pauseFrames, "as often");
+    NS_TEST_EXPECT_MSG_EQ(ToText(derived.iterations), ToText(whole.iterations), "times");
+    NS_TEST_EXPECT_MSG_EQ((derived.counters == whole.counters), true, "counters");
+    ExpectPart(GetReason(16, Pause("leaf-spine:leaves=1,hosts-per-leaf=16,spines=1")),
+               " paused senders or dropped frames");
+}
+
 /** @return the tests */
 std::vector<Case>
 MakeTests()
 {
     std::vector<Case> tests{{"shifts of ranks", &TestRankImages},
                             {"refusals", &TestRefusals},
-                            {"estimate", &TestEstimate}};
+                            {"estimate", &TestEstimate},
+                            {"pauses by switches of one replica", &TestPauses}};
     for (const ImageCase& each : MakeCases())
     {
         tests.push_back({each.name, [each] { TestCase(each); }});

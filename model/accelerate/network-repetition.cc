@@ -85,8 +85,11 @@ NetworkRepetition::IsWithin(double part, double one, double other)
 }
 
 bool
-NetworkRepetition::AreSame(const Span& one, const Span& other)
+NetworkRepetition::AreSame(const Span& one, const Span& other, bool comparesMarks)
 {
+    const auto areEqual = [comparesMarks](const PortCounters& a, const PortCounters& b) {
+        return HasEqualCounts(a, b, comparesMarks);
+    };
     return !other.raisesPeaks && one.state == other.state &&
            std::equal(one.rates.begin(),
                       one.rates.end(),
@@ -97,7 +100,7 @@ NetworkRepetition::AreSame(const Span& one, const Span& other)
                       one.ports.end(),
                       other.ports.begin(),
                       other.ports.end(),
-                      &HasEqualCounts);
+                      areEqual);
 }
 
 bool

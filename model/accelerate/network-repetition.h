@@ -94,9 +94,10 @@ class NetworkRepetition
     /**
      * @param one a span
      * @param other a later one
+     * @param comparesMarks whether as many frames must be marked in both
      * @return whether they are the same
      */
-    static bool AreSame(const Span& one, const Span& other);
+    static bool AreSame(const Span& one, const Span& other, bool comparesMarks = true);
 
     /**
      * @param one a span

@@ -15,7 +15,7 @@ namespace
 {
 
 /**
- * Calls a function for every count of ports; peaks are no counts.
+ * Calls a function for every count of ports but marks; peaks are no counts.
  * @param visit gets a reference to the count of each
  * @param counters of the ports
  */
@@ -31,7 +31,6 @@ ForEachCount(const Visit& visit, Counters&... counters)
     visit(counters.lostBytes...);
     visit(counters.droppedFrames...);
     visit(counters.droppedBytes...);
-    visit(counters.markedFrames...);
     visit(counters.pausesSent...);
     visit(counters.pausesReceived...);
     visit(counters.duplicatedFrames...);
@@ -41,11 +40,22 @@ ForEachCount(const Visit& visit, Counters&... counters)
         visit(counters.byPriority[i].transmittedFrames...);
         visit(counters.byPriority[i].transmittedBytes...);
         visit(counters.byPriority[i].droppedFrames...);
-        visit(counters.byPriority[i].markedFrames...);
         visit(counters.byPriority[i].pausedTime...);
         visit(counters.byPriority[i].answerFrames...);
         visit(counters.byPriority[i].losslessDrops...);
         visit(counters.byPriority[i].pauseStorms...);
+    }
+}
+
+/** Likewise for counts of marked frames. */
+template <class Visit, class... Counters>
+void
+ForEachMarkCount(const Visit& visit, Counters&... counters)
+{
+    visit(counters.markedFrames...);
+    for (std::size_t i = 0; i < PRIORITIES; i++)
+    {
+        visit(counters.byPriority[i].markedFrames...);
     }
 }
 
@@ -55,7 +65,9 @@ PortCounters
 GetGrowth(const PortCounters& before, const PortCounters& after)
 {
     PortCounters growth = after;
-    ForEachCount([](auto& count, const auto& old) { count -= old; }, growth, before);
+    const auto subtract = [](auto& count, const auto& old) { count -= old; };
+    ForEachCount(subtract, growth, before);
+    ForEachMarkCount(subtract, growth, before);
     growth.peakQueueBytes = 0;
     for (PriorityCounters& ofClass : growth.byPriority)
     {
@@ -67,14 +79,21 @@ GetGrowth(const PortCounters& before, const PortCounters& after)
 void
 Grow(PortCounters& counters, const PortCounters& growth)
 {
-    ForEachCount([](auto& count, const auto& added) { count += added; }, counters, growth);
+    const auto add = [](auto& count, const auto& added) { count += added; };
+    ForEachCount(add, counters, growth);
+    ForEachMarkCount(add, counters, growth);
 }
 
 bool
-HasEqualCounts(const PortCounters& one, const PortCounters& other)
+HasEqualCounts(const PortCounters& one, const PortCounters& other, bool comparesMarks)
 {
     bool areEqual = true;
-    ForEachCount([&](const auto& a, const auto& b) { areEqual &= a == b; }, one, other);
+    const auto compare = [&](const auto& a, const auto& b) { areEqual &= a == b; };
+    ForEachCount(compare, one, other);
+    if (comparesMarks)
+    {
+        ForEachMarkCount(compare, one, other);
+    }
     return areEqual;
 }
 

@@ -33,9 +33,10 @@ void Grow(PortCounters& counters, const PortCounters& growth);
  * @ingroup distributed-training-fabric
  * @param one counters of a port
  * @param other counters of a port
+ * @param comparesMarks whether counts of marked frames must be equal, too
  * @return whether all counts are equal
  */
-bool HasEqualCounts(const PortCounters& one, const PortCounters& other);
+bool HasEqualCounts(const PortCounters& one, const PortCounters& other, bool comparesMarks);
 
 /**
  * @ingroup distributed-training-fabric

@@ -15,6 +15,7 @@
 #include "ns3/nic-algorithm.h"
 #include "ns3/simulator.h"
 #include "ns3/training-mix-bits.h"
+#include "ns3/training-quantity.h"
 
 #include <algorithm>
 #include <limits>
@@ -33,6 +34,9 @@ constexpr std::size_t MOST_SPANS = 16;
 
 /// Spans in a row that must be the same if a part of the state is not compared.
 constexpr std::size_t SPANS_OF_HIDDEN_STATE = 2;
+
+/// Why nothing was derived, unless more is known.
+const std::string NOTHING = "no micro-batches did what earlier ones did";
 
 /** @return whether all times are equal */
 bool
@@ -166,7 +170,7 @@ MicroBatchRepetition::FindPeriods()
             m_border = place->id;
         }
     }
-    m_reason = m_derived > 0 ? m_reason : "no micro-batches did what earlier ones did";
+    m_reason = m_derived > 0 ? m_reason : NOTHING;
     return true;
 }
 
@@ -220,8 +224,10 @@ MicroBatchRepetition::Look()
     }
     m_last.push_back(Take());
     m_borders++;
-    NS_LOG_LOGIC("border " << m_borders << " after " << m_last.back().length << ", tasks "
-                           << m_last.back().tasks);
+    const std::string difference = m_borders > 2 && m_last.size() > 1
+                                       ? FindDifference(m_last[m_last.size() - 2], m_last.back())
+                                       : "";
+    NS_LOG_LOGIC("border " << m_borders << " after " << m_last.back().length << ": " << difference);
     if (m_last.size() > 2 * MOST_SPANS)
     {
         m_last.pop_front();
@@ -243,13 +249,17 @@ MicroBatchRepetition::Look()
         for (std::size_t i = 0; isPeriod && i < compared; i++)
         {
             const std::size_t place = m_last.size() - 1 - i;
-            isPeriod = AreSame(m_last[place - spans], m_last[place]);
+            isPeriod = FindDifference(m_last[place - spans], m_last[place]).empty();
         }
         if (isPeriod)
         {
             Derive(spans);
             return;
         }
+    }
+    if (m_derived == 0 && !difference.empty())
+    {
+        m_reason = NOTHING + ": " + difference;
     }
 }
 
@@ -301,17 +311,31 @@ MicroBatchRepetition::FindDisturbance(const Span& last) const
     {
         return "the congestion control counts bytes";
     }
-    const bool reacts =
-        m_network.ReactsToMarks() || m_prepared.cluster->GetOptions().transport != "rdma";
-    return reacts && m_network.MarksAtRandom() ? "switches marked frames at random" : "";
+    return ReactsToMarks() && m_network.MarksAtRandom() ? "switches marked frames at random" : "";
 }
 
+/** @return whether anything changes when frames are marked */
 bool
-MicroBatchRepetition::AreSame(const Span& one, const Span& other)
+MicroBatchRepetition::ReactsToMarks() const
 {
-    return one.length == other.length && one.tasks == other.tasks && one.packets == other.packets &&
-           NetworkRepetition::AreSame(one.network, other.network) &&
-           std::equal(one.times.begin(), one.times.end(), other.times.begin(), &AreEqual);
+    return m_network.ReactsToMarks() || m_prepared.cluster->GetOptions().transport != "rdma";
+}
+
+/** @return what differs between two spans; empty: nothing does */
+std::string
+MicroBatchRepetition::FindDifference(const Span& one, const Span& other) const
+{
+    const auto number = [](double value) { return FormatDouble(value); };
+    return one.length != other.length
+               ? "one took " + number(Abs(other.length - one.length).GetSeconds() * 1e9) +
+                     " ns longer than another"
+           : one.tasks != other.tasks     ? "tasks end at other times"
+           : one.packets != other.packets ? "they send other numbers of packets"
+           : !NetworkRepetition::AreSame(one.network, other.network, ReactsToMarks())
+               ? "the network or a rank is in another state afterwards"
+           : !std::equal(one.times.begin(), one.times.end(), other.times.begin(), &AreEqual)
+               ? "ranks measure other times"
+               : "";
 }
 
 /** Leaves out what is like the last spans. */
@@ -361,10 +385,12 @@ MicroBatchRepetition::Derive(uint64_t spans)
     m_job.LeaveOut(length, count);
     m_packetHops += fabric.GetPacketHops() - hops;
     m_derived += count * spans * m_members.front().period.shift.microBatches;
-    m_reason = !HasHiddenState(*m_prepared.cluster, m_network) ? ""
-               : m_prepared.cluster->GetOptions().transport != "rdma"
-                   ? "of senders only their packets were compared"
-                   : "of the congestion control only rates and windows were compared";
+    m_reason =
+        !HasHiddenState(*m_prepared.cluster, m_network)
+            ? (m_network.MarksAtRandom() ? "marks that nothing reacts to are drawn at random" : "")
+        : m_prepared.cluster->GetOptions().transport != "rdma"
+            ? "of senders only their packets were compared"
+            : "of the congestion control only rates and windows were compared";
     m_isActive = false;
 }
 

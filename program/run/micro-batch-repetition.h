@@ -106,7 +106,8 @@ class MicroBatchRepetition
     void Look();
     Span Take();
     std::string FindDisturbance(const Span& last) const;
-    static bool AreSame(const Span& one, const Span& other);
+    bool ReactsToMarks() const;
+    std::string FindDifference(const Span& one, const Span& other) const;
     void Derive(uint64_t spans);
 
     const PreparedJob& m_prepared;

@@ -450,6 +450,20 @@ class ImageChecker
     bool m_isUneven{false};
 };
 
+/** @return whether a switch has dropped frames, or it or a peer has paused the other */
+bool
+HasReacted(SwitchDevice& device)
+{
+    PortCounters total;
+    for (uint16_t index = 0; index < device.GetNPorts(); index++)
+    {
+        total += device.GetPort(index).GetCounters();
+    }
+    return total.pausesSent + total.pausesReceived + total.lostFrames + total.droppedFrames +
+               total.trimmedFrames >
+           0;
+}
+
 /** @return whether the memory of a switch does for so many images that use it alike */
 bool
 HasSpace(SwitchDevice& device, uint64_t images)
@@ -559,11 +573,6 @@ CheckSharedSwitches(const Cluster& cluster)
     {
         return;
     }
-    const PortCounters total = fabric.GetTotal();
-    if (total.pausesSent + total.lostFrames + total.droppedFrames + total.trimmedFrames > 0)
-    {
-        RefuseImages("switches paused senders or dropped frames, by the frames of all replicas");
-    }
     const ClusterOptions& options = cluster.GetOptions();
     const bool isRdma = options.transport == "rdma";
     const NetworkRepetition network(fabric, 0, isRdma ? options.congestionControl : "none");
@@ -580,10 +589,17 @@ CheckSharedSwitches(const Cluster& cluster)
             imagesAt[other].insert(options.images.GetImage(host));
         }
     }
-    for (const auto& [node, users] : imagesAt)
+    for (uint32_t index = 0; index < fabric.devicesOfSwitches.size(); index++)
     {
-        if (users.size() > 1 && node >= fabric.topology.hosts &&
-            !HasSpace(*fabric.devicesOfSwitches[node - fabric.topology.hosts], users.size()))
+        SwitchDevice& device = *fabric.devicesOfSwitches[index];
+        const uint32_t node = fabric.topology.hosts + index;
+        const std::size_t users = imagesAt[node].size(); // 0: it is between switches
+        if (users != 1 && HasReacted(device))
+        {
+            RefuseImages(fabric.topology.GetName(node) +
+                         " paused senders or dropped frames, by the frames of all replicas");
+        }
+        if (users > 1 && !HasSpace(device, users))
         {
             RefuseImages(fabric.topology.GetName(node) +
                          " had so many bytes that its memory may not do for all replicas");
