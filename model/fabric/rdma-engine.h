@@ -61,7 +61,8 @@ class RdmaEngine
         return false;
     }
 
-    /** @return time until one of its messages may end, at its own or the other side, at least, ps */
+    /** @return time until one of its messages may end, at its own or the other side, at least, ps
+     */
     virtual uint64_t GetLeastTimeToEnd() const
     {
         return 0;
