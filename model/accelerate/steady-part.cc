@@ -32,13 +32,9 @@ namespace
 
 /// Number of looks in a row: longer periods are not found.
 constexpr std::size_t LOOKS = 32;
-/// What the looks of such a row cost, in values visited: an event that is listed, and one executed.
-constexpr uint64_t LISTED = 2;
-constexpr uint64_t EXECUTED = 16;
-/// Until the next row, executed events cost at least as much as the row, and with each failure
-/// twice as much, up to this power of two. So a search in vain costs little, and a steady state
-/// that begins later is found soon.
-constexpr uint64_t MOST_DOUBLINGS = 6;
+/// Limit of the periods that pass between two such rows, as power of two. So a search in vain costs
+/// little, and a steady state that begins later is found soon.
+constexpr uint64_t MOST_DOUBLINGS = 7;
 
 /** @return the port at which an event of a network happens; null: it is no such event */
 const FabricPort*
@@ -145,7 +141,11 @@ SteadyPart::WatchNext()
 void
 SteadyPart::OnPeriod()
 {
-    if (Simulator::GetEventCount() >= m_resume && m_look.IsExpired())
+    if (m_wait > 0)
+    {
+        m_wait--;
+    }
+    else if (m_look.IsExpired())
     {
         const auto look = Create<BystanderCall<SteadyPart>>(&SteadyPart::Look, this);
         m_look = Simulator::Schedule(Time(0), Ptr<EventImpl>(look));
@@ -214,7 +214,6 @@ SteadyPart::Look()
     }
     WindowSimulatorImpl::Synchronize();
     Events events = ListEvents(now, this);
-    m_cost += LISTED * events.ofPart.size();
     // If not only the network has acted since, this is a period only if it was as those before.
     const bool isAlone = now < m_otherOfBefore;
     if (!isAlone && now - static_cast<uint64_t>(m_before.GetTime()) != m_period)
@@ -241,7 +240,6 @@ SteadyPart::Look()
             }
             Skip(events, periods);
             m_failures = 0;
-            m_cost = 0;
             m_hashes.clear();
             return;
         }
@@ -261,9 +259,7 @@ SteadyPart::Look()
     m_hashes.push_back(events.hash);
     if (m_hashes.size() == LOOKS)
     {
-        m_resume = Simulator::GetEventCount() +
-                   (m_cost / EXECUTED << std::min(m_failures++, MOST_DOUBLINGS));
-        m_cost = 0;
+        m_wait = LOOKS << std::min(m_failures++, MOST_DOUBLINGS);
         m_hashes.clear();
         m_hashOfBefore.reset();
     }
@@ -275,7 +271,6 @@ SteadyPart::Record(StateVisitor& visitor, Events& events)
 {
     QueuedEvent::Sort(events.ofPart);
     Visit(m_devices, visitor, events);
-    m_cost += visitor.GetCount();
     for (const auto& [part, next] : events.next)
     {
         const uint64_t least = part->GetLeastTimeToEnd();

@@ -108,8 +108,7 @@ class SteadyPart : public SteadyWatch
     const bool m_verifies;
     std::deque<Flow> m_flows; // with long messages, perhaps over; the last one is watched
     EventId m_look;
-    uint64_t m_resume{0};                   // number of events before the next look
-    uint64_t m_cost{0};                     // of looks since the last skip, in values
+    uint64_t m_wait{0};                     // periods to let pass before the next look
     uint64_t m_failures{0};                 // looks in vain since the last skip
     std::vector<uint64_t> m_hashes;         // of the last looks
     StateVisitor m_before;                  // state that may have come again

@@ -181,12 +181,6 @@ class StateVisitor
         m_isRefused = true;
     }
 
-    /** @return number of visited values */
-    std::size_t GetCount() const
-    {
-        return m_items.size();
-    }
-
     /** @return simulated time of the visit, ps */
     int64_t GetTime() const
     {
