@@ -61,8 +61,7 @@ class RdmaEngine
         return false;
     }
 
-    /** @return time until one of its messages may end, at its own or the other side, at least, ps
-     */
+    /** @return least time until one of its messages may end, here or at the other side, ps */
     virtual uint64_t GetLeastTimeToEnd() const
     {
         return 0;

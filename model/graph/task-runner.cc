@@ -96,13 +96,13 @@ TaskRunner::Forget(uint64_t first)
             ids.end());
     };
     const auto from = FindOpen(first);
-    const std::vector<Open*> dropped(from, m_inOrder.cend());
-    m_inOrder.erase(from, m_inOrder.cend());
-    for (const Open* open : dropped)
+    for (auto open = from; open != m_inOrder.cend(); open++)
     {
-        m_open.erase(open->task.id);
+        const uint64_t id = (*open)->task.id; // goes with the task
+        m_open.erase(id);
         m_waiting--;
     }
+    m_inOrder.erase(from, m_inOrder.cend());
     for (auto& [id, open] : m_open)
     {
         forget(open.waiting);

@@ -224,10 +224,8 @@ MicroBatchRepetition::Look()
     }
     m_last.push_back(Take());
     m_borders++;
-    const std::string difference = m_borders > 2 && m_last.size() > 1
-                                       ? FindDifference(m_last[m_last.size() - 2], m_last.back())
-                                       : "";
-    NS_LOG_LOGIC("border " << m_borders << " after " << m_last.back().length << ": " << difference);
+    NS_LOG_LOGIC("border " << m_borders << " after " << m_last.back().length << ", tasks "
+                           << m_last.back().tasks);
     if (m_last.size() > 2 * MOST_SPANS)
     {
         m_last.pop_front();
@@ -257,9 +255,10 @@ MicroBatchRepetition::Look()
             return;
         }
     }
-    if (m_derived == 0 && !difference.empty())
+    if (m_derived == 0 && m_borders > 2 && m_last.size() > 1)
     {
-        m_reason = NOTHING + ": " + difference;
+        const std::string difference = FindDifference(m_last[m_last.size() - 2], m_last.back());
+        m_reason = difference.empty() ? m_reason : NOTHING + ": " + difference;
     }
 }
 
@@ -325,9 +324,8 @@ MicroBatchRepetition::ReactsToMarks() const
 std::string
 MicroBatchRepetition::FindDifference(const Span& one, const Span& other) const
 {
-    const auto number = [](double value) { return FormatDouble(value); };
     return one.length != other.length
-               ? "one took " + number(Abs(other.length - one.length).GetSeconds() * 1e9) +
+               ? "one took " + FormatDouble(Abs(other.length - one.length).GetSeconds() * 1e9) +
                      " ns longer than another"
            : one.tasks != other.tasks     ? "tasks end at other times"
            : one.packets != other.packets ? "they send other numbers of packets"
