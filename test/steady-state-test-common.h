@@ -206,6 +206,7 @@ MakeSteadyCases()
     add("a switch", true, [](O) {});
     add("credits that run out", true, [](O o) {
         o.attributes["ns3::training::SwitchDevice::FlowControl"] = "credit";
+        o.attributes["ns3::training::SwitchDevice::CreditBuffer"] = "20000";
         o.congestionControl = "none";
     });
     add("a torus whose hosts are faster than its links", false, [](O o) {
