@@ -113,8 +113,9 @@ def check(path, folder, update):
             printed = None
             if not block.exempt:
                 outputs = [run(command, folder) for command in read_commands(block.content)]
-                results += [good for _, good in outputs]
-                printed = "".join(output for output, _ in outputs) if all(results) else None
+                done = [good for _, good in outputs]
+                results += done
+                printed = "".join(output for output, _ in outputs) if all(done) else None
         elif block.language in OUTPUT and not block.exempt:
             good = printed is not None and hide_costs(printed) == hide_costs(block.content)
             if not good and printed and update:
