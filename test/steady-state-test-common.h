@@ -209,6 +209,12 @@ MakeSteadyCases()
         o.attributes["ns3::training::SwitchDevice::CreditBuffer"] = "20000";
         o.congestionControl = "none";
     });
+    add("senders that wait for credits", true, [](O o) {
+        o.attributes["ns3::training::SwitchDevice::FlowControl"] = "credit";
+        o.attributes["ns3::training::SwitchDevice::CreditBuffer"] = "20000";
+        o.topology = "leaf-spine:leaves=3,hosts-per-leaf=2,spines=1,uplink=40Gbps";
+        o.congestionControl = "none";
+    });
     add("a torus whose hosts are faster than its links", false, [](O o) {
         o.topology = "torus:3x2";
     });

@@ -381,6 +381,14 @@ FabricPort::IsCredited() const
     return m_credits && !m_tap && m_occupiedUntil == 0 && !m_down && !m_isImpaired;
 }
 
+/** @return whether pauses end by time, or somebody watches how long they are */
+bool
+FabricPort::HasTimedPauses()
+{
+    const uint8_t untilCredits = m_credits ? m_credits->GetSendingClasses() : 0;
+    return m_paused & ~untilCredits || (m_paused && GetPauses().HasFilter());
+}
+
 void
 FabricPort::Visit(StateVisitor& visitor, bool repeats)
 {
@@ -391,7 +399,8 @@ FabricPort::Visit(StateVisitor& visitor, bool repeats)
         visitor.Same({m_counters.transmittedFrames, m_counters.receivedFrames, m_paused});
         return;
     }
-    repeats = repeats && !m_hasPauses && !m_paused && !m_isAtBorder && (IsPlain() || IsCredited());
+    repeats = repeats && !m_hasPauses && !m_isAtBorder && !HasTimedPauses() &&
+              (IsPlain() || IsCredited());
     visitor.Same({repeats, m_waiting, m_current, m_paused, m_lineFreePending, m_queuedBytes});
     visitor.Time(m_lineFree);
     m_counters.Visit(visitor, repeats);

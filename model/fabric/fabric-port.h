@@ -206,6 +206,7 @@ class alignas(64) FabricPort final : public PortLine
     void OnPause(const Frame& frame);
     LinkCredits& MakeCredits();
     bool IsCredited() const;
+    bool HasTimedPauses();
     void AddCredits(uint8_t priority, int64_t bytes);
 
     std::unique_ptr<LinkCredits> m_credits;  // null: no class has any

@@ -64,6 +64,12 @@ class PauseReceiver
         m_filter = filter;
     }
 
+    /** @return whether somebody decides which pauses are obeyed, or hears of them */
+    bool HasFilter() const
+    {
+        return m_filter;
+    }
+
     /**
      * A pause frame has arrived.
      * @param classes bit p: priority p
