@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <typeinfo>
 #include <utility>
 
@@ -45,21 +46,40 @@ FindPort(const EventImpl& event)
                                                  : nullptr;
 }
 
-/** Tells the ports of devices who watches them. */
-void
-SetWatch(const SteadyPart::Devices& devices, SteadyWatch* watch)
+/** @return the ports of devices that frames may pass: hosts that nobody simulates send none */
+std::vector<FabricPort*>
+ListPorts(const SteadyPart::Devices& devices)
 {
+    std::vector<FabricPort*> ports;
     for (HostDevice* device : devices.ofHosts)
     {
-        device->GetPort().SetSteadyWatch(watch);
+        ports.push_back(&device->GetPort());
     }
     for (SwitchDevice* device : devices.ofSwitches)
     {
-        for (uint16_t index = 0; index < device->GetNPorts(); index++)
-        {
-            device->GetPort(index).SetSteadyWatch(watch);
-        }
+        const std::vector<FabricPort*>& active = device->ListActivePorts();
+        ports.insert(ports.end(), active.begin(), active.end());
     }
+    return ports;
+}
+
+/** Tells ports who watches them. */
+void
+SetWatch(const std::vector<FabricPort*>& ports, SteadyWatch* watch)
+{
+    for (FabricPort* port : ports)
+    {
+        port->SetSteadyWatch(watch);
+    }
+}
+
+/** @return frames that ports have sent */
+uint64_t
+CountHops(const std::vector<FabricPort*>& ports)
+{
+    return std::accumulate(ports.begin(), ports.end(), uint64_t{0}, [](uint64_t sum, auto* port) {
+        return sum + port->GetTransmittedFrames();
+    });
 }
 
 /** @return a number of the port in the network */
@@ -89,6 +109,7 @@ HashEvent(const BucketScheduler::Entry& entry, uint64_t now)
 SteadyPart::SteadyPart(Fabric& fabric, Devices devices, bool verifies)
     : m_fabric(fabric),
       m_devices(std::move(devices)),
+      m_ports(ListPorts(m_devices)),
       m_verifies(verifies)
 {
     if (m_verifies)
@@ -96,13 +117,13 @@ SteadyPart::SteadyPart(Fabric& fabric, Devices devices, bool verifies)
         m_before.VisitIdle();
         m_after.VisitIdle();
     }
-    SetWatch(m_devices, this);
+    SetWatch(m_ports, this);
 }
 
 SteadyPart::~SteadyPart()
 {
     m_look.Cancel();
-    SetWatch(m_devices, nullptr);
+    SetWatch(m_ports, nullptr);
 }
 
 void
@@ -328,7 +349,7 @@ SteadyPart::Skip(const Events& events, uint64_t periods)
 {
     m_period = static_cast<uint64_t>(m_after.GetTime() - m_before.GetTime());
     NS_LOG_LOGIC("skips " << periods << " periods of " << m_period << " ps");
-    const uint64_t hops = m_fabric.GetPacketHops();
+    const uint64_t hops = CountHops(m_ports);
     StateVisitor later(m_before, m_after, periods);
     Visit(m_devices, later, events);
     const EventFilter isOfPart = [this](const EventImpl& event) {
@@ -343,7 +364,7 @@ SteadyPart::Skip(const Events& events, uint64_t periods)
     {
         BucketScheduler::GetCurrent()->Delay(isOfPart, periods * m_period);
     }
-    m_fabric.skippedHops += m_fabric.GetPacketHops() - hops;
+    m_fabric.skippedHops += CountHops(m_ports) - hops;
     m_skips++;
     // The state one period before the next look, unless something happens until then.
     m_after.Advance(m_before, periods);

@@ -105,6 +105,7 @@ class SteadyPart : public SteadyWatch
 
     Fabric& m_fabric; // counts the packet-hops that are skipped
     const Devices m_devices;
+    const std::vector<FabricPort*> m_ports; // of the devices, if hosts at their other ends act
     const bool m_verifies;
     std::deque<Flow> m_flows; // with long messages, perhaps over; the last one is watched
     EventId m_look;

@@ -9,6 +9,7 @@
 #include "accelerate/steady-part.h"
 
 #include "ns3/simulator.h"
+#include "ns3/training-processes.h"
 
 #include <map>
 #include <numeric>
@@ -61,7 +62,10 @@ class Connections
     std::vector<std::size_t> m_next; // of links, then of switches; itself: there is no next one
 };
 
-/** @return the devices of each part of a network that no link connects with the rest */
+/**
+ * @return the devices of each part of a network that no link connects with the rest; those of hosts
+ *         that other processes simulate, or nobody, are left out
+ */
 std::vector<SteadyPart::Devices>
 ListParts(const Fabric& fabric)
 {
@@ -70,7 +74,8 @@ ListParts(const Fabric& fabric)
     for (uint32_t endpoint = 0; endpoint < fabric.devices.size(); endpoint++)
     {
         const uint32_t link = fabric.linkOfEndpoint[endpoint];
-        if (link != Fabric::NO_LINK)
+        const uint32_t process = GetProcess(fabric.devices[endpoint]->GetPort());
+        if (link != Fabric::NO_LINK && process == Processes::GetId())
         {
             parts[connections.Find(link)].ofHosts.push_back(PeekPointer(fabric.devices[endpoint]));
         }

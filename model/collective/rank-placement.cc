@@ -79,7 +79,8 @@ std::vector<std::vector<uint32_t>>
 RankPlacement::GetCoordinates() const
 {
     const TopologyShape& shape = m_topology->shape;
-    const auto switches = m_topology->GetSwitchesOfHosts();
+    const bool hasPlaces = !shape.sides.empty() || shape.groupSize > 1;
+    const auto switches = hasPlaces ? std::vector<uint32_t>() : m_topology->GetSwitchesOfHosts();
     std::map<uint32_t, uint32_t> onSwitch; // number of ranks so far, by switch
     std::vector<std::vector<uint32_t>> all;
     for (uint32_t host : m_hosts)

@@ -299,7 +299,12 @@ SharedBuffer::Visit(StateVisitor& visitor) const
     static_assert(StateVisitor::IsSize(sizeof(Ingress), 24),
                   "a new member: visit it unless it stays, then correct the size");
     visitor.Same({m_poolUsed, m_used, m_peak});
-    for (std::size_t i = 0; i < m_ingress.size(); i++)
+}
+
+void
+SharedBuffer::VisitPort(StateVisitor& visitor, uint16_t port) const
+{
+    for (std::size_t i = port * PRIORITIES; i < (port + 1U) * PRIORITIES; i++)
     {
         const Ingress& ingress = m_ingress[i];
         if (ingress.total > 0 || ingress.pausing)

@@ -201,6 +201,12 @@ class SharedBuffer
     void Visit(StateVisitor& visitor) const;
 
     /**
+     * @param visitor visits what frames from a port occupy
+     * @param port its number
+     */
+    void VisitPort(StateVisitor& visitor, uint16_t port) const;
+
+    /**
      * @param users number of parts of the network that use the memory at a time, each as much
      * @param hasLossy whether frames of lossy classes came
      * @return whether it has had space for them, so that none would be paused or dropped. What

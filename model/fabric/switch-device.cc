@@ -199,7 +199,7 @@ SwitchDevice::Restart()
 void
 SwitchDevice::Visit(StateVisitor& visitor)
 {
-    static_assert(StateVisitor::IsSize(sizeof(SwitchDevice) - sizeof(Object), 1328),
+    static_assert(StateVisitor::IsSize(sizeof(SwitchDevice) - sizeof(Object), 1360),
                   "a new member: visit it unless it stays, then correct the size");
     visitor.Same(m_paths.GetChoices());
     VisitQueues(visitor, m_pipeline.IsEmpty() && m_paths.IsFixed() && !HasSinks());

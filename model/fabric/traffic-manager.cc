@@ -10,6 +10,9 @@
 #include "state-visitor.h"
 
 #include "ns3/log.h"
+#include "ns3/node-list.h"
+#include "ns3/node.h"
+#include "ns3/training-processes.h"
 
 #include <algorithm>
 
@@ -43,6 +46,24 @@ TrafficManager::AddPort()
     m_ports.back()->EnableTelemetry();
     m_pauses.emplace_back(*m_ports.back());
     return *m_ports.back();
+}
+
+const std::vector<FabricPort*>&
+TrafficManager::ListActivePorts()
+{
+    if (!m_activePorts)
+    {
+        m_activePorts.emplace();
+        for (const auto& port : m_ports)
+        {
+            const auto peer = NodeList::GetNode(port->GetPeer()->GetNodeId());
+            if (peer->GetSystemId() == Processes::GetId())
+            {
+                m_activePorts->push_back(PeekPointer(port));
+            }
+        }
+    }
+    return *m_activePorts;
 }
 
 bool
@@ -103,12 +124,10 @@ TrafficManager::VisitQueues(StateVisitor& visitor, bool repeats)
 {
     visitor.Same(m_randomChoices);
     m_buffer.Visit(visitor);
-    for (const PauseSender& pauses : m_pauses)
+    for (FabricPort* port : ListActivePorts())
     {
-        visitor.Same(pauses.GetPaused());
-    }
-    for (const auto& port : m_ports)
-    {
+        m_buffer.VisitPort(visitor, port->GetIndex());
+        visitor.Same(m_pauses[port->GetIndex()].GetPaused());
         port->Visit(visitor, repeats);
     }
 }

@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 namespace ns3::training
@@ -51,6 +52,12 @@ class TrafficManager : public FabricPortOwner, public SwitchSettings
     {
         return *m_ports.at(index);
     }
+
+    /**
+     * Lists them at the first call, when all are linked.
+     * @return ports that frames may pass: not those to hosts that this process does not simulate
+     */
+    const std::vector<FabricPort*>& ListActivePorts();
 
     /** @return number of ports */
     uint16_t GetNPorts() const
@@ -170,7 +177,8 @@ class TrafficManager : public FabricPortOwner, public SwitchSettings
 
     uint64_t m_randomChoices{0}; // numbers drawn for marks and early drops
     DatelineClasses m_datelines;
-    std::deque<PauseSender> m_pauses; // by port
+    std::deque<PauseSender> m_pauses;                      // by port
+    std::optional<std::vector<FabricPort*>> m_activePorts; // none: not listed yet
 };
 
 } // namespace ns3::training

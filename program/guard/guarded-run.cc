@@ -405,6 +405,10 @@ GuardedRun::GetState() const
     state.signal = RunInterrupts::GetSignal();
     for (uint32_t rank = 0; rank < m_cluster.GetRanks(); rank++)
     {
+        if (!m_cluster.IsLocal(rank))
+        {
+            continue;
+        }
         for (const auto& device : m_cluster.GetFabric().rails[rank])
         {
             const PortCounters& counters = device->GetPort().GetCounters();
