@@ -220,6 +220,12 @@ ClusterOptions::GetCongestionControl() const
     return entry.getControl ? entry.getControl(given) : given;
 }
 
+std::optional<std::string>
+ClusterOptions::FindRdmaControl() const
+{
+    return transport == "rdma" ? std::make_optional(congestionControl) : std::nullopt;
+}
+
 std::string
 ClusterOptions::GetRecovery() const
 {

@@ -111,6 +111,9 @@ struct ClusterOptions
     /** @return the congestion control, with "auto" resolved */
     std::string GetCongestionControl() const;
 
+    /** @return the congestion control of the queue pairs; none: the transport is another one */
+    std::optional<std::string> FindRdmaControl() const;
+
     /**
      * @return the loss recovery of RDMA; auto is go-back-n, or out-of-order if switches spray the
      *         frames of a flow over several paths

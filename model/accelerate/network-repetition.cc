@@ -65,12 +65,16 @@ NetworkRepetition::Span::GetSum() const
 
 NetworkRepetition::NetworkRepetition(const Fabric& fabric,
                                      uint32_t hosts,
-                                     const std::string& congestionControl)
+                                     const std::optional<std::string>& congestionControl)
     : m_fabric(fabric),
       m_hosts(hosts)
 {
+    if (!congestionControl)
+    {
+        return;
+    }
     const auto& control =
-        Registry<CongestionControlEntry>::Find(KeyValues::Split(congestionControl).GetName());
+        Registry<CongestionControlEntry>::Find(KeyValues::Split(*congestionControl).GetName());
     ObjectFactory factory;
     factory.SetTypeId(control.getTypeId());
     const RdmaCongestionControl::Needs needs = factory.Create<RdmaCongestionControl>()->GetNeeds();

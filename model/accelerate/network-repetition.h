@@ -12,6 +12,7 @@
 #include "ns3/training-fabric.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,9 +55,12 @@ class NetworkRepetition
     /**
      * @param fabric the network; must outlive this
      * @param hosts number of hosts that send
-     * @param congestionControl of queue pairs, NAME or NAME:key=value
+     * @param congestionControl of queue pairs, NAME or NAME:key=value; none: the senders are of
+     *        another transport, which may react to marks, and whose state is not compared
      */
-    NetworkRepetition(const Fabric& fabric, uint32_t hosts, const std::string& congestionControl);
+    NetworkRepetition(const Fabric& fabric,
+                      uint32_t hosts,
+                      const std::optional<std::string>& congestionControl);
 
     /** @return the span from the last call, or the start of the simulation, until now */
     Span Take();
@@ -71,15 +75,15 @@ class NetworkRepetition
     }
 
     /**
-     * @return whether the congestion control has a state beyond its rate and its window, as it
-     *         hears of every packet
+     * @return whether senders have a state beyond the rate and the window of their congestion
+     *         control, as it hears of every packet
      */
     bool HasHiddenState() const
     {
         return m_hasHiddenState;
     }
 
-    /** @return whether the congestion control reacts to marked frames */
+    /** @return whether senders react to marked frames */
     bool ReactsToMarks() const
     {
         return m_reactsToMarks;
@@ -122,8 +126,8 @@ class NetworkRepetition
 
     const Fabric& m_fabric;
     const uint32_t m_hosts;
-    bool m_hasHiddenState;
-    bool m_reactsToMarks;
+    bool m_hasHiddenState{true};
+    bool m_reactsToMarks{true};
     bool m_countsBytes{false};         // since it was asked last
     std::vector<PortCounters> m_ports; // at the last call of Take()
 };

@@ -48,21 +48,6 @@ AreEqual(const RankIteration& one, const RankIteration& other)
     });
 }
 
-/** @return whether the state of the senders of a run is not all compared */
-bool
-HasHiddenState(const Cluster& cluster, const NetworkRepetition& network)
-{
-    return cluster.GetOptions().transport != "rdma" || network.HasHiddenState();
-}
-
-/** @return congestion control whose state is compared */
-std::string
-GetControl(const Cluster& cluster)
-{
-    const ClusterOptions& options = cluster.GetOptions();
-    return options.transport == "rdma" ? options.congestionControl : "none";
-}
-
 } // namespace
 
 std::string
@@ -98,7 +83,7 @@ MicroBatchRepetition::MicroBatchRepetition(
       m_job(job),
       m_network(prepared.cluster->GetFabric(),
                 prepared.cluster->GetRanks(),
-                GetControl(*prepared.cluster)),
+                prepared.cluster->GetOptions().FindRdmaControl()),
       m_reason(FindObstacle(prepared))
 {
     if (!m_reason.empty())
@@ -237,8 +222,7 @@ MicroBatchRepetition::Look()
         m_last.clear();
         return;
     }
-    const std::size_t least =
-        HasHiddenState(*m_prepared.cluster, m_network) ? SPANS_OF_HIDDEN_STATE : 1;
+    const std::size_t least = m_network.HasHiddenState() ? SPANS_OF_HIDDEN_STATE : 1;
     // The first span begins before the first border.
     for (std::size_t spans = 1; spans <= MOST_SPANS; spans++)
     {
@@ -310,14 +294,9 @@ MicroBatchRepetition::FindDisturbance(const Span& last) const
     {
         return "the congestion control counts bytes";
     }
-    return ReactsToMarks() && m_network.MarksAtRandom() ? "switches marked frames at random" : "";
-}
-
-/** @return whether anything changes when frames are marked */
-bool
-MicroBatchRepetition::ReactsToMarks() const
-{
-    return m_network.ReactsToMarks() || m_prepared.cluster->GetOptions().transport != "rdma";
+    return m_network.ReactsToMarks() && m_network.MarksAtRandom()
+               ? "switches marked frames at random"
+               : "";
 }
 
 /** @return what differs between two spans; empty: nothing does */
@@ -329,7 +308,7 @@ MicroBatchRepetition::FindDifference(const Span& one, const Span& other) const
                      " ns longer than another"
            : one.tasks != other.tasks     ? "tasks end at other times"
            : one.packets != other.packets ? "they send other numbers of packets"
-           : !NetworkRepetition::AreSame(one.network, other.network, ReactsToMarks())
+           : !NetworkRepetition::AreSame(one.network, other.network, m_network.ReactsToMarks())
                ? "the network or a rank is in another state afterwards"
            : !std::equal(one.times.begin(), one.times.end(), other.times.begin(), &AreEqual)
                ? "ranks measure other times"
@@ -384,7 +363,7 @@ MicroBatchRepetition::Derive(uint64_t spans)
     m_packetHops += fabric.GetPacketHops() - hops;
     m_derived += count * spans * m_members.front().period.shift.microBatches;
     m_reason =
-        !HasHiddenState(*m_prepared.cluster, m_network)
+        !m_network.HasHiddenState()
             ? (m_network.MarksAtRandom() ? "marks that nothing reacts to are drawn at random" : "")
         : m_prepared.cluster->GetOptions().transport != "rdma"
             ? "of senders only their packets were compared"

@@ -106,7 +106,6 @@ class MicroBatchRepetition
     void Look();
     Span Take();
     std::string FindDisturbance(const Span& last) const;
-    bool ReactsToMarks() const;
     std::string FindDifference(const Span& one, const Span& other) const;
     void Derive(uint64_t spans);
 
