@@ -135,6 +135,15 @@ MakeCases()
          Model([](P p) { p.tensor = 2, p.pipeline = 2, p.zero = 1; },
                [](auto& o) { o.cluster.topology = "rail-optimized:gpus=8,unit=2"; }),
          true},
+        {"rows of replicas in servers",
+         32,
+         4,
+         Model([](auto& p) { p.tensor = 2, p.pipeline = 2, p.zero = 1; },
+               [](auto& o) {
+                   o.cluster.topology = "rail-optimized:gpus=8,unit=4";
+                   o.cluster.algorithm = "hierarchical";
+               }),
+         true},
         {"NCCL's hosts",
          16,
          4,
@@ -210,7 +219,7 @@ TestRankImages()
 {
     NS_TEST_EXPECT_MSG_EQ(RankImages().GetCount(), 1, "all are simulated");
     NS_TEST_EXPECT_MSG_EQ(RankImages().GetSimulated(7), 7, "itself");
-    const RankImages images(3, 8, 2); // 48 ranks: 3 in a row, 8 replicas of them, twice
+    const RankImages images(3, 8, 2, 4); // 48 ranks: 3 in a row, 8 replicas of them, twice
     NS_TEST_EXPECT_MSG_EQ(images.GetCount(), 4, "images");
     for (uint32_t rank = 0; rank < 48; rank++)
     {
@@ -225,6 +234,18 @@ TestRankImages()
                               "back");
         NS_TEST_EXPECT_MSG_EQ(rank % 3, images.Turn(rank, 1) % 3, "place in the replica");
         NS_TEST_EXPECT_MSG_EQ(rank / 24, images.Turn(rank, 1) / 24, "the same half");
+    }
+    const RankImages rows(1, 12, 2, 3); // two rows of three
+    const uint32_t next[] = {2, 3, 4, 5, 0, 1, 8, 9, 10, 11, 6, 7};
+    for (uint32_t rank = 0; rank < 12; rank++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(rows.Turn(rank, 1), next[rank], "within its row");
+        NS_TEST_EXPECT_MSG_EQ(rows.Turn(rank, 3), (rank + 6) % 12, "the other row");
+        NS_TEST_EXPECT_MSG_EQ(rows.Turn(rows.Turn(rank, 3), 2), rows.Turn(rank, 5), "sum");
+        NS_TEST_EXPECT_MSG_EQ(rows.Turn(rows.GetSimulated(rank), rows.GetImage(rank)),
+                              rank,
+                              "back");
+        NS_TEST_EXPECT_MSG_EQ(rows.TurnBack(rows.Turn(rank, 4), 8), rank, "back by image 4");
     }
 }
 

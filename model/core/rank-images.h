@@ -15,10 +15,11 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-core
  *
- * Ranks that are images of one another under a cyclic shift of the replicas of a job. Rank r is in
+ * Ranks that are images of one another under cyclic shifts of the replicas of a job. Rank r is in
  * replica r / stride mod replicas, and `block` replicas in a row are simulated: image 0. All other
  * blocks are images of it, so what leaves image 0 arrives there, as from the image on its other
- * side. By default all ranks are simulated.
+ * side. Images may lie in rows of as many, such as those of a server: a shift within all rows at
+ * once, or of the rows. By default all ranks are simulated.
  */
 class RankImages
 {
@@ -29,11 +30,13 @@ class RankImages
      * @param stride ranks with the same replica in a row
      * @param replicas number of replicas
      * @param block replicas that are simulated; divides them
+     * @param row images in a row; divides their number
      */
-    RankImages(uint32_t stride, uint32_t replicas, uint32_t block)
+    RankImages(uint32_t stride, uint32_t replicas, uint32_t block, uint32_t row)
         : m_stride(stride),
           m_replicas(replicas),
-          m_block(block)
+          m_block(block),
+          m_row(row)
     {
     }
 
@@ -41,6 +44,12 @@ class RankImages
     uint32_t GetCount() const
     {
         return m_replicas / m_block;
+    }
+
+    /** @return images in a row; their number if there is one row */
+    uint32_t GetRow() const
+    {
+        return m_row;
     }
 
     /** @param rank a rank @return number of its image; 0: it is simulated */
@@ -51,14 +60,13 @@ class RankImages
 
     /**
      * @param rank a rank
-     * @param images number of images, at most GetCount()
-     * @return the rank in its place so many images further
+     * @param images number of an image: so many places in its row further, and so many rows, as
+     *        that image is from image 0
+     * @return the rank in its place there
      */
     uint32_t Turn(uint32_t rank, uint32_t images) const
     {
-        const uint32_t replica = rank / m_stride % m_replicas;
-        const uint32_t turned = (replica + images * m_block) % m_replicas;
-        return rank - replica * m_stride + turned * m_stride;
+        return Move(rank, images / m_row, images % m_row);
     }
 
     /**
@@ -68,7 +76,8 @@ class RankImages
      */
     uint32_t TurnBack(uint32_t rank, uint32_t like) const
     {
-        return Turn(rank, GetCount() - GetImage(like));
+        const uint32_t image = GetImage(like);
+        return Move(rank, GetCount() / m_row - image / m_row, m_row - image % m_row);
     }
 
     /** @param rank a rank @return the simulated rank whose image it is */
@@ -78,9 +87,19 @@ class RankImages
     }
 
   private:
+    /** @return the rank in the place of a rank so many rows, and places in a row, further */
+    uint32_t Move(uint32_t rank, uint32_t rows, uint32_t places) const
+    {
+        const uint32_t image = GetImage(rank);
+        const uint32_t row = (image / m_row + rows) % (GetCount() / m_row);
+        const uint32_t turned = row * m_row + (image % m_row + places) % m_row;
+        return rank - image * m_block * m_stride + turned * m_block * m_stride;
+    }
+
     uint32_t m_stride{1};
     uint32_t m_replicas{1};
     uint32_t m_block{1};
+    uint32_t m_row{1};
 };
 
 } // namespace ns3::training

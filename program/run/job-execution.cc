@@ -12,7 +12,7 @@
 #include "record/path-figures.h"
 #include "record/uec-figures.h"
 #include "run/expected-results.h"
-#include "run/replica-images.h"
+#include "run/image-counters.h"
 
 #include "ns3/gradient-source.h"
 #include "ns3/log.h"
@@ -76,6 +76,10 @@ JobExecution::JobExecution(PreparedJob& job, const JsonValue& configuration, Cal
     if (Processes::GetCount() > 1)
     {
         m_guard.SetReport([this] { ExchangeReports(); });
+    }
+    else if (m_cluster.GetOptions().images.GetCount() > 1)
+    {
+        m_guard.SetReport([this] { CheckSharedSwitches(m_cluster); }); // soon, rather than at the end
     }
 }
 

@@ -6,10 +6,10 @@
 
 #include "run/replica-images.h"
 
-#include "ns3/network-repetition.h"
 #include "ns3/scheduled-communicator.h"
 #include "ns3/training-application.h"
 #include "ns3/training-configuration-error.h"
+#include "ns3/training-key-values.h"
 #include "ns3/training-processes.h"
 
 #include <algorithm>
@@ -26,13 +26,6 @@ namespace ns3::training
 
 namespace
 {
-
-/** Refuses to derive replicas. */
-[[noreturn]] void
-RefuseImages(const std::string& reason)
-{
-    throw ConfigurationError("replicas", "derive", " as " + reason + " (allowed: simulate)");
-}
 
 /** @return what makes replicas differ, or needs all ranks; empty: nothing that options tell */
 std::string
@@ -117,9 +110,12 @@ DescribeEnds(const TopologyGraph::Link& link)
                            link.internal);
 }
 
-/** @return where the network is not the same after a shift by one image; empty: nowhere */
+/** @return where the network is not the same after a shift by some images; empty: nowhere */
 std::string
-FindUnequalLink(const TopologyGraph& topology, uint32_t ranks, const RankImages& images)
+FindUnequalLink(const TopologyGraph& topology,
+                uint32_t ranks,
+                const RankImages& images,
+                uint32_t turns)
 {
     std::vector<std::vector<uint32_t>> linksOf(topology.GetNodes());
     for (uint32_t link = 0; link < topology.links.size(); link++)
@@ -130,7 +126,7 @@ FindUnequalLink(const TopologyGraph& topology, uint32_t ranks, const RankImages&
     NumberMap switches;
     for (uint32_t rank = 0; rank < ranks; rank++)
     {
-        const uint32_t image = images.Turn(rank, 1);
+        const uint32_t image = images.Turn(rank, turns);
         bool isEqual = linksOf[rank].size() == linksOf[image].size();
         for (std::size_t i = 0; isEqual && i < linksOf[rank].size(); i++)
         {
@@ -140,7 +136,7 @@ FindUnequalLink(const TopologyGraph& topology, uint32_t ranks, const RankImages&
             const uint32_t peerOfImage = TopologyGraph::GetPeer(other, image);
             isEqual = DescribeEnds(link) == DescribeEnds(other) &&
                       (peer < topology.hosts
-                           ? peer < ranks && images.Turn(peer, 1) == peerOfImage
+                           ? peer < ranks && images.Turn(peer, turns) == peerOfImage
                            : peerOfImage >= topology.hosts && switches.Add(peer, peerOfImage));
         }
         if (!isEqual)
@@ -168,9 +164,9 @@ FindUnequalLink(const TopologyGraph& topology, uint32_t ranks, const RankImages&
     return "";
 }
 
-/** @return where groups are not the same after a shift by one image; empty: nowhere */
+/** @return where groups are not the same after a shift by some images; empty: nowhere */
 std::string
-FindUnequalGroup(const TaskGraph& graph, const RankImages& images)
+FindUnequalGroup(const TaskGraph& graph, const RankImages& images, uint32_t turns)
 {
     const uint32_t ranks = graph.GetRanks();
     for (const TaskGroups& groups : graph.GetGroups())
@@ -180,7 +176,7 @@ FindUnequalGroup(const TaskGraph& graph, const RankImages& images)
         for (uint32_t rank = 0; rank < ranks; rank++)
         {
             // A group of several images has the same ranks of each.
-            bool isEqual = mapped.Add(indices[rank], indices[images.Turn(rank, 1)]);
+            bool isEqual = mapped.Add(indices[rank], indices[images.Turn(rank, turns)]);
             for (uint32_t member :
                  isEqual&& indices[rank] != TaskGroups::NO_GROUP && images.GetImage(rank) == 0
                      ? graph.GetGroup(static_cast<uint32_t>(&groups - graph.GetGroups().data()),
@@ -197,6 +193,43 @@ FindUnequalGroup(const TaskGraph& graph, const RankImages& images)
         }
     }
     return "";
+}
+
+/** @return whether images are of one row, or hierarchical collectives see a server for each row */
+bool
+HasRowsOfServers(const ClusterOptions& cluster,
+                 const TopologyGraph& topology,
+                 const RankImages& images)
+{
+    if (images.GetRow() == images.GetCount())
+    {
+        return true;
+    }
+    std::map<uint32_t, uint32_t> rowOf; // by server
+    bool isServer = topology.shape.groupSize > 1 &&
+                    KeyValues::Split(cluster.algorithm).GetName() == "hierarchical";
+    for (uint32_t rank = 0; isServer && rank < cluster.ranks; rank++)
+    {
+        const uint32_t row = images.GetImage(rank) / images.GetRow();
+        isServer = rowOf.emplace(rank / topology.shape.groupSize, row).first->second == row;
+    }
+    return isServer;
+}
+
+/** @return where network or groups are not the same after each shift; empty: nowhere */
+std::string
+FindUnequal(const TopologyGraph& topology, const TaskGraph& graph, const RankImages& images)
+{
+    std::string unequal;
+    // All other shifts follow from one within rows and one of rows.
+    for (uint32_t turns : std::set<uint32_t>{1, images.GetRow() % images.GetCount()})
+    {
+        unequal = unequal.empty() && turns > 0
+                      ? FindUnequalLink(topology, graph.GetRanks(), images, turns)
+                      : unequal;
+        unequal = unequal.empty() && turns > 0 ? FindUnequalGroup(graph, images, turns) : unequal;
+    }
+    return unequal;
 }
 
 /** @return whether a task of a rank is that of another one, some images further */
@@ -450,39 +483,13 @@ class ImageChecker
     bool m_isUneven{false};
 };
 
-/** @return whether a switch has dropped frames, or it or a peer has paused the other */
-bool
-HasReacted(SwitchDevice& device)
-{
-    PortCounters total;
-    for (uint16_t index = 0; index < device.GetNPorts(); index++)
-    {
-        total += device.GetPort(index).GetCounters();
-    }
-    return total.pausesSent + total.pausesReceived + total.lostFrames + total.droppedFrames +
-               total.trimmedFrames >
-           0;
-}
-
-/** @return whether the memory of a switch does for so many images that use it alike */
-bool
-HasSpace(SwitchDevice& device, uint64_t images)
-{
-    const SharedBuffer& buffer = device.GetBuffer();
-    bool hasLossy = false;
-    for (uint16_t index = 0; index < device.GetNPorts(); index++)
-    {
-        const auto& classes = device.GetPort(index).GetCounters().byPriority;
-        for (uint8_t priority = 0; priority < classes.size(); priority++)
-        {
-            hasLossy = hasLossy ||
-                       (!buffer.IsLossless(priority) && classes[priority].transmittedFrames > 0);
-        }
-    }
-    return buffer.HasSpaceFor(images, hasLossy);
-}
-
 } // namespace
+
+void
+RefuseImages(const std::string& reason)
+{
+    throw ConfigurationError("replicas", "derive", " as " + reason + " (allowed: simulate)");
+}
 
 RankImages
 FindImages(const TrainingRunOptions& options, const JobPlan& plan)
@@ -505,19 +512,22 @@ FindImages(const TrainingRunOptions& options, const JobPlan& plan)
     const auto topology = options.cluster.GetTopology();
     for (uint32_t block = 1; block < replicas; block++)
     {
-        if (replicas % block != 0)
+        const uint32_t count = replicas % block == 0 ? replicas / block : 0;
+        for (uint32_t row = count; row > 1; row--)
         {
-            continue;
+            const RankImages images(stride, replicas, block, row);
+            if (count % row != 0 || !HasRowsOfServers(options.cluster, *topology, images))
+            {
+                continue;
+            }
+            const std::string unequal = FindUnequal(*topology, *plan.graph, images);
+            if (unequal.empty())
+            {
+                CheckTasks(options, *plan.graph, images);
+                return images;
+            }
+            reason = reason.empty() ? unequal : reason;
         }
-        const RankImages images(stride, replicas, block);
-        std::string unequal = FindUnequalLink(*topology, ranks, images);
-        unequal = unequal.empty() ? FindUnequalGroup(*plan.graph, images) : unequal;
-        if (unequal.empty())
-        {
-            CheckTasks(options, *plan.graph, images);
-            return images;
-        }
-        reason = reason.empty() ? unequal : reason;
     }
     RefuseImages(reason);
 }
@@ -535,76 +545,6 @@ CheckImages(const JobPlan& plan, const Cluster& cluster, const ApplicationContai
         checker.Check(*DynamicCast<TrainingApplication>(applications.Get(i)));
     }
     return checker.IsUneven() ? "chunks of a collective differ by a number" : "";
-}
-
-uint64_t
-DeriveCounters(const Cluster& cluster)
-{
-    const Fabric& fabric = cluster.GetFabric();
-    const RankImages& images = cluster.GetOptions().images;
-    uint64_t hops = 0;
-    for (uint32_t rank = 0; images.GetCount() > 1 && rank < cluster.GetRanks(); rank++)
-    {
-        const uint32_t simulated = images.GetSimulated(rank);
-        for (std::size_t rail = 0; rank != simulated && rail < fabric.rails[rank].size(); rail++)
-        {
-            const Ptr<HostDevice>& device = fabric.rails[rank][rail];
-            FabricPort& port = device->GetPort();
-            const FabricPort& of = fabric.rails[simulated][rail]->GetPort();
-            port.SetCounters(of.GetCounters());
-            hops += of.GetTransmittedFrames();
-            const auto& link = fabric.topology.links[fabric.linkOfEndpoint[device->GetEndpoint()]];
-            if (TopologyGraph::GetPeer(link, rank) >= fabric.topology.hosts)
-            {
-                port.GetPeer()->SetCounters(of.GetPeer()->GetCounters());
-                hops += of.GetPeer()->GetTransmittedFrames();
-            }
-        }
-    }
-    return hops;
-}
-
-void
-CheckSharedSwitches(const Cluster& cluster)
-{
-    const Fabric& fabric = cluster.GetFabric();
-    const uint32_t images = cluster.GetOptions().images.GetCount();
-    if (images == 1)
-    {
-        return;
-    }
-    const ClusterOptions& options = cluster.GetOptions();
-    const bool isRdma = options.transport == "rdma";
-    const NetworkRepetition network(fabric, 0, isRdma ? options.congestionControl : "none");
-    if ((!isRdma || network.ReactsToMarks()) && network.MarksAtRandom())
-    {
-        RefuseImages("switches may have drawn which frames they mark");
-    }
-    std::map<uint32_t, std::set<uint32_t>> imagesAt; // by node
-    for (const auto& link : fabric.topology.links)
-    {
-        const auto [host, other] = std::minmax(link.a, link.b);
-        if (host < cluster.GetRanks())
-        {
-            imagesAt[other].insert(options.images.GetImage(host));
-        }
-    }
-    for (uint32_t index = 0; index < fabric.devicesOfSwitches.size(); index++)
-    {
-        SwitchDevice& device = *fabric.devicesOfSwitches[index];
-        const uint32_t node = fabric.topology.hosts + index;
-        const std::size_t users = imagesAt[node].size(); // 0: it is between switches
-        if (users != 1 && HasReacted(device))
-        {
-            RefuseImages(fabric.topology.GetName(node) +
-                         " paused senders or dropped frames, by the frames of all replicas");
-        }
-        if (users > 1 && !HasSpace(device, users))
-        {
-            RefuseImages(fabric.topology.GetName(node) +
-                         " had so many bytes that its memory may not do for all replicas");
-        }
-    }
 }
 
 } // namespace ns3::training

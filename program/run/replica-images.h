@@ -14,7 +14,6 @@
 #include "ns3/rank-images.h"
 #include "ns3/training-cluster.h"
 
-#include <cstdint>
 #include <string>
 
 namespace ns3::training
@@ -52,21 +51,10 @@ std::string CheckImages(const JobPlan& plan,
 
 /**
  * @ingroup distributed-training-helper
- *
- * Gives the ports of derived ranks, and those of switches to them, the counters of the simulated
- * ones.
- *
- * @param cluster with images
- * @return packet-hops of all derived ranks
+ * @param reason why replicas are no images
+ * @throw ConfigurationError always
  */
-uint64_t DeriveCounters(const Cluster& cluster);
-
-/**
- * @ingroup distributed-training-helper
- * @param cluster with images, after its run
- * @throw ConfigurationError if a switch that images share has done what depends on all of them
- */
-void CheckSharedSwitches(const Cluster& cluster);
+[[noreturn]] void RefuseImages(const std::string& reason);
 
 } // namespace ns3::training
 

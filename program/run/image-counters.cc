@@ -1,0 +1,126 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "run/image-counters.h"
+
+#include "run/replica-images.h"
+
+#include "ns3/network-repetition.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace ns3::training
+{
+
+namespace
+{
+
+/** @return whether a switch has dropped frames, or it or a peer has paused the other */
+bool
+HasReacted(SwitchDevice& device)
+{
+    PortCounters total;
+    for (uint16_t index = 0; index < device.GetNPorts(); index++)
+    {
+        total += device.GetPort(index).GetCounters();
+    }
+    return total.pausesSent + total.pausesReceived + total.lostFrames + total.droppedFrames +
+               total.trimmedFrames >
+           0;
+}
+
+/** @return whether the memory of a switch does for so many images that use it alike */
+bool
+HasSpace(SwitchDevice& device, uint64_t images)
+{
+    const SharedBuffer& buffer = device.GetBuffer();
+    bool hasLossy = false;
+    for (uint16_t index = 0; index < device.GetNPorts(); index++)
+    {
+        const auto& classes = device.GetPort(index).GetCounters().byPriority;
+        for (uint8_t priority = 0; priority < classes.size(); priority++)
+        {
+            hasLossy = hasLossy ||
+                       (!buffer.IsLossless(priority) && classes[priority].transmittedFrames > 0);
+        }
+    }
+    return buffer.HasSpaceFor(images, hasLossy);
+}
+
+} // namespace
+
+uint64_t
+DeriveCounters(const Cluster& cluster)
+{
+    const Fabric& fabric = cluster.GetFabric();
+    const RankImages& images = cluster.GetOptions().images;
+    uint64_t hops = 0;
+    for (uint32_t rank = 0; images.GetCount() > 1 && rank < cluster.GetRanks(); rank++)
+    {
+        const uint32_t simulated = images.GetSimulated(rank);
+        for (std::size_t rail = 0; rank != simulated && rail < fabric.rails[rank].size(); rail++)
+        {
+            const Ptr<HostDevice>& device = fabric.rails[rank][rail];
+            FabricPort& port = device->GetPort();
+            const FabricPort& of = fabric.rails[simulated][rail]->GetPort();
+            port.SetCounters(of.GetCounters());
+            hops += of.GetTransmittedFrames();
+            const auto& link = fabric.topology.links[fabric.linkOfEndpoint[device->GetEndpoint()]];
+            if (TopologyGraph::GetPeer(link, rank) >= fabric.topology.hosts)
+            {
+                port.GetPeer()->SetCounters(of.GetPeer()->GetCounters());
+                hops += of.GetPeer()->GetTransmittedFrames();
+            }
+        }
+    }
+    return hops;
+}
+
+void
+CheckSharedSwitches(const Cluster& cluster)
+{
+    const Fabric& fabric = cluster.GetFabric();
+    const uint32_t images = cluster.GetOptions().images.GetCount();
+    if (images == 1)
+    {
+        return;
+    }
+    const ClusterOptions& options = cluster.GetOptions();
+    const NetworkRepetition network(fabric, 0, options.FindRdmaControl());
+    if (network.ReactsToMarks() && network.MarksAtRandom())
+    {
+        RefuseImages("switches may have drawn which frames they mark");
+    }
+    std::map<uint32_t, std::set<uint32_t>> imagesAt; // by node
+    for (const auto& link : fabric.topology.links)
+    {
+        const auto [host, other] = std::minmax(link.a, link.b);
+        if (host < cluster.GetRanks())
+        {
+            imagesAt[other].insert(options.images.GetImage(host));
+        }
+    }
+    for (uint32_t index = 0; index < fabric.devicesOfSwitches.size(); index++)
+    {
+        SwitchDevice& device = *fabric.devicesOfSwitches[index];
+        const uint32_t node = fabric.topology.hosts + index;
+        const std::size_t users = imagesAt[node].size(); // 0: it is between switches
+        if (users != 1 && HasReacted(device))
+        {
+            RefuseImages(fabric.topology.GetName(node) +
+                         " paused senders or dropped frames, by the frames of all replicas");
+        }
+        if (users > 1 && !HasSpace(device, users))
+        {
+            RefuseImages(fabric.topology.GetName(node) +
+                         " had so many bytes that its memory may not do for all replicas");
+        }
+    }
+}
+
+} // namespace ns3::training
