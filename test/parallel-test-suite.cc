@@ -395,6 +395,42 @@ TestManyRanks()
     NS_TEST_EXPECT_MSG_LT(GetResident() - before - taken, 10, "memory of a whole iteration");
 }
 
+/** Outer stages may have the embedding and the output alone. */
+void
+TestStagesWithoutLayers()
+{
+    const auto count = [](std::optional<uint64_t> layers) {
+        ParallelOptions options;
+        options.pipeline = 2;
+        options.schedule = "interleaved:v=2";
+        options.firstLayers = options.lastLayers = layers;
+        options.globalBatch = 4;
+        const TransformerGraph graph = MakeGraph("llama3-8b", options);
+        uint64_t computations = 0;
+        for (uint32_t rank = 0; rank < graph.GetRanks(); rank++)
+        {
+            const auto source = graph.MakeSource(rank, 1);
+            for (GraphTask task; source->Next(task); task = {})
+            {
+                computations += task.kind == TaskKind::COMPUTE ? 1 : 0;
+            }
+        }
+        return computations;
+    };
+    NS_TEST_EXPECT_MSG_GT(count({}), 4 * 32, "each layer of each micro-batch");
+    NS_TEST_EXPECT_MSG_EQ(count(0), count({}), "the same layers in two stages of four");
+    ParallelOptions options;
+    options.pipeline = 4;
+    options.globalBatch = 4;
+    options.firstLayers = options.lastLayers = 0;
+    const ParallelPlan plan(FindTransformer("llama3-8b"), options);
+    const uint32_t first[] = {0, 0, 16, 32, 32};
+    for (uint32_t stage = 0; stage < 5; stage++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(plan.GetFirstLayer(stage), first[stage], "stage " << stage);
+    }
+}
+
 /** @param change makes options wrong @param part of the message */
 void
 Expect(const std::function<void(ParallelOptions&)>& change, const std::string& part)
@@ -524,6 +560,7 @@ const Suite g_suite("parallel",
                       TestTransformerOperations},
                      {"bytes and number of collectives equal closed forms", TestParallelBytes},
                      {"parallel jobs end, in the time of their schedules", TestParallelTiming},
+                     {"outer stages without layers", TestStagesWithoutLayers},
                      {"the tasks of 8192 ranks are made one by one", TestManyRanks},
                      {"memory is what is published", TestPublishedMemory},
                      {"model files list layers of different sizes", TestListedLayers},

@@ -8,6 +8,7 @@
 #define DISTRIBUTED_TRAINING_PARALLEL_OPTIONS_H
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace ns3::training
@@ -40,8 +41,8 @@ struct ParallelOptions
     std::string schedule{"1f1b"}; ///< see MakePipelineSchedule()
     /// Whether ranks compute during messages between stages: true, false, or auto as in Megatron-LM
     std::string overlapP2p{"auto"};
-    uint64_t firstLayers{0}; ///< layers of the first stage; 0: as many as others
-    uint64_t lastLayers{0};  ///< layers of the last stage; 0: as many as others
+    std::optional<uint64_t> firstLayers; ///< layers of the first stage; none: as many as others
+    std::optional<uint64_t> lastLayers;  ///< layers of the last stage; none: as many as others
     bool delayWgrad{false};  ///< gradients of weights are computed when those of inputs left
     /// What is computed again in the backward pass: none, selective (scores of attention), or full
     /// (whole layers, with the collectives of their forward pass).

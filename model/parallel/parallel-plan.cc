@@ -41,15 +41,18 @@ void
 ParallelPlan::DivideLayers()
 {
     const uint32_t stages = GetStages();
-    const uint64_t first = m_options.firstLayers;
-    const uint64_t last = m_options.lastLayers;
-    const uint64_t equal = stages - (first > 0 ? 1 : 0) - (last > 0 ? 1 : 0);
-    if (stages > m_model.layers || equal > stages)
+    const uint64_t first = m_options.firstLayers.value_or(0);
+    const uint64_t last = m_options.lastLayers.value_or(0);
+    const uint64_t unequal = m_options.firstLayers.has_value() + m_options.lastLayers.has_value();
+    const uint64_t equal = stages - unequal;
+    if (equal > m_model.layers || unequal > stages)
     {
         throw ConfigurationError("schedule",
                                  m_options.schedule,
                                  " has " + std::to_string(stages) + " stages (allowed: at most " +
-                                     std::to_string(m_model.layers) + ", the layers of the model)");
+                                     std::to_string(m_model.layers) +
+                                     ", the layers of the model, beside those of --first-layers "
+                                     "and --last-layers)");
     }
     const uint64_t rest = m_model.layers - std::min<uint64_t>(m_model.layers, first + last);
     if ((equal == 0 && first + last != m_model.layers) ||
@@ -67,7 +70,9 @@ ParallelPlan::DivideLayers()
     {
         m_firstLayers.push_back(static_cast<uint32_t>(next));
         const bool isLast = stage + 1 == stages;
-        next += stage == 0 && first > 0 ? first : isLast && last > 0 ? last : rest / equal;
+        next += stage == 0 && m_options.firstLayers ? first
+                : isLast && m_options.lastLayers    ? last
+                                                    : rest / equal;
     }
     m_firstLayers.push_back(m_model.layers);
 }

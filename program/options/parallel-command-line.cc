@@ -145,13 +145,18 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                       {"auto", "true", "false"});
     options.AddAutomatic(Key::Count("first-layers",
                                     0,
-                                    1,
+                                    0,
                                     MOST,
-                                    "layers of the first stage; auto: as many as others"),
+                                    "layers of the first stage, beside the embedding; auto: as "
+                                    "many as others"),
                          parallel.firstLayers);
-    options.AddAutomatic(
-        Key::Count("last-layers", 0, 1, MOST, "layers of the last stage; auto: as many as others"),
-        parallel.lastLayers);
+    options.AddAutomatic(Key::Count("last-layers",
+                                    0,
+                                    0,
+                                    MOST,
+                                    "layers of the last stage, beside the output; auto: as many "
+                                    "as others"),
+                         parallel.lastLayers);
     options.AddBool("delay-wgrad-compute",
                     "gradients of weights are computed when those of inputs have been sent",
                     parallel.delayWgrad);

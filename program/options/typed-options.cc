@@ -190,6 +190,16 @@ TypedOptions::AddAutomatic(Key key, uint64_t& value)
 }
 
 void
+TypedOptions::AddAutomatic(Key key, std::optional<uint64_t>& value)
+{
+    key.words = {"auto"};
+    AddOption(
+        key,
+        [&value](const std::string& text) { value = ParseBytes(text); },
+        [&value] { return value ? std::to_string(*value) : "auto"; });
+}
+
+void
 TypedOptions::AddList(const std::string& name,
                       const std::string& help,
                       std::vector<std::string>& values,

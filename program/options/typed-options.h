@@ -171,6 +171,13 @@ class TypedOptions
     void AddAutomatic(Key key, uint64_t& value);
 
     /**
+     * Adds an option for a number that is automatic by default.
+     * @param key the option's name, without dashes, type COUNT, help, minimum and maximum
+     * @param value receives the value, none with the text "auto"; its default
+     */
+    void AddAutomatic(Key key, std::optional<uint64_t>& value);
+
+    /**
      * Adds an option that may be given several times. Its value as text is joined by ";".
      * @param name the option's name, without dashes
      * @param help its meaning, one line
