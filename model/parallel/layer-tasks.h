@@ -86,7 +86,8 @@ class LayerTasks
     RankTasks& m_tasks;
     TaskWriter& m_writer; // of the tasks
     ExpertExchange m_experts;
-    uint32_t m_rank;
+    uint32_t m_next{0};     // rank in the ring of parts of a sequence
+    uint32_t m_previous{0}; // likewise
 };
 
 } // namespace ns3::training

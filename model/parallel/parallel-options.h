@@ -43,7 +43,7 @@ struct ParallelOptions
     std::string overlapP2p{"auto"};
     std::optional<uint64_t> firstLayers; ///< layers of the first stage; none: as many as others
     std::optional<uint64_t> lastLayers;  ///< layers of the last stage; none: as many as others
-    bool delayWgrad{false};  ///< gradients of weights are computed when those of inputs left
+    bool delayWgrad{false}; ///< gradients of weights are computed when those of inputs left
     /// What is computed again in the backward pass: none, selective (scores of attention), or full
     /// (whole layers, with the collectives of their forward pass).
     std::string recompute{"none"};

@@ -101,7 +101,7 @@ const Registry<TopologyBuilder>::Entry g_railOptimized(
      "servers",
      {Key::Count("gpus", 8, 1, 1024, "GPUs of a server"),
       MakeCountKey("servers", "servers; by default as many as the ranks need", 4096),
-      Key::Count("unit", 32, 1, 1024, "servers of a scalable unit, which share their leaves"),
+      Key::Count("unit", 32, 1, 4096, "servers of a scalable unit, which share their leaves"),
       Key::Count("spines", 4, 1, 1024, "spine switches"),
       MakeCountKey("uplinks",
                    "links between a leaf and a spine; by default as full bisection needs"),

@@ -79,7 +79,8 @@ JobExecution::JobExecution(PreparedJob& job, const JsonValue& configuration, Cal
     }
     else if (m_cluster.GetOptions().images.GetCount() > 1)
     {
-        m_guard.SetReport([this] { CheckSharedSwitches(m_cluster); }); // soon, rather than at the end
+        m_guard.SetReport(
+            [this] { CheckSharedSwitches(m_cluster); }); // soon, rather than at the end
     }
 }
 

@@ -125,9 +125,11 @@ EstimateIteration(const TrainingRunOptions& options, const Cluster& cluster)
         return {};
     }
     JobCheck check;
+    TrainingRunOptions known = options;
+    known.cluster.images = cluster.GetOptions().images;
     try
     {
-        check = CheckJob(options);
+        check = CheckJob(known);
     }
     catch (const ConfigurationError&)
     {
@@ -168,7 +170,7 @@ CheckJob(const TrainingRunOptions& options)
     const ParallelJobOptions model = options.GetModel();
     TrainingRunOptions workload = options;
     const bool derives = options.DerivesCollectives();
-    if (options.replicas == "derive")
+    if (options.replicas == "derive" && options.cluster.images.GetCount() == 1)
     {
         const JobPlan plan = MakeJobPlan(workload);
         workload.cluster.images = FindImages(workload, plan);
