@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
@@ -13,6 +14,7 @@ from .collective_benchmark import CollectiveBenchmark
 from .near_names import did_you_mean
 from .program import Program, get_program_class
 from .sweeps import make_bar, run_each
+from .training_job import TrainingJob
 
 if TYPE_CHECKING:
     import pandas
@@ -32,6 +34,9 @@ PROGRAMS = (
 MOST_BYTES = 256 << 20
 """Default size of the largest collectives that are simulated."""
 
+JOBS = "llm-steps"
+"""The table of whole jobs, which takes a quarter of an hour: it runs only if it is named."""
+
 _MEASURED = Path(__file__).with_name("measured")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _COLUMNS = ("table", "source", "row", "role", "unit", "published", "ours", "error_percent")
@@ -40,7 +45,7 @@ _COLUMNS = ("table", "source", "row", "role", "unit", "published", "ours", "erro
 class _Run(NamedTuple):
     """A run of a program, and how its result becomes rows."""
 
-    job: Program[Any]
+    job: Union[Program[Any], None]  # None: its rows have no number of ours
     table: str
     head: dict[str, str]  # of a measured table; empty for a program of published numbers
     rows: list[dict[str, str]]
@@ -58,10 +63,12 @@ def validate(
     definitions or other rows, without a simulated network; else "predicted". Measured tables
     are CSV files in the folder measured/ of this package: their columns are options of
     collective-benchmark, "published" and "calibrates", and their comments give title, source,
-    unit and the column of the result. Other tables are those of the programs in PROGRAMS.
+    unit and the column of the result. A table of training-job has names and options of its rows.
+    Other tables are those of the programs in PROGRAMS.
 
     Args:
-        only: names of tables; by default all, see list_validations().
+        only: names of tables; by default all, see list_validations(). Whole jobs, "llm-steps",
+            take a quarter of an hour; they have no numbers of ours unless they are named here.
         most_bytes: size of the largest collectives; larger rows have no number of ours.
         workers: runs at a time; by default the number of cores.
 
@@ -76,19 +83,23 @@ def validate(
         if name not in names:
             near = did_you_mean(name, names)
             raise ValueError(f"table {name!r}{near} (allowed: {', '.join(names)})")
-    runs = [
-        run for name in names if not only or name in only for run in _plan(name, int(most_bytes))
+    planned = [
+        run
+        for name in names
+        if not only or name in only
+        for run in _plan(name, int(most_bytes), not only)
     ]
-    found: dict[int, list[dict[str, Any]]] = {}
+    runs = [run for run in planned if run.job]
+    found = {id(run): list(_read(run, {})) for run in planned if not run.job}
     failures: list[str] = []
     with make_bar(len(runs)) as bar:
         for index, result in run_each((run.job for run in runs), workers=workers):
             if isinstance(result, Exception):
                 failures.append(f"{runs[index].table}: {result}")
             else:
-                found[index] = list(_read(runs[index], result.data))
+                found[id(runs[index])] = list(_read(runs[index], result.data))
             bar.update()
-    rows = [row for index in sorted(found) for row in found[index]]
+    rows = [row for run in planned for row in found.get(id(run), [])]
     frame = pandas.DataFrame(rows, columns=list(_COLUMNS))
     frame.attrs["failures"] = failures
     frame["error_percent"] = 100 * (frame["ours"] / frame["published"] - 1)
@@ -134,12 +145,17 @@ def summarize_validation(frame: pandas.DataFrame) -> pandas.DataFrame:
     return pandas.DataFrame(summaries)
 
 
-def _plan(name: str, most_bytes: int) -> Iterator[_Run]:
-    """Yield the runs of a table: one for all sizes of a measured operation."""
+def _plan(name: str, most_bytes: int, leaves_jobs: bool) -> Iterator[_Run]:
+    """Yield the runs of a table: one for all sizes of a measured operation, or for a job."""
     if name in PROGRAMS:
         yield _Run(get_program_class(name)(), name, {}, [])
         return
     head, rows = _read_measured(_MEASURED / f"{name}.csv")
+    if name == JOBS:
+        for row in rows:
+            job = None if leaves_jobs else TrainingJob(**_parse_options(row["options"]))
+            yield _Run(job, name, head, [row])
+        return
     own = ("bytes", "published", "calibrates")
 
     def get_options(row: dict[str, str]) -> dict[str, Any]:
@@ -160,6 +176,15 @@ def _read_measured(path: Path) -> tuple[dict[str, str], list[dict[str, str]]]:
     return dict(comments), list(csv.DictReader(line for line in lines if line[:1] != "#"))
 
 
+def _parse_options(text: str) -> dict[str, Any]:
+    """Return options of a command line as keywords."""
+    words = [word[2:].partition("=") for word in shlex.split(text)]
+    options = {name: value if equals else "true" for name, equals, value in words}
+    attributes = {name: value for name, value in options.items() if name.startswith("ns3::")}
+    keywords = {k.replace("-", "_"): v for k, v in options.items() if k not in attributes}
+    return {**keywords, "attributes": attributes}
+
+
 def to_bytes(text: str) -> int:
     """Return a size such as 64M in bytes. Raises ValueError for another text."""
     number = text.rstrip("KMG")
@@ -177,16 +202,19 @@ def _show_bytes(size: int) -> str:
 def _read(run: _Run, data: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the rows of a run."""
     if run.head:
-        ours = {row["bytes"]: row[run.head["result"]] for row in data["rows"]}
+        result = run.head["result"]
+        ours = {row["bytes"]: row[result] for row in data.get("rows", [])}
         for row in run.rows:
+            size = row.get("bytes")
+            text = f"{row['operation']}, {row['ranks']} GPUs, {_show_bytes(to_bytes(size))}" if size else ""
             yield {
                 "table": run.table,
                 "source": run.head["source"],
-                "row": f"{row['operation']}, {row['ranks']} GPUs, {_show_bytes(to_bytes(row['bytes']))}",
+                "row": text or row["row"],
                 "role": f"calibration ({row['calibrates']})" if row["calibrates"] else "predicted",
                 "unit": run.head["unit"],
                 "published": float(row["published"]),
-                "ours": ours.get(to_bytes(row["bytes"])),
+                "ours": ours.get(to_bytes(size)) if size else data.get(result),
             }
         return
     for name, rows in data.items():

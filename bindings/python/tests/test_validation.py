@@ -11,7 +11,8 @@ from conftest import REPOSITORY
 from distributed_training import validation
 from distributed_training.validation_page import write_validation_page
 
-MEASURED = [name for name in dt.list_validations() if name not in validation.PROGRAMS]
+OTHERS = (*validation.PROGRAMS, validation.JOBS)
+MEASURED = [name for name in dt.list_validations() if name not in OTHERS]
 
 
 def read_table(name):
@@ -68,6 +69,31 @@ def test_rows_of_a_measured_table(tmp_path, program_json):
     with pytest.raises(ValueError, match="something else"):
         write_validation_page(frame, page)
     assert page.read_text() == "mine"
+
+
+def test_whole_jobs_run_only_if_they_are_named(monkeypatch):
+    def run_each(jobs, workers):
+        kinds = [type(job) for job in jobs]
+        yield from ((i, RuntimeError(kind.__name__)) for i, kind in enumerate(kinds))
+
+    monkeypatch.setattr(validation, "run_each", run_each)
+    head, rows = read_table(validation.JOBS)
+    frame = dt.validate()
+    assert list(frame["row"]) == [row["row"] for row in rows]  # all others failed here
+    assert frame["ours"].isna().all()
+    assert not [text for text in frame.attrs["failures"] if "TrainingJob" in text]
+    named = dt.validate([validation.JOBS])
+    assert named.attrs["failures"] == [f"{validation.JOBS}: TrainingJob"] * len(rows)
+    assert head["result"] in dt.TrainingJob.quantities().index
+
+
+@pytest.mark.parametrize("row", read_table(validation.JOBS)[1], ids=lambda row: row["row"])
+def test_whole_jobs_have_a_lower_bound(row):
+    options = {**validation._parse_options(row["options"]), "check": "true"}
+    if int(options["ranks"]) > 256:
+        options["replicas"] = "simulate"  # comparing all ranks takes a while
+    bound = dt.TrainingJob(**options).run().lower_bound_s
+    assert 0.8 < bound / float(row["published"]) < 1.1
 
 
 def test_rows_of_a_program(program_json):
