@@ -89,17 +89,19 @@ def validate(
         if not only or name in only
         for run in _plan(name, int(most_bytes), not only)
     ]
-    runs = [run for run in planned if run.job]
-    found = {id(run): list(_read(run, {})) for run in planned if not run.job}
+    found = {i: list(_read(run, {})) for i, run in enumerate(planned) if not run.job}
+    jobs = {i: run.job for i, run in enumerate(planned) if run.job}
+    indices = list(jobs)
     failures: list[str] = []
-    with make_bar(len(runs)) as bar:
-        for index, result in run_each((run.job for run in runs), workers=workers):
+    with make_bar(len(jobs)) as bar:
+        for number, result in run_each(jobs.values(), workers=workers):
+            run = planned[indices[number]]
             if isinstance(result, Exception):
-                failures.append(f"{runs[index].table}: {result}")
+                failures.append(f"{run.table}: {result}")
             else:
-                found[id(runs[index])] = list(_read(runs[index], result.data))
+                found[indices[number]] = list(_read(run, result.data))
             bar.update()
-    rows = [row for run in planned for row in found.get(id(run), [])]
+    rows = [row for index in sorted(found) for row in found[index]]
     frame = pandas.DataFrame(rows, columns=list(_COLUMNS))
     frame.attrs["failures"] = failures
     frame["error_percent"] = 100 * (frame["ours"] / frame["published"] - 1)
@@ -205,16 +207,17 @@ def _read(run: _Run, data: dict[str, Any]) -> Iterator[dict[str, Any]]:
         result = run.head["result"]
         ours = {row["bytes"]: row[result] for row in data.get("rows", [])}
         for row in run.rows:
-            size = row.get("bytes")
-            text = f"{row['operation']}, {row['ranks']} GPUs, {_show_bytes(to_bytes(size))}" if size else ""
+            length = to_bytes(row["bytes"]) if "bytes" in row else None
             yield {
                 "table": run.table,
                 "source": run.head["source"],
-                "row": text or row["row"],
+                "row": row["row"]
+                if length is None
+                else f"{row['operation']}, {row['ranks']} GPUs, {_show_bytes(length)}",
                 "role": f"calibration ({row['calibrates']})" if row["calibrates"] else "predicted",
                 "unit": run.head["unit"],
                 "published": float(row["published"]),
-                "ours": ours.get(to_bytes(size)) if size else data.get(result),
+                "ours": data.get(result) if length is None else ours.get(length),
             }
         return
     for name, rows in data.items():
