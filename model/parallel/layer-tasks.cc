@@ -19,17 +19,9 @@ LayerTasks::LayerTasks(const ParallelPlan& plan,
       m_times(times),
       m_tasks(tasks),
       m_writer(tasks.GetWriter()),
-      m_experts(plan, tasks, rank)
+      m_experts(plan, tasks, rank),
+      m_rank(rank)
 {
-    for (const auto& group : plan.GetGroups()[static_cast<uint32_t>(PlanGroups::CONTEXT)].groups)
-    {
-        const auto found = std::find(group.begin(), group.end(), rank);
-        if (found != group.end())
-        {
-            m_next = found + 1 == group.end() ? group.front() : found[1];
-            m_previous = found == group.begin() ? group.back() : found[-1];
-        }
-    }
 }
 
 /** @return time of the feed-forward network of a layer, or of its routed experts */
@@ -126,15 +118,17 @@ void
 LayerTasks::AttendInRing(Time length, uint64_t bytes, LayerTask name)
 {
     const auto parts = static_cast<uint32_t>(m_plan.GetOptions().context);
+    const uint32_t next = m_plan.GetRankOfPart(m_rank, 1);
+    const uint32_t previous = m_plan.GetRankOfPart(m_rank, parts - 1);
     for (uint32_t part = 0; part < parts; part++)
     {
         uint64_t received = 0;
         if (part + 1 < parts)
         {
-            m_tasks.Send(LayerTask::KEYS_AND_VALUES, Parallelism::CONTEXT, m_next, 0, bytes);
+            m_tasks.Send(LayerTask::KEYS_AND_VALUES, Parallelism::CONTEXT, next, 0, bytes);
             received = m_tasks.Receive(LayerTask::KEYS_AND_VALUES,
                                        Parallelism::CONTEXT,
-                                       m_previous,
+                                       previous,
                                        0,
                                        bytes);
         }

@@ -86,8 +86,7 @@ class LayerTasks
     RankTasks& m_tasks;
     TaskWriter& m_writer; // of the tasks
     ExpertExchange m_experts;
-    uint32_t m_next{0};     // rank in the ring of parts of a sequence
-    uint32_t m_previous{0}; // likewise
+    uint32_t m_rank;
 };
 
 } // namespace ns3::training

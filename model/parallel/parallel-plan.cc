@@ -265,6 +265,14 @@ ParallelPlan::GetRankOfStage(uint32_t rank, uint32_t place) const
 }
 
 uint32_t
+ParallelPlan::GetRankOfPart(uint32_t rank, uint32_t steps) const
+{
+    Coordinates coordinates = GetCoordinates(rank);
+    coordinates[CONTEXT] = (coordinates[CONTEXT] + steps) % m_sizes[CONTEXT];
+    return GetRank(coordinates);
+}
+
+uint32_t
 ParallelPlan::GetSize(PlanGroups groups) const
 {
     return static_cast<uint32_t>(m_groups[static_cast<uint32_t>(groups)].groups[0].size());

@@ -123,6 +123,13 @@ class ParallelPlan
      */
     uint32_t GetRankOfStage(uint32_t rank, uint32_t place) const;
 
+    /**
+     * @param rank a rank
+     * @param steps number of parts of a sequence
+     * @return the rank so many parts further in the ring of parts
+     */
+    uint32_t GetRankOfPart(uint32_t rank, uint32_t steps) const;
+
     /** @return the groups, by PlanGroups */
     const std::vector<TaskGroups>& GetGroups() const
     {
