@@ -296,14 +296,14 @@ SharedBuffer::Visit(StateVisitor& visitor) const
 {
     static_assert(StateVisitor::IsSize(sizeof(SharedBuffer), 176),
                   "a new member: visit it unless it stays, then correct the size");
-    static_assert(StateVisitor::IsSize(sizeof(Ingress), 24),
-                  "a new member: visit it unless it stays, then correct the size");
     visitor.Same({m_poolUsed, m_used, m_peak});
 }
 
 void
 SharedBuffer::VisitPort(StateVisitor& visitor, uint16_t port) const
 {
+    static_assert(StateVisitor::IsSize(sizeof(Ingress), 24),
+                  "a new member: visit it unless it stays, then correct the size");
     for (std::size_t i = port * PRIORITIES; i < (port + 1U) * PRIORITIES; i++)
     {
         const Ingress& ingress = m_ingress[i];

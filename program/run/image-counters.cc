@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "run/image-counters.h"
+#include "image-counters.h"
 
 #include "run/replica-images.h"
 
@@ -81,41 +81,44 @@ DeriveCounters(const Cluster& cluster)
     return hops;
 }
 
-void
-CheckSharedSwitches(const Cluster& cluster)
+SwitchesOfImages::SwitchesOfImages(const Cluster& cluster)
+    : m_cluster(cluster)
 {
-    const Fabric& fabric = cluster.GetFabric();
-    const uint32_t images = cluster.GetOptions().images.GetCount();
-    if (images == 1)
-    {
-        return;
-    }
-    const ClusterOptions& options = cluster.GetOptions();
-    const NetworkRepetition network(fabric, 0, options.FindRdmaControl());
-    if (network.ReactsToMarks() && network.MarksAtRandom())
-    {
-        RefuseImages("switches may have drawn which frames they mark");
-    }
+    const TopologyGraph& topology = cluster.GetFabric().topology;
     std::map<uint32_t, std::set<uint32_t>> imagesAt; // by node
-    for (const auto& link : fabric.topology.links)
+    for (const auto& link : topology.links)
     {
         const auto [host, other] = std::minmax(link.a, link.b);
         if (host < cluster.GetRanks())
         {
-            imagesAt[other].insert(options.images.GetImage(host));
+            imagesAt[other].insert(cluster.GetOptions().images.GetImage(host));
         }
     }
-    for (uint32_t index = 0; index < fabric.devicesOfSwitches.size(); index++)
+    for (uint32_t index = 0; index < topology.switches; index++)
+    {
+        m_users.push_back(imagesAt[topology.hosts + index].size());
+    }
+}
+
+void
+SwitchesOfImages::Check() const
+{
+    const Fabric& fabric = m_cluster.GetFabric();
+    const NetworkRepetition network(fabric, 0, m_cluster.GetOptions().FindRdmaControl());
+    if (network.ReactsToMarks() && network.MarksAtRandom())
+    {
+        RefuseImages("switches may have drawn which frames they mark");
+    }
+    for (uint32_t index = 0; index < m_users.size(); index++)
     {
         SwitchDevice& device = *fabric.devicesOfSwitches[index];
         const uint32_t node = fabric.topology.hosts + index;
-        const std::size_t users = imagesAt[node].size(); // 0: it is between switches
-        if (users != 1 && HasReacted(device))
+        if (m_users[index] != 1 && HasReacted(device))
         {
             RefuseImages(fabric.topology.GetName(node) +
                          " paused senders or dropped frames, by the frames of all replicas");
         }
-        if (users > 1 && !HasSpace(device, users))
+        if (m_users[index] > 1 && !HasSpace(device, m_users[index]))
         {
             RefuseImages(fabric.topology.GetName(node) +
                          " had so many bytes that its memory may not do for all replicas");

@@ -9,7 +9,9 @@
 
 #include "ns3/training-cluster.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace ns3::training
 {
@@ -27,10 +29,22 @@ uint64_t DeriveCounters(const Cluster& cluster);
 
 /**
  * @ingroup distributed-training-helper
- * @param cluster with images, after its run
- * @throw ConfigurationError if a switch that images share has done what depends on all of them
+ *
+ * The switches that several images use.
  */
-void CheckSharedSwitches(const Cluster& cluster);
+class SwitchesOfImages
+{
+  public:
+    /** @param cluster with images; must outlive this */
+    explicit SwitchesOfImages(const Cluster& cluster);
+
+    /** @throw ConfigurationError if one of them has done what depends on all images */
+    void Check() const;
+
+  private:
+    const Cluster& m_cluster;
+    std::vector<std::size_t> m_users; // number of images, by index of a switch; 0: no host is at it
+};
 
 } // namespace ns3::training
 

@@ -12,7 +12,6 @@
 #include "record/path-figures.h"
 #include "record/uec-figures.h"
 #include "run/expected-results.h"
-#include "run/image-counters.h"
 
 #include "ns3/gradient-source.h"
 #include "ns3/log.h"
@@ -79,8 +78,8 @@ JobExecution::JobExecution(PreparedJob& job, const JsonValue& configuration, Cal
     }
     else if (m_cluster.GetOptions().images.GetCount() > 1)
     {
-        m_guard.SetReport(
-            [this] { CheckSharedSwitches(m_cluster); }); // soon, rather than at the end
+        m_switches.emplace(m_cluster);
+        m_guard.SetReport([this] { m_switches->Check(); }); // soon, rather than at the end
     }
 }
 
@@ -369,7 +368,10 @@ JobExecution::Simulate()
         m_files.Close(stuck.what());
         throw;
     }
-    CheckSharedSwitches(m_cluster);
+    if (m_switches)
+    {
+        m_switches->Check();
+    }
     FinishFiles();
     const std::string mismatch = GetMismatch();
     m_files.Close(mismatch.empty() ? "" : "wrong sum: " + mismatch);

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_JOB_EXECUTION_H
 #define DISTRIBUTED_TRAINING_JOB_EXECUTION_H
 
+#include "image-counters.h"
 #include "job-repetition.h"
 #include "job-training.h"
 #include "living-job.h"
@@ -109,6 +110,7 @@ class JobExecution
     std::unique_ptr<LivingJob> m_life;                    // null: no checkpoints and failures
     std::unique_ptr<JobRepetition> m_repetition;          // null: all is simulated
     std::unique_ptr<MicroBatchRepetition> m_microBatches; // null: all are simulated
+    std::optional<SwitchesOfImages> m_switches;           // none: no rank is an image
     uint64_t m_complete{0};
     uint64_t m_imageHops{0}; // of derived ranks
 };

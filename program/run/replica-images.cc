@@ -220,16 +220,21 @@ HasRowsOfServers(const ClusterOptions& cluster,
 std::string
 FindUnequal(const TopologyGraph& topology, const TaskGraph& graph, const RankImages& images)
 {
-    std::string unequal;
-    // All other shifts follow from one within rows and one of rows.
-    for (uint32_t turns : std::set<uint32_t>{1, images.GetRow() % images.GetCount()})
+    std::vector<uint32_t> shifts{1}; // all others follow from one within rows, and one of rows
+    if (images.GetRow() < images.GetCount())
     {
-        unequal = unequal.empty() && turns > 0
-                      ? FindUnequalLink(topology, graph.GetRanks(), images, turns)
-                      : unequal;
-        unequal = unequal.empty() && turns > 0 ? FindUnequalGroup(graph, images, turns) : unequal;
+        shifts.push_back(images.GetRow());
     }
-    return unequal;
+    for (uint32_t turns : shifts)
+    {
+        std::string unequal = FindUnequalLink(topology, graph.GetRanks(), images, turns);
+        unequal = unequal.empty() ? FindUnequalGroup(graph, images, turns) : unequal;
+        if (!unequal.empty())
+        {
+            return unequal;
+        }
+    }
+    return "";
 }
 
 /** @return whether a task of a rank is that of another one, some images further */
