@@ -133,6 +133,14 @@ MakeJobs()
         o.tensor = 2, o.pipeline = 4, o.data = 4, o.expert = 4, o.globalBatch = 32;
         o.sequenceParallel = true;
     });
+    for (const auto& [expert, parts] : std::vector<std::pair<uint64_t, uint64_t>>{{8, 1}, {2, 4}})
+    {
+        add(mixtral, [expert = expert, parts = parts](O o) {
+            o.tensor = 2, o.data = 4, o.expert = expert, o.expertTensor = parts, o.zero = 1;
+            o.sequenceParallel = true, o.globalBatch = 8;
+        });
+    }
+    add(mixtral, [](O o) { o.data = 4, o.expert = 2, o.expertTensor = 2, o.globalBatch = 8; });
     return jobs;
 }
 
@@ -170,10 +178,22 @@ Expect(const Job& job, const ParallelOptions& o)
     const auto add = [&all](const Key& key, uint64_t number, uint64_t bytes) {
         all[key].Add(number, bytes);
     };
+    const uint64_t parts = o.expertTensor > 0 ? o.expertTensor : o.tensor; // of an expert
+    const bool sharesTokens = shape.experts > 0 && (o.sequenceParallel || parts != o.tensor);
+    if (sharesTokens && parts > 1)
+    {
+        const char* members = parts == o.tensor ? "parts of each layer" : "parts of experts";
+        const uint64_t bytes = payload * shape.expertsUsed * parts / o.tensor;
+        for (const char* operation : {"all-gather", "reduce-scatter"})
+        {
+            add({"tensor", members, operation}, 2 * layers * micro, bytes);
+        }
+    }
     if (o.tensor > 1)
     {
-        const uint64_t reductions = (isFull ? 6 : 4) * layers + 1 + (hasOutput ? 1 : 0);
-        const uint64_t gathers = (isFull ? 8 : 6) * layers + (hasOutput ? 1 : 0);
+        const uint64_t blocks = sharesTokens ? layers : 2 * layers;
+        const uint64_t reductions = (isFull ? 3 : 2) * blocks + 1 + (hasOutput ? 1 : 0);
+        const uint64_t gathers = (isFull ? 4 : 3) * blocks + (hasOutput ? 1 : 0);
         const std::string members = "parts of each layer";
         const Key reduce{"tensor", members, o.sequenceParallel ? "reduce-scatter" : "all-reduce"};
         add(reduce, micro * reductions, payload);
@@ -207,8 +227,8 @@ Expect(const Job& job, const ParallelOptions& o)
                                 (shape.embedding + (hasOutput ? shape.output : 0)) / o.tensor;
     addData("replicas", parameters, o.data * o.context);
     addData("replicas of experts",
-            layers * (shape.experts / o.tensor / o.expert),
-            o.data * o.context / o.expert);
+            layers * (shape.experts / parts / o.expert),
+            o.tensor * o.data * o.context / parts / o.expert);
     if (shape.tied > 0 && o.pipeline > 1)
     {
         add({"data", "first and last stage", "all-reduce"}, 1, 4 * shape.tied / o.tensor);
@@ -272,7 +292,7 @@ void
 TestJobCheckTraffic()
 {
     const auto jobs = MakeJobs();
-    NS_TEST_EXPECT_MSG_EQ(jobs.size(), 20, "configurations");
+    NS_TEST_EXPECT_MSG_EQ(jobs.size(), 23, "configurations");
     for (std::size_t index = 0; index < jobs.size(); index++)
     {
         ParallelOptions options;
@@ -569,7 +589,7 @@ TestJobCheckRun()
 const Suite g_suite(
     "job-check",
     Duration::EXTENSIVE,
-    {{"20 configurations have the collectives of the formulas", TestJobCheckTraffic},
+    {{"23 configurations have the collectives of the formulas", TestJobCheckTraffic},
      {"lower bound, memory and packet-hops equal closed forms", TestJobCheckFigures},
      {"simulated jobs have the packet-hops and the lower bound of their check", TestJobCheckRun},
      {"sizes that do not multiply, and unknown models, are refused",

@@ -7,6 +7,8 @@
 #include "file-test-common.h"
 #include "graph/graph-timing.h"
 #include "memory-test-common.h"
+#include "parallel/layer-operators.h"
+#include "parallel/stage-layout.h"
 #include "parallel/transformer-graph.h"
 
 #include "ns3/graph-summary.h"
@@ -395,6 +397,19 @@ TestManyRanks()
     NS_TEST_EXPECT_MSG_LT(GetResident() - before - taken, 10, "memory of a whole iteration");
 }
 
+/** @return tasks of a kind that a rank has in an iteration */
+uint64_t
+CountTasks(const TransformerGraph& graph, uint32_t rank, TaskKind kind)
+{
+    uint64_t count = 0;
+    const auto source = graph.MakeSource(rank, 1);
+    for (GraphTask task; source->Next(task); task = {})
+    {
+        count += task.kind == kind ? 1 : 0;
+    }
+    return count;
+}
+
 /** Outer stages may have the embedding and the output alone. */
 void
 TestStagesWithoutLayers()
@@ -409,11 +424,7 @@ TestStagesWithoutLayers()
         uint64_t computations = 0;
         for (uint32_t rank = 0; rank < graph.GetRanks(); rank++)
         {
-            const auto source = graph.MakeSource(rank, 1);
-            for (GraphTask task; source->Next(task); task = {})
-            {
-                computations += task.kind == TaskKind::COMPUTE ? 1 : 0;
-            }
+            computations += CountTasks(graph, rank, TaskKind::COMPUTE);
         }
         return computations;
     };
@@ -429,6 +440,92 @@ TestStagesWithoutLayers()
     {
         NS_TEST_EXPECT_MSG_EQ(plan.GetFirstLayer(stage), first[stage], "stage " << stage);
     }
+}
+
+/** Layouts by text: examples of Megatron-LM, and what is wrong with others. */
+void
+TestStageLayout()
+{
+    using Layers = std::vector<uint32_t>;
+    Layers deepSeek(31, 2);
+    deepSeek.front() = 3;
+    deepSeek.back() = 0;
+    NS_TEST_EXPECT_MSG_EQ((ReadStageLayout("Et*3|(tt|)*29,L") == deepSeek), true, "DeepSeek-V3");
+    NS_TEST_EXPECT_MSG_EQ((ReadStageLayout("E||t|L") == Layers{0, 0, 1, 0}), true, "empty stages");
+    NS_TEST_EXPECT_MSG_EQ((ReadStageLayout("E(t|)*2,|*2tL") == Layers{1, 1, 0, 0, 1}),
+                          true,
+                          "repeated ends");
+    NS_TEST_EXPECT_MSG_EQ((ReadStageLayout("EL") == Layers{0}), true, "no layer");
+    const std::vector<std::pair<std::string, std::string>> refused{
+        {"", "E once"},
+        {"t|L", "E once"},
+        {"Et", "L once"},
+        {"|Et|L", "E once"},
+        {"EtE|L", "E once"},
+        {"Et*|L", "E, t, L and |"},
+        {"E(t|L", "E, t, L and |"},
+        {"Ex|L", "E, t, L and |"},
+        {"E(t*999)*999|L", "at most"},
+        {"Et*99999999999999999999L", "at most"}};
+    for (const auto& [layout, part] : refused)
+    {
+        ExpectPart(GetRefusal([&layout = layout] { ReadStageLayout(layout); }), part);
+    }
+    // The layers of a plan, and a job with empty stages.
+    ParallelOptions options;
+    options.pipeline = 4;
+    options.globalBatch = 4;
+    options.layout = "Et*9||t*20|t*3L";
+    const ParallelPlan plan(FindTransformer("llama3-8b"), options);
+    const uint32_t first[] = {0, 9, 9, 29, 32};
+    for (uint32_t stage = 0; stage < 5; stage++)
+    {
+        NS_TEST_EXPECT_MSG_EQ(plan.GetFirstLayer(stage), first[stage], "stage " << stage);
+    }
+    const TransformerGraph graph = MakeGraph("llama3-8b", options);
+    NS_TEST_EXPECT_MSG_EQ(CountTasks(graph, 1, TaskKind::SEND), 2 * 4, "passed on");
+    NS_TEST_EXPECT_MSG_LT(CountTasks(graph, 1, TaskKind::COMPUTE),
+                          CountTasks(graph, 3, TaskKind::COMPUTE),
+                          "no layer");
+}
+
+/** Experts over tensor-parallel ranks of two replicas, each shared by two of four ranks. */
+void
+TestExpertTensor()
+{
+    ParallelOptions options;
+    options.tensor = 4;
+    options.data = 2;
+    options.expert = 2;
+    options.expertTensor = 2;
+    options.sequenceParallel = true;
+    options.globalBatch = 2;
+    const ParallelPlan plan(FindTransformer("mixtral-8x7b"), options);
+    const auto expect = [&plan](PlanGroups groups, const std::vector<uint32_t>& ranks) {
+        const auto& all = plan.GetGroups()[static_cast<uint32_t>(groups)].groups;
+        NS_TEST_EXPECT_MSG_EQ((std::find(all.begin(), all.end(), ranks) != all.end()),
+                              true,
+                              static_cast<uint32_t>(groups));
+        NS_TEST_EXPECT_MSG_EQ(all.size() * ranks.size(), 8, "all ranks");
+    };
+    expect(PlanGroups::TENSOR, {4, 5, 6, 7});
+    expect(PlanGroups::EXPERT_TENSOR, {6, 7});
+    expect(PlanGroups::EXPERT, {5, 7});
+    expect(PlanGroups::EXPERT_DATA, {3, 7});
+    NS_TEST_EXPECT_MSG_EQ(plan.GetExpertParameters(0), 8 * 3 * 4096ULL * 14336 / 4, "of a rank");
+    // All experts are computed as often as without their own tensor size.
+    const auto getRows = [](const ParallelPlan& of) {
+        double sum = 0;
+        for (const LayerOperator& each :
+             MakeOperators(of, LayerPart::NETWORK, LayerPass::FORWARD, 0, 1, 1))
+        {
+            sum += each.operations;
+        }
+        return sum;
+    };
+    options.expertTensor = 0;
+    const double whole = getRows(ParallelPlan(FindTransformer("mixtral-8x7b"), options));
+    NS_TEST_EXPECT_MSG_EQ_TOL(getRows(plan), whole, 1e-9 * whole, "operations");
 }
 
 /** @param change makes options wrong @param part of the message */
@@ -448,7 +545,7 @@ TestParallelRefusal()
     Expect([](auto& o) { o.tensor = 5; }, "tensor 5 (allowed: divisors of 32");
     Expect([](auto& o) { o.context = 3; }, "context 3 (allowed: divisors of 4096");
     Expect([](auto& o) { o.expert = 3; }, "expert 3 (allowed: divisors of 8");
-    Expect([](auto& o) { o.expert = 2; }, "expert 2 (allowed: divisors of 1");
+    Expect([](auto& o) { o.expert = 2; }, "expert 2 (allowed: divisors of 1,");
     Expect([](auto& o) { o.data = 2; }, "global batch 1 (allowed: multiples of 2,");
     Expect([](auto& o) { o.data = 0; }, "data 0");
     Expect([](auto& o) { o.pipeline = 33; }, "pipeline 33 (allowed: at most 32,");
@@ -456,6 +553,12 @@ TestParallelRefusal()
            "pipeline 3: 32 layers do not divide by 3 stages (allowed: divisors");
     Expect([](auto& o) { o.pipeline = 3, o.firstLayers = 31; }, "do not divide");
     Expect([](auto& o) { o.schedule = "interleaved:v=3"; }, "3 stages");
+    Expect([](auto& o) { o.layout = "Et*31L"; }, "has 31 layers (allowed: 32)");
+    Expect([](auto& o) { o.layout = "Et*31|tL"; }, "has 2 stages with schedule 1f1b (allowed: 1)");
+    Expect([](auto& o) { o.layout = "Et*32L", o.lastLayers = 32; }, "beside it (allowed: 0)");
+    Expect([](auto& o) { o.expertTensor = 2; }, "expert tensor 2 (allowed: divisors of 1");
+    Expect([](auto& o) { o.tensor = 2, o.expertTensor = 1; },
+           "expert tensor 1 without sequence parallelism (allowed: 2, as tensor)");
     Expect([](auto& o) { o.pipeline = 32, o.globalBatch = 32, o.schedule = "interleaved:v=2"; },
            "64 stages (allowed: at most 32");
     Expect([](auto& o) { o.shard = 1; }, "shard 1 with zero 0 (allowed: with zero 1");
@@ -496,7 +599,7 @@ TestParallelRefusal()
         },
         "false with schedule interleaved:v=2 of 2 ranks (allowed: with pipeline 3 or more)");
     Expect([](auto& o) { o.data = 8, o.globalBatch = 8, o.expert = 4, o.zero = 3, o.shard = 2; },
-           "shard 2 (allowed: multiples of 4, the ranks of experts)");
+           "shard 2 (allowed: multiples of 4, replicas that have all experts)");
 }
 
 /** @return activations that a rank keeps of a micro-batch, bytes */
@@ -561,6 +664,8 @@ const Suite g_suite("parallel",
                      {"bytes and number of collectives equal closed forms", TestParallelBytes},
                      {"parallel jobs end, in the time of their schedules", TestParallelTiming},
                      {"outer stages without layers", TestStagesWithoutLayers},
+                     {"layouts of stages", TestStageLayout},
+                     {"ranks that share experts", TestExpertTensor},
                      {"the tasks of 8192 ranks are made one by one", TestManyRanks},
                      {"memory is what is published", TestPublishedMemory},
                      {"model files list layers of different sizes", TestListedLayers},

@@ -411,10 +411,12 @@ OperatorWriter::WriteNetwork()
     }
     const double choices = m_model.expertsPerToken;
     const uint64_t experts = m_model.experts / m_options.expert;
-    const double inner = static_cast<double>(m_model.expertFeedForward) / m_tensor;
+    const auto slices = static_cast<double>(m_plan.GetExpertTensor());
+    const double inner = static_cast<double>(m_model.expertFeedForward) / slices;
+    const double tokens = m_tokens * slices / m_tensor; // of the ranks that share an expert
     Multiply("router", m_tokens / m_tensor, m_model.experts, m_hidden, 0, false);
     Move("permutation", choices * GetRows(), m_hidden, 2, 2);
-    WriteMatrices(choices * m_tokens * m_load / static_cast<double>(experts), inner, experts);
+    WriteMatrices(choices * tokens * m_load / static_cast<double>(experts), inner, experts);
     Move("combination", choices * GetRows(), m_hidden, 2, 2);
     AddResidual();
     const double networks =

@@ -51,48 +51,85 @@ LayerTasks::Await(const std::vector<uint64_t>& ids)
     }
 }
 
-uint64_t
-LayerTasks::Gather(uint64_t bytes)
+LayerTasks::Activations
+LayerTasks::GetActivations() const
 {
-    if (!m_plan.GetOptions().sequenceParallel)
+    return {PlanGroups::TENSOR, m_plan.GetActivationBytes(), m_plan.GetOptions().sequenceParallel};
+}
+
+/** @return what the products of a block take in */
+LayerTasks::Activations
+LayerTasks::GetActivations(uint32_t layer, Block block) const
+{
+    const PlanGroups parts = m_plan.GetExpertParts();
+    const bool hasExperts = block == Block::FEED_FORWARD && m_plan.GetModel().HasExperts(layer);
+    if (!hasExperts || (parts == PlanGroups::TENSOR && !m_plan.GetOptions().sequenceParallel))
+    {
+        return GetActivations();
+    }
+    // Each part of an expert sees all tokens that were sent to it (Megatron-LM,
+    // MoEAlltoAllTokenDispatcher).
+    const double copies = m_plan.GetModel().expertsPerToken * m_experts.GetLoad();
+    const auto slices = static_cast<double>(m_plan.GetExpertTensor());
+    const auto tensor = static_cast<double>(m_plan.GetOptions().tensor);
+    return {parts,
+            static_cast<uint64_t>(static_cast<double>(m_plan.GetActivationBytes()) * copies *
+                                  slices / tensor),
+            true};
+}
+
+uint64_t
+LayerTasks::Gather(const Activations& activations, uint64_t bytes)
+{
+    if (!activations.isDivided)
     {
         return 0;
     }
     return m_tasks.Communicate(LayerTask::ACTIVATIONS,
-                               PlanGroups::TENSOR,
+                               activations.groups,
                                RankTasks::TENSOR_STREAM,
                                CollectiveOperation::ALL_GATHER,
                                bytes);
 }
 
 uint64_t
-LayerTasks::Reduce(uint64_t bytes)
+LayerTasks::Gather()
+{
+    return Gather(GetActivations(), m_plan.GetActivationBytes());
+}
+
+uint64_t
+LayerTasks::Reduce(const Activations& activations, uint64_t bytes)
 {
     return m_tasks.Communicate(LayerTask::ACTIVATIONS,
-                               PlanGroups::TENSOR,
+                               activations.groups,
                                RankTasks::TENSOR_STREAM,
-                               m_plan.GetOptions().sequenceParallel
-                                   ? CollectiveOperation::REDUCE_SCATTER
-                                   : CollectiveOperation::ALL_REDUCE,
+                               activations.isDivided ? CollectiveOperation::REDUCE_SCATTER
+                                                     : CollectiveOperation::ALL_REDUCE,
                                bytes);
+}
+
+uint64_t
+LayerTasks::Reduce()
+{
+    return Reduce(GetActivations(), m_plan.GetActivationBytes());
 }
 
 /** @return gathers of the parts of a product's input, in order */
 std::vector<uint64_t>
-LayerTasks::GatherParts()
+LayerTasks::GatherParts(const Activations& activations)
 {
     std::vector<uint64_t> inputs;
     for (uint64_t part = 0; part < GetProductPieces(m_plan); part++)
     {
-        inputs.push_back(Gather(GetPartBytes(part)));
+        inputs.push_back(Gather(activations, GetPartBytes(activations.bytes, part)));
     }
     return inputs;
 }
 
 uint64_t
-LayerTasks::GetPartBytes(uint64_t part) const
+LayerTasks::GetPartBytes(uint64_t bytes, uint64_t part) const
 {
-    const uint64_t bytes = m_plan.GetActivationBytes();
     return bytes * (part + 1) / GetProductPieces(m_plan) - bytes * part / GetProductPieces(m_plan);
 }
 
@@ -101,14 +138,17 @@ LayerTasks::GetPartBytes(uint64_t part) const
  * @return the reductions of parts
  */
 std::vector<uint64_t>
-LayerTasks::Multiply(LayerTask name, Time length, const std::vector<uint64_t>& inputs, bool reduces)
+LayerTasks::Multiply(LayerTask name,
+                     Time length,
+                     const std::vector<uint64_t>& inputs,
+                     const Activations* reduced)
 {
     std::vector<uint64_t> outputs;
     for (uint64_t part = 0; part < GetProductPieces(m_plan); part++)
     {
         m_writer.Await(inputs.empty() ? 0 : inputs[part]);
         m_tasks.Compute(name, length);
-        outputs.push_back(reduces ? Reduce(GetPartBytes(part)) : 0);
+        outputs.push_back(reduced ? Reduce(*reduced, GetPartBytes(reduced->bytes, part)) : 0);
     }
     return outputs;
 }
@@ -214,17 +254,18 @@ LayerTasks::ForwardBlock(uint32_t layer, Block block)
     const auto get = [&](LayerPart part) {
         return m_times.Get(part, LayerPass::FORWARD, layer, 1, GetProductPieces(m_plan));
     };
+    const Activations activations = GetActivations(layer, block);
     if (block == Block::ATTENTION)
     {
-        Multiply(LayerTask::ATTENTION, get(LayerPart::INPUTS), GatherParts(), false);
+        Multiply(LayerTask::ATTENTION, get(LayerPart::INPUTS), GatherParts(activations), nullptr);
         Attend(layer, true);
-        Await(Multiply(LayerTask::PROJECTION, get(LayerPart::PROJECTION), {}, true));
+        Await(Multiply(LayerTask::PROJECTION, get(LayerPart::PROJECTION), {}, &activations));
         return;
     }
     const Time length = GetNetworkTime(layer, LayerPass::FORWARD, GetProductPieces(m_plan));
     if (!model.HasExperts(layer))
     {
-        Await(Multiply(LayerTask::FEED_FORWARD, length, GatherParts(), true));
+        Await(Multiply(LayerTask::FEED_FORWARD, length, GatherParts(activations), &activations));
         return;
     }
     const auto share = [&] {
@@ -243,7 +284,7 @@ LayerTasks::ForwardBlock(uint32_t layer, Block block)
         share();
     }
     m_writer.Await(there);
-    Await(Multiply(LayerTask::EXPERTS, length, GatherParts(), true));
+    Await(Multiply(LayerTask::EXPERTS, length, GatherParts(activations), &activations));
     m_writer.Await(m_experts.Exchange(LayerTask::COMBINE, false));
     if (!overlaps)
     {
@@ -259,12 +300,20 @@ LayerTasks::Forward(uint32_t layer)
     ForwardBlock(layer, Block::FEED_FORWARD);
 }
 
+/** @return the gather of a block's inputs for gradients of weights; 0: ranks have kept them */
+uint64_t
+LayerTasks::GatherInputs(uint32_t layer, Block block)
+{
+    return block == Block::FEED_FORWARD && m_plan.GetModel().HasExperts(layer) ? 0 : Gather();
+}
+
 /** Gradients of a block. @return the reductions of those of its inputs */
 std::vector<uint64_t>
 LayerTasks::BackwardBlock(uint32_t layer, Block block, bool withWeights)
 {
-    const std::vector<uint64_t> gradients = GatherParts();
-    const uint64_t inputs = withWeights ? Gather(m_plan.GetActivationBytes()) : 0;
+    const Activations activations = GetActivations(layer, block);
+    const std::vector<uint64_t> gradients = GatherParts(activations);
+    const uint64_t inputs = withWeights ? GatherInputs(layer, block) : 0;
     const auto get = [&](LayerPart part) {
         return m_times.Get(part, LayerPass::INPUT_GRADIENT, layer, 1, GetProductPieces(m_plan));
     };
@@ -275,13 +324,13 @@ LayerTasks::BackwardBlock(uint32_t layer, Block block, bool withWeights)
             Multiply(LayerTask::INPUT_GRADIENT,
                      GetNetworkTime(layer, LayerPass::INPUT_GRADIENT, GetProductPieces(m_plan)),
                      gradients,
-                     true);
+                     &activations);
     }
     else
     {
-        Multiply(LayerTask::INPUT_GRADIENT, get(LayerPart::PROJECTION), gradients, false);
+        Multiply(LayerTask::INPUT_GRADIENT, get(LayerPart::PROJECTION), gradients, nullptr);
         Attend(layer, false);
-        reduced = Multiply(LayerTask::INPUT_GRADIENT, get(LayerPart::INPUTS), {}, true);
+        reduced = Multiply(LayerTask::INPUT_GRADIENT, get(LayerPart::INPUTS), {}, &activations);
     }
     if (withWeights)
     {
@@ -353,7 +402,7 @@ LayerTasks::WeightGradients(uint32_t layer)
     m_writer.SetLayer(static_cast<int32_t>(layer));
     for (Block block : {Block::FEED_FORWARD, Block::ATTENTION})
     {
-        WeightGradients(layer, block, Gather(m_plan.GetActivationBytes()));
+        WeightGradients(layer, block, GatherInputs(layer, block));
     }
 }
 
@@ -362,14 +411,14 @@ LayerTasks::ForwardEmbedding()
 {
     m_writer.SetLayer(-1);
     Compute(LayerTask::EMBEDDING, LayerPart::EMBEDDING, LayerPass::FORWARD, 0);
-    m_writer.Await(Reduce(m_plan.GetActivationBytes()));
+    m_writer.Await(Reduce());
 }
 
 void
 LayerTasks::ForwardOutput()
 {
     m_writer.SetLayer(-1);
-    m_writer.Await(Gather(m_plan.GetActivationBytes()));
+    m_writer.Await(Gather());
     Compute(LayerTask::OUTPUT, LayerPart::OUTPUT, LayerPass::FORWARD, 0);
 }
 
@@ -378,8 +427,7 @@ LayerTasks::BackwardOutput()
 {
     m_writer.SetLayer(-1);
     Compute(LayerTask::INPUT_GRADIENT, LayerPart::OUTPUT, LayerPass::INPUT_GRADIENT, 0);
-    const uint64_t reduced =
-        Reduce(m_plan.GetActivationBytes()); // while gradients of weights are computed
+    const uint64_t reduced = Reduce(); // while gradients of weights are computed
     Compute(LayerTask::WEIGHT_GRADIENT, LayerPart::OUTPUT, LayerPass::WEIGHT_GRADIENT, 0);
     m_writer.Await(reduced);
 }

@@ -64,14 +64,27 @@ class LayerTasks
         FEED_FORWARD
     };
 
-    uint64_t Gather(uint64_t bytes);
-    uint64_t Reduce(uint64_t bytes);
-    std::vector<uint64_t> GatherParts();
-    uint64_t GetPartBytes(uint64_t part) const;
+    /** Activations of tensor-parallel ranks: input of products whose weights they share. */
+    struct Activations
+    {
+        PlanGroups groups; ///< those ranks
+        uint64_t bytes;    ///< of all of them
+        bool isDivided;    ///< whether each has a part of them between products
+    };
+
+    Activations GetActivations() const;
+    Activations GetActivations(uint32_t layer, Block block) const;
+    uint64_t Gather(const Activations& activations, uint64_t bytes);
+    uint64_t Gather();
+    uint64_t Reduce(const Activations& activations, uint64_t bytes);
+    uint64_t GatherInputs(uint32_t layer, Block block);
+    uint64_t Reduce();
+    std::vector<uint64_t> GatherParts(const Activations& activations);
+    uint64_t GetPartBytes(uint64_t bytes, uint64_t part) const;
     std::vector<uint64_t> Multiply(LayerTask name,
                                    Time length,
                                    const std::vector<uint64_t>& inputs,
-                                   bool reduces);
+                                   const Activations* reduced);
     void Compute(LayerTask name, LayerPart part, LayerPass pass, uint32_t layer);
     Time GetNetworkTime(uint32_t layer, LayerPass pass, uint64_t pieces = 1) const;
     void Await(const std::vector<uint64_t>& ids);

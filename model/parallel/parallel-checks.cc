@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <boost/algorithm/string.hpp>
+#include <numeric>
 #include <utility>
 
 namespace ns3::training
@@ -92,6 +93,7 @@ ParallelChecks::Check() const
         ranks = std::min(MAX_RANKS + 1, ranks * size);
     }
     CheckRange("expert", m_options.expert, 1, MAX_RANKS);
+    CheckRange("expert tensor", m_options.expertTensor, 0, MAX_RANKS);
     CheckRange("micro batch", m_options.microBatch, 1, MAX_RANKS);
     CheckRange("tp comm overlap", m_options.tpCommOverlap, 1, 64);
     if (ranks > MAX_RANKS)
@@ -228,23 +230,47 @@ ParallelChecks::CheckZero() const
 }
 
 void
-ParallelChecks::CheckExperts() const
+ParallelChecks::CheckExpertRanks() const
 {
-    if (m_options.expert > 1)
+    const uint64_t slices = m_options.expertTensor;
+    if (m_model.experts == 0 && std::max(m_options.expert, slices) > 1)
+    {
+        throw ConfigurationError(m_options.expert > 1 ? "expert" : "expert tensor",
+                                 std::to_string(std::max(m_options.expert, slices)),
+                                 " (allowed: 1, as the model has no experts)");
+    }
+    if (slices > 0 && slices != m_options.tensor && m_options.tensor > 1 &&
+        !m_options.sequenceParallel)
+    {
+        throw ConfigurationError("expert tensor",
+                                 std::to_string(slices),
+                                 " without sequence parallelism (allowed: " +
+                                     std::to_string(m_options.tensor) + ", as tensor)");
+    }
+    const uint64_t parts = slices > 0 ? slices : m_options.tensor;
+    const uint64_t ranks = m_options.tensor * m_options.data * m_options.context;
+    if (m_model.experts > 0)
     {
         CheckDivides("expert", m_options.expert, "experts of a layer", m_model.experts);
-        CheckDivides("expert",
-                     m_options.expert,
-                     "ranks of data and context parallelism",
-                     m_options.data * m_options.context);
-        if (m_options.shard % m_options.expert != 0)
-        {
-            throw ConfigurationError("shard",
-                                     std::to_string(m_options.shard),
-                                     " (allowed: multiples of " + std::to_string(m_options.expert) +
-                                         ", the ranks of experts)");
-        }
+        CheckDivides("expert tensor", parts, "inner size of an expert", m_model.expertFeedForward);
+        CheckDivides("expert tensor", parts, "ranks of a stage", ranks);
+        CheckDivides("expert", m_options.expert, "ranks that have the same part", ranks / parts);
     }
+    const uint64_t together = m_options.expert * parts;
+    const uint64_t multiple = together / std::gcd(together, m_options.tensor);
+    if (m_options.shard % multiple != 0)
+    {
+        throw ConfigurationError("shard",
+                                 std::to_string(m_options.shard),
+                                 " (allowed: multiples of " + std::to_string(multiple) +
+                                     ", replicas that have all experts)");
+    }
+}
+
+void
+ParallelChecks::CheckExperts() const
+{
+    CheckExpertRanks();
     if (m_options.expertNode > 0)
     {
         CheckDivides("expert node", m_options.expertNode, "ranks of experts", m_options.expert);

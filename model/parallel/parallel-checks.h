@@ -42,6 +42,7 @@ class ParallelChecks
     void CheckLayer(uint32_t layer) const;
     void CheckZero() const;
     void CheckExperts() const;
+    void CheckExpertRanks() const;
 
     const TransformerModel& m_model;
     const ParallelOptions& m_options;

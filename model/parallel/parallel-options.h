@@ -20,11 +20,12 @@ namespace ns3::training
  */
 struct ParallelOptions
 {
-    uint64_t tensor{1};   ///< ranks that share each layer
-    uint64_t pipeline{1}; ///< ranks that share the layers
-    uint64_t data{1};     ///< replicas
-    uint64_t context{1};  ///< ranks that share a sequence
-    uint64_t expert{1};   ///< ranks that share the experts of a layer, of `data` times `context`
+    uint64_t tensor{1};       ///< ranks that share each layer
+    uint64_t pipeline{1};     ///< ranks that share the layers
+    uint64_t data{1};         ///< replicas
+    uint64_t context{1};      ///< ranks that share a sequence
+    uint64_t expert{1};       ///< ranks among which the experts of a layer are divided
+    uint64_t expertTensor{0}; ///< ranks that share each expert; 0: `tensor`
     /// Names of the dimensions, the one whose ranks are neighbours first.
     std::string order{"tp-cp-dp-pp"};
 
@@ -43,6 +44,7 @@ struct ParallelOptions
     std::string overlapP2p{"auto"};
     std::optional<uint64_t> firstLayers; ///< layers of the first stage; none: as many as others
     std::optional<uint64_t> lastLayers;  ///< layers of the last stage; none: as many as others
+    std::string layout;     ///< layers of all stages, see ReadStageLayout(); empty: equal stages
     bool delayWgrad{false}; ///< gradients of weights are computed when those of inputs left
     /// What is computed again in the backward pass: none, selective (scores of attention), or full
     /// (whole layers, with the collectives of their forward pass).

@@ -31,7 +31,7 @@ ParallelPlan::GetDenseParameters(uint32_t layer) const
 uint64_t
 ParallelPlan::GetExpertParameters(uint32_t layer) const
 {
-    return m_model.GetExpertParameters(layer) / m_options.tensor / m_options.expert;
+    return m_model.GetExpertParameters(layer) / GetExpertTensor() / m_options.expert;
 }
 
 bool

@@ -7,6 +7,7 @@
 #include "parallel-plan.h"
 
 #include "parallel/parallel-checks.h"
+#include "parallel/stage-layout.h"
 #include "pipeline/pipeline-choice.h"
 
 #include "ns3/training-configuration-error.h"
@@ -33,7 +34,7 @@ ParallelPlan::ParallelPlan(const TransformerModel& model, const ParallelOptions&
     ReadOrder();
     m_schedule = MakePipelineSchedule(options.schedule, m_sizes[PIPELINE], GetMicroBatches());
     m_batchesMessages = checks.ChooseOverlap(m_schedule.overlap);
-    DivideLayers();
+    m_options.layout.empty() ? DivideLayers() : TakeLayout();
     MakeGroups();
 }
 
@@ -75,6 +76,31 @@ ParallelPlan::DivideLayers()
                                                     : rest / equal;
     }
     m_firstLayers.push_back(m_model.layers);
+}
+
+void
+ParallelPlan::TakeLayout()
+{
+    const std::vector<uint32_t> layers = ReadStageLayout(m_options.layout);
+    const auto check = [this](uint64_t number, const std::string& what, uint64_t expected) {
+        if (number != expected)
+        {
+            throw ConfigurationError("pipeline layout",
+                                     m_options.layout,
+                                     " has " + std::to_string(number) + " " + what +
+                                         " (allowed: " + std::to_string(expected) + ")");
+        }
+    };
+    check(layers.size(), "stages with schedule " + m_options.schedule, GetStages());
+    check(m_options.firstLayers.has_value() + m_options.lastLayers.has_value(),
+          "of first and last layers beside it",
+          0);
+    m_firstLayers.push_back(0);
+    for (uint32_t number : layers)
+    {
+        m_firstLayers.push_back(m_firstLayers.back() + number);
+    }
+    check(m_firstLayers.back(), "layers", m_model.layers);
 }
 
 void
@@ -133,39 +159,45 @@ ParallelPlan::MakeGroups()
     const auto node = static_cast<uint32_t>(std::max<uint64_t>(1, m_options.expertNode));
     const auto shard =
         static_cast<uint32_t>(std::max({uint64_t{1}, m_options.shard, m_options.hpzPartition}));
-    const auto expertShard =
-        static_cast<uint32_t>(std::max<uint64_t>(1, m_options.shard / m_options.expert));
+    const auto slices = static_cast<uint32_t>(GetExpertTensor()); // of an expert
+    const auto expertShard = static_cast<uint32_t>(
+        std::max<uint64_t>(1, m_options.shard * m_options.tensor / (slices * m_options.expert)));
     // By groups, what the ranks of a group have in common, and its ranks in order.
     std::array<std::map<std::array<uint32_t, 4>, std::map<uint32_t, uint32_t>>, PLAN_GROUPS> byKey;
     for (uint32_t rank = 0; rank < GetRanks(); rank++)
     {
         const Coordinates at = GetCoordinates(rank);
         const uint32_t replica = at[DATA] * m_sizes[CONTEXT] + at[CONTEXT];
+        // Those that share experts are neighbours, whatever shares the other parts of a layer.
+        const uint32_t number = replica * m_sizes[TENSOR] + at[TENSOR];
+        const uint32_t slice = number % slices;
+        const uint32_t block = number / slices;
         const auto add = [&](PlanGroups groups, std::array<uint32_t, 4> key, uint32_t place) {
             byKey[static_cast<uint32_t>(groups)][key][place] = rank;
         };
-        /** Blocks of neighbours among the replicas of `whole`, and those of the same place. */
-        const auto divide =
-            [&](PlanGroups inside, PlanGroups across, uint32_t size, uint32_t whole) {
-                const uint32_t part = replica / whole;
-                const uint32_t place = replica % whole;
-                add(inside, {at[TENSOR], at[PIPELINE], part, place / size}, place % size);
-                add(across, {at[TENSOR], at[PIPELINE], part, place % size}, place / size);
-            };
-        const uint32_t replicas = m_sizes[DATA] * m_sizes[CONTEXT];
+        /** Neighbours of a number in all, and those that have the same place among theirs. */
+        const auto divide = [&](PlanGroups inside,
+                                PlanGroups across,
+                                const std::array<uint32_t, 2>& common,
+                                uint32_t all,
+                                uint32_t neighbours) {
+            add(inside, {common[0], at[PIPELINE], common[1], all / neighbours}, all % neighbours);
+            add(across, {common[0], at[PIPELINE], common[1], all % neighbours}, all / neighbours);
+        };
         add(PlanGroups::TENSOR, {at[CONTEXT], at[DATA], at[PIPELINE], 0}, at[TENSOR]);
         add(PlanGroups::CONTEXT, {at[TENSOR], at[DATA], at[PIPELINE], 0}, at[CONTEXT]);
         add(PlanGroups::DATA, {at[TENSOR], at[PIPELINE], 0, 0}, replica);
-        divide(PlanGroups::SHARD, PlanGroups::REPLICA, shard, replicas);
-        divide(PlanGroups::EXPERT, PlanGroups::EXPERT_DATA, expert, replicas);
-        divide(PlanGroups::EXPERT_NODE, PlanGroups::EXPERT_ACROSS, node, expert);
-        const uint32_t copy = replica / expert; // of the rank's experts
-        add(PlanGroups::EXPERT_SHARD,
-            {at[TENSOR], at[PIPELINE], replica % expert, copy / expertShard},
-            copy % expertShard);
-        add(PlanGroups::EXPERT_REPLICA,
-            {at[TENSOR], at[PIPELINE], replica % expert, copy % expertShard},
-            copy / expertShard);
+        divide(PlanGroups::SHARD, PlanGroups::REPLICA, {at[TENSOR], 0}, replica, shard);
+        divide(PlanGroups::EXPERT, PlanGroups::EXPERT_DATA, {slice, 0}, block, expert);
+        const uint32_t place = block % expert; // which the rank's experts have
+        const uint32_t copy = block / expert;
+        divide(PlanGroups::EXPERT_NODE, PlanGroups::EXPERT_ACROSS, {slice, copy}, place, node);
+        divide(PlanGroups::EXPERT_SHARD,
+               PlanGroups::EXPERT_REPLICA,
+               {slice, place},
+               copy,
+               expertShard);
+        add(PlanGroups::EXPERT_TENSOR, {at[PIPELINE], block, 0, 0}, slice);
         if (at[PIPELINE] == 0 || at[PIPELINE] == last)
         {
             add(PlanGroups::EMBEDDING, {at[TENSOR], at[CONTEXT], at[DATA], 0}, at[PIPELINE]);
@@ -182,7 +214,8 @@ ParallelPlan::MakeGroups()
                                                 Parallelism::DATA,
                                                 Parallelism::DATA,
                                                 Parallelism::DATA,
-                                                Parallelism::DATA};
+                                                Parallelism::DATA,
+                                                Parallelism::TENSOR};
     for (uint32_t groups = 0; groups < PLAN_GROUPS; groups++)
     {
         m_groups[groups].parallelism = KINDS[groups];

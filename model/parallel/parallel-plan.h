@@ -27,25 +27,26 @@ namespace ns3::training
  */
 enum class PlanGroups : uint32_t
 {
-    TENSOR,        ///< parts of each layer
-    DATA,          ///< replicas and parts of sequences: those that add up gradients
-    SHARD,         ///< neighbours of DATA: HSDP divides among them, ZeRO++ keeps a copy
-    REPLICA,       ///< those of DATA that have the same place in SHARD
-    CONTEXT,       ///< parts of a sequence
-    EXPERT,        ///< ranks among which experts are divided
-    EXPERT_NODE,   ///< those of EXPERT in a node
-    EXPERT_ACROSS, ///< those of EXPERT that have the same place in their nodes
-    EXPERT_DATA,   ///< replicas of the same experts
-    EMBEDDING,     ///< first and last stage, which share the embedding
-    EXPERT_SHARD,  ///< neighbours of EXPERT_DATA: HSDP divides among them
-    EXPERT_REPLICA ///< those of EXPERT_DATA that have the same place in EXPERT_SHARD
+    TENSOR,         ///< parts of each layer
+    DATA,           ///< replicas and parts of sequences: those that add up gradients
+    SHARD,          ///< neighbours of DATA: HSDP divides among them, ZeRO++ keeps a copy
+    REPLICA,        ///< those of DATA that have the same place in SHARD
+    CONTEXT,        ///< parts of a sequence
+    EXPERT,         ///< ranks among which experts are divided
+    EXPERT_NODE,    ///< those of EXPERT in a node
+    EXPERT_ACROSS,  ///< those of EXPERT that have the same place in their nodes
+    EXPERT_DATA,    ///< replicas of the same experts
+    EMBEDDING,      ///< first and last stage, which share the embedding
+    EXPERT_SHARD,   ///< neighbours of EXPERT_DATA: HSDP divides among them
+    EXPERT_REPLICA, ///< those of EXPERT_DATA that have the same place in EXPERT_SHARD
+    EXPERT_TENSOR   ///< parts of each expert
 };
 
 /// Bytes of a parameter and of an activation on the network. @ingroup distributed-training-parallel
 constexpr uint64_t PARAMETER_BYTES = 2;
 
 /// Number of groups of a plan.
-constexpr uint32_t PLAN_GROUPS = 12;
+constexpr uint32_t PLAN_GROUPS = 13;
 
 /**
  * @ingroup distributed-training-parallel
@@ -152,6 +153,19 @@ class ParallelPlan
         return m_options.shard > 0 ? PlanGroups::EXPERT_SHARD : PlanGroups::EXPERT_DATA;
     }
 
+    /** @return number of ranks that share each expert */
+    uint64_t GetExpertTensor() const
+    {
+        return m_options.expertTensor > 0 ? m_options.expertTensor : m_options.tensor;
+    }
+
+    /** @return those ranks: TENSOR if they also share the other parts of a layer */
+    PlanGroups GetExpertParts() const
+    {
+        return GetExpertTensor() == m_options.tensor ? PlanGroups::TENSOR
+                                                     : PlanGroups::EXPERT_TENSOR;
+    }
+
     /** @return bytes of a gradient on the network */
     uint64_t GetGradientBytes() const;
 
@@ -243,6 +257,7 @@ class ParallelPlan
 
     void ReadOrder();
     void DivideLayers();
+    void TakeLayout();
     void MakeGroups();
     Coordinates GetCoordinates(uint32_t rank) const;
     uint32_t GetRank(const Coordinates& coordinates) const;

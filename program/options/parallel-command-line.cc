@@ -99,10 +99,16 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                          parallel.data);
     options.AddUnsigned("context", "ranks that share a sequence", parallel.context, 1, MOST);
     options.AddUnsigned("expert",
-                        "ranks of data and context parallelism that share the experts of a layer",
+                        "ranks of a stage among which the experts of a layer are divided",
                         parallel.expert,
                         1,
                         MOST);
+    options.AddAutomatic(Key::Count("expert-tensor",
+                                    0,
+                                    1,
+                                    MOST,
+                                    "ranks that share each expert; auto: as many as --tensor"),
+                         parallel.expertTensor);
     options.AddString("order",
                       "placement of ranks: dimensions, the one whose ranks are neighbours first",
                       parallel.order);
@@ -157,6 +163,10 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                                     "layers of the last stage, beside the output; auto: as many "
                                     "as others"),
                          parallel.lastLayers);
+    options.AddString("pipeline-layout",
+                      "layers of all stages, as Megatron-LM writes them: Et*3|(tt|)*29|L; empty: "
+                      "as many in each stage",
+                      parallel.layout);
     options.AddBool("delay-wgrad-compute",
                     "gradients of weights are computed when those of inputs have been sent",
                     parallel.delayWgrad);
@@ -313,6 +323,8 @@ ParallelJobOptions::Describe(const ParallelPlan& plan, const std::string& gpu) c
            std::to_string(options.tensor) + ", pipeline " + std::to_string(options.pipeline) +
            ", data " + std::to_string(options.data) + ", context " +
            std::to_string(options.context) + ", expert " + std::to_string(options.expert) +
+           (options.expertTensor > 0 ? ", expert tensor " + std::to_string(options.expertTensor)
+                                     : "") +
            ", ZeRO " + std::to_string(options.zero) + ", " +
            std::to_string(plan.GetMicroBatches()) + " micro-batches of " +
            std::to_string(options.microBatch) + ", " + options.schedule + ", " + gpu;

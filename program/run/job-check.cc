@@ -64,6 +64,8 @@ DescribeMembers(PlanGroups groups)
         return "near replicas of experts";
     case PlanGroups::EXPERT_REPLICA:
         return "far replicas of experts";
+    case PlanGroups::EXPERT_TENSOR:
+        return "parts of experts";
     }
     return "";
 }

@@ -1,0 +1,31 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#ifndef DISTRIBUTED_TRAINING_STAGE_LAYOUT_H
+#define DISTRIBUTED_TRAINING_STAGE_LAYOUT_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ns3::training
+{
+
+/**
+ * @ingroup distributed-training-parallel
+ *
+ * @param layout layers of each stage in the words of Megatron-LM
+ *        (--pipeline-model-parallel-layout): E embedding, t layer, L output and loss, | the end of
+ * a stage; x*n and (xy)*n repeat, and commas mean nothing
+ * @return number of layers of each stage
+ * @throw ConfigurationError if it is no such text, or the embedding does not come first and the
+ *        output last
+ */
+std::vector<uint32_t> ReadStageLayout(const std::string& layout);
+
+} // namespace ns3::training
+
+#endif // DISTRIBUTED_TRAINING_STAGE_LAYOUT_H
