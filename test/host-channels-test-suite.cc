@@ -111,6 +111,22 @@ TestCommonChannel()
 }
 
 void
+TestPassingOn()
+{
+    HostCost cost = MakeCost();
+    cost.localLineSecondsPerByte = 3e-9; // of a copy of 4 ns
+    cost.passesOn = true;
+    HostChannels channels(cost);
+    ExpectReceived(channels, {1, 0, 1000, LOCAL}, 100, 100, "the copy hides no message");
+    ExpectReceived(channels, {1, 0, 100, LOCAL}, 200, 4100, "the next one waits for all of it");
+    ExpectReceived(channels, {1, 0, 100, LOCAL}, 5000, 5000, "a free channel");
+    cost.perMessage = NanoSeconds(7);
+    HostChannels network(cost);
+    ExpectReceived(network, {2, 0, 100, REMOTE}, 0, 7, "other times delay it");
+    ExpectReceived(network, {2, 0, 100, REMOTE}, 0, 414, "400 ns of copying, and both others");
+}
+
+void
 TestBytes()
 {
     HostCost cost;
@@ -135,6 +151,7 @@ const Suite g_suite("host-channels",
                      {"sending delays receiving", TestSendingDelaysReceiving},
                      {"messages, slots and windows", TestMessagesSlotsAndWindows},
                      {"a channel of all messages", TestCommonChannel},
+                     {"messages that are passed on", TestPassingOn},
                      {"bytes of flags", TestBytes}});
 
 } // namespace ns3::training::tests::host_channels_test

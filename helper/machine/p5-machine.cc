@@ -25,7 +25,7 @@ const Registry<MachineEntry>::Entry g_p5(
       {"congestion-control", "none", "EFA controls congestion itself, and sprays"},
       {"path", "spray", "EFA: SRD sprays packets over paths (Shalev et al., IEEE Micro 2020)"},
       {"host-model",
-       "nccl:gpu=hopper,tuner=ofi-p5,copy-rate=2966.4Gbps,network-latency=54us,credit-latency=20us,"
+       "nccl:gpu=hopper,tuner=ofi-p5,copy-rate=2966.4Gbps,network-latency=69us,credit-latency=20us,"
        "declared-latency=75us,message-overhead=6us,chunk-overhead=1.9us,buffer=8MiB,exchange-chunk="
        "512KiB,switch-chunk=512KiB,switch-tree-chunk=512KiB",
        "aws-ofi-nccl: src/tuner (choices; 20 us for 8 bytes), src/platform-aws.cpp (75 us, "

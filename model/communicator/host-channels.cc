@@ -56,38 +56,43 @@ HostChannels::Send(const Message& message, Time now)
 Time
 HostChannels::Receive(const Message& message, Time now)
 {
-    const double size = static_cast<double>(message.bytes);
     if (message.isLocal)
     {
-        if (m_cost.hasCommonChannel && !m_cost.sendsFreely)
-        {
-            return Time(0);
-        }
-        Time& free = m_free[{message.peer, message.lane}];
-        free = std::max(free, now) +
-               Seconds(GetCopySeconds(m_cost.localSecondsPerByte, m_cost.localLineSecondsPerByte) *
-                       size);
-        return free - now;
-    }
-    Time& free = Find(message);
-    if (m_cost.hasCommonChannel)
-    {
-        // The copy began with the message's first byte, unless the channel was busy.
-        const double onLine =
-            std::max(0.0, m_cost.sendSecondsPerByte - m_cost.remoteSecondsPerByte) * size;
-        free = std::max(now,
-                        std::max(free, now - Seconds(onLine)) +
-                            Seconds(m_cost.sendSecondsPerByte * size));
-    }
-    else
-    {
-        free = std::max(free, now) + Seconds(GetCopySeconds(m_cost.remoteSecondsPerByte,
-                                                            m_cost.remoteLineSecondsPerByte) *
-                                             size);
+        return m_cost.hasCommonChannel && !m_cost.sendsFreely
+                   ? Time(0)
+                   : Copy(message, now, m_cost.localSecondsPerByte, m_cost.localLineSecondsPerByte);
     }
     const uint64_t windows = (std::max<uint64_t>(message.bytes, 1) - 1) / m_cost.windowBytes;
-    free += m_cost.perWindow * static_cast<int64_t>(windows) + GetMessageTime(message);
+    const Time others = m_cost.perWindow * static_cast<int64_t>(windows) + GetMessageTime(message);
+    if (!m_cost.hasCommonChannel)
+    {
+        const Time copied =
+            Copy(message, now, m_cost.remoteSecondsPerByte, m_cost.remoteLineSecondsPerByte);
+        m_free[{message.peer, message.lane}] += others;
+        return copied + others;
+    }
+    // The copy began with the message's first byte, unless the channel was busy.
+    const double size = static_cast<double>(message.bytes);
+    const double onLine =
+        std::max(0.0, m_cost.sendSecondsPerByte - m_cost.remoteSecondsPerByte) * size;
+    Time& free = Find(message);
+    free = std::max(now,
+                    std::max(free, now - Seconds(onLine)) +
+                        Seconds(m_cost.sendSecondsPerByte * size)) +
+           others;
     return free - now;
+}
+
+/** A message occupies its own channel. @return time from now until it can be used */
+Time
+HostChannels::Copy(const Message& message, Time now, double seconds, double onLine)
+{
+    const double copy = GetCopySeconds(seconds, onLine);
+    Time& free = m_free[{message.peer, message.lane}];
+    const Time begin = std::max(free, now);
+    free = begin +
+           Seconds((m_cost.passesOn ? copy + onLine : copy) * static_cast<double>(message.bytes));
+    return (m_cost.passesOn ? begin : free) - now;
 }
 
 Time&

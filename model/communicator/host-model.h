@@ -42,6 +42,9 @@ struct HostCost
     double copySecondsPerByte{0};
     double localLineSecondsPerByte{0};  ///< of the line in a server, per byte of data
     double remoteLineSecondsPerByte{0}; ///< of the line between servers, per byte of data
+    /// Whether a message is passed on while the channel copies it; otherwise it is used when it is
+    /// copied.
+    bool passesOn{false};
     Time perMessage;              ///< of the channel, for each message from or to another server
     Time perSlot;                 ///< of the channel, for each full slot from or to another server
     uint64_t slotBytes{1};        ///< data in a slot, at least 1

@@ -29,8 +29,8 @@ constexpr double NVLINK[][3] = {{0.6, 1.25, 4.0}, {0.6, 1.9, 3.4}, {0, 0, 25}, {
 constexpr double PCI[][3] = {{1.0, 1.9, 4.0}, {1.0, 2.5, 5.7}, {0, 0, 0}, {0, 0, 0}};
 constexpr double NETWORK[][3] = {{5.0, 8.5, 14}, {2.7, 4.0, 14}, {0, 0, 18}, {0, 0, 20.9}};
 
-/// Caps in GB/s by generation of GPUs and by 1, 2 or more servers. Of the first table, several
-/// servers use the row of the CPU's vendor, whatever the GPU.
+/// Caps in GB/s by generation of GPUs and by 1, 2 or more servers, of a channel of NCCL's search
+/// (the first table: of all). There, several servers use the row of the CPU's vendor.
 constexpr double MAX_LL[][3] = {{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}};
 constexpr double MAX_RING_LL128[][3] = {{20, 20, 20},
                                         {20, 20, 20},
@@ -194,9 +194,11 @@ NcclTuning::GetMaxLowLatencyBandwidth() const
 }
 
 double
-NcclTuning::GetCopyRate(Algorithm algorithm, Protocol protocol) const
+NcclTuning::GetMaxBusBandwidth(Algorithm algorithm, Protocol protocol) const
 {
     const double channels = m_system.channels * GB;
+    // NCCL runs each channel that it has found twice (src/graph/connect.cc).
+    const double searched = m_system.servers > 1 ? channels / 2 : channels;
     const uint32_t gpu = m_system.gpu;
     const bool isTree = algorithm == Algorithm::TREE;
     switch (protocol)
@@ -204,13 +206,20 @@ NcclTuning::GetCopyRate(Algorithm algorithm, Protocol protocol) const
     case Protocol::LL:
         return GetMaxLowLatencyBandwidth();
     case Protocol::LL128:
-        return channels * (isTree ? MAX_TREE_LL128 : MAX_RING_LL128)[gpu][m_scale];
+        return searched * (isTree ? MAX_TREE_LL128 : MAX_RING_LL128)[gpu][m_scale];
     case Protocol::SIMPLE:
         break;
     }
-    return isTree                                ? channels * MAX_TREE[gpu][m_scale]
+    return isTree                                ? searched * MAX_TREE[gpu][m_scale]
            : algorithm == Algorithm::SWITCH_TREE ? channels * MAX_SWITCH_TREE[gpu][m_scale]
                                                  : INFINITE;
+}
+
+double
+NcclTuning::GetCopyRate(Algorithm algorithm, Protocol protocol) const
+{
+    // The bus bandwidth of a tree is twice the rate of its messages.
+    return GetMaxBusBandwidth(algorithm, protocol) / (algorithm == Algorithm::TREE ? 2 : 1);
 }
 
 double
@@ -222,7 +231,7 @@ NcclTuning::GetWireFactor(Protocol protocol)
 double
 NcclTuning::GetBusBandwidth(Operation operation, Algorithm algorithm, Protocol protocol) const
 {
-    const double copy = GetCopyRate(algorithm, protocol);
+    const double most = GetMaxBusBandwidth(algorithm, protocol);
     const double local = m_system.localRate;
     double graph = local;
     if (m_system.servers > 1)
@@ -233,7 +242,7 @@ NcclTuning::GetBusBandwidth(Operation operation, Algorithm algorithm, Protocol p
     if (algorithm == Algorithm::RING)
     {
         const double share = isSimple ? 1 : protocol == Protocol::LL ? 0.5 : 0.92;
-        return std::min(graph * share, copy);
+        return std::min(graph * share, most);
     }
     if (operation != Operation::ALL_REDUCE)
     {
@@ -241,12 +250,12 @@ NcclTuning::GetBusBandwidth(Operation operation, Algorithm algorithm, Protocol p
     }
     if (algorithm == Algorithm::TREE)
     {
-        const double tree = std::min(graph * 0.92, GetCopyRate(algorithm, Protocol::SIMPLE));
+        const double tree = std::min(graph * 0.92, GetMaxBusBandwidth(algorithm, Protocol::SIMPLE));
         const double share = isSimple                   ? 1
                              : protocol == Protocol::LL ? 1 / 3.8
                              : m_system.servers == 1    ? 7.0 / 9
                                                         : 120.0 / 128;
-        return std::min(tree * share, copy);
+        return std::min(tree * share, most);
     }
     const bool isSwitch = algorithm == Algorithm::SWITCH;
     if (!isSimple || !m_system.hasNvlink || m_system.channels < 2 ||
@@ -257,7 +266,7 @@ NcclTuning::GetBusBandwidth(Operation operation, Algorithm algorithm, Protocol p
     const double channels = m_system.channels;
     const double inside = 2 * local * SWITCH_EFFICIENCY[m_system.gpu] * (channels - 1) / channels;
     const double between = m_system.remoteRate * (m_system.servers == 2 ? 2 : 1);
-    return std::min({inside, isSwitch ? inside : between, copy});
+    return std::min({inside, isSwitch ? inside : between, most});
 }
 
 double

@@ -128,7 +128,8 @@ class NcclTuning
     /**
      * @param algorithm of a collective
      * @param protocol of its messages
-     * @return limit of the rate at which all channels of a GPU copy, bytes of data per second
+     * @return limit of the rate at which all channels of a GPU copy what they send in a direction,
+     *         bytes of data per second
      */
     double GetCopyRate(Algorithm algorithm, Protocol protocol) const;
 
@@ -178,6 +179,7 @@ class NcclTuning
                            Algorithm algorithm,
                            Protocol protocol) const;
     double GetLatency(CollectiveOperation operation, Algorithm algorithm, Protocol protocol) const;
+    double GetMaxBusBandwidth(Algorithm algorithm, Protocol protocol) const;
     double GetMaxLowLatencyBandwidth() const;
 
     System m_system;
