@@ -660,7 +660,7 @@ TestNcclTuning()
         Check(intel,
               Algorithm::TREE,
               Protocol::SIMPLE,
-              (8.4 + 2 * (7 * 4.0 + 14)) * 1e-6 + 2.0 * bytes / (0.8 * 0.92 * 384e9));
+              (8.4 + 2 * (7 * 4.0 + 14)) * 1e-6 + 2.0 * bytes / (0.8 * 8 * 41.4e9));
         Check(intel,
               Algorithm::SWITCH_TREE,
               Protocol::SIMPLE,

@@ -231,7 +231,7 @@ Expect(const Job& job, const ParallelOptions& o)
             o.tensor * o.data * o.context / parts / o.expert);
     if (shape.tied > 0 && o.pipeline > 1)
     {
-        add({"data", "first and last stage", "all-reduce"}, 1, 4 * shape.tied / o.tensor);
+        add({"data", "stages with the embedding", "all-reduce"}, 1, 4 * shape.tied / o.tensor);
     }
     if (o.context > 1)
     {

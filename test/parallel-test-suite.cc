@@ -462,9 +462,9 @@ TestStageLayout()
         {"Et", "L once"},
         {"|Et|L", "E once"},
         {"EtE|L", "E once"},
-        {"Et*|L", "E, t, L and |"},
-        {"E(t|L", "E, t, L and |"},
-        {"Ex|L", "E, t, L and |"},
+        {"Et*|L", "E, t, m, L and |"},
+        {"E(t|L", "E, t, m, L and |"},
+        {"Ex|L", "E, t, m, L and |"},
         {"E(t*999)*999|L", "at most"},
         {"Et*99999999999999999999L", "at most"}};
     for (const auto& [layout, part] : refused)
@@ -487,6 +487,58 @@ TestStageLayout()
     NS_TEST_EXPECT_MSG_LT(CountTasks(graph, 1, TaskKind::COMPUTE),
                           CountTasks(graph, 3, TaskKind::COMPUTE),
                           "no layer");
+}
+
+/** A layer that predicts one more token, in a stage of its own or in the last one. */
+void
+TestPredictions()
+{
+    const uint64_t hidden = 4096;
+    const uint64_t embedding = 128256 * hidden;
+    const uint64_t payload = 2 * 8192 * hidden;
+    ParallelOptions options;
+    options.pipeline = 4;
+    options.globalBatch = 4;
+    options.mtpLayers = 1;
+    const ParallelPlan inLast(FindTransformer("llama3-8b"), options);
+    NS_TEST_EXPECT_MSG_EQ(inLast.GetFirstLayer(3), 24, "stages divide the other layers");
+    NS_TEST_EXPECT_MSG_EQ(inLast.GetFirstLayer(4), 33, "the last one has one more");
+    options.layout = "Et*16|t*16|m|L";
+    const TransformerGraph graph = MakeGraph("llama3-8b", options);
+    const ParallelPlan plan(FindTransformer("llama3-8b"), options);
+    const uint64_t layer = FindTransformer("llama3-8b").GetLayerParameters(0);
+    const uint64_t matrix = 2 * hidden * hidden + 3 * hidden;
+    NS_TEST_EXPECT_MSG_EQ(plan.GetParameters(2), layer + matrix + embedding, "with a copy");
+    NS_TEST_EXPECT_MSG_EQ(plan.GetModel().GetParameters(),
+                          FindTransformer("llama3-8b").GetParameters() + layer + matrix,
+                          "the copy is none of the model");
+    // Messages of 4 micro-batches, forward and backward: those of two tokens are twice as long.
+    const uint64_t sent[] = {1, 2, 3, 2};
+    for (uint32_t rank = 0; rank < 4; rank++)
+    {
+        uint64_t bytes = 0;
+        uint64_t outputs = 0;
+        const auto source = graph.MakeSource(rank, 1);
+        for (GraphTask task; source->Next(task); task = {})
+        {
+            bytes += task.kind == TaskKind::SEND ? task.bytes : 0;
+            outputs += task.name == static_cast<uint32_t>(LayerTask::OUTPUT) ? 1 : 0;
+        }
+        NS_TEST_EXPECT_MSG_EQ(bytes, 4 * sent[rank] * payload, "rank " << rank);
+        NS_TEST_EXPECT_MSG_EQ(outputs, (rank == 3 ? 4 * 2 : 0), "an output for each token");
+        const auto sums = Count(graph, rank);
+        const auto sum = sums.find({PlanGroups::EMBEDDING, CollectiveOperation::ALL_REDUCE});
+        NS_TEST_EXPECT_MSG_EQ((sum == sums.end() ? 0 : sum->second.bytes),
+                              (rank % 2 == 0 ? 4 * embedding : 0),
+                              "gradients of the embedding, and of its copy");
+    }
+    for (const std::string layout : {"Et*32|||L", "Et*31|m|t|L", "Et*32|m|m|L"})
+    {
+        options.layout = layout;
+        ExpectPart(GetRefusal([&] { ParallelPlan(FindTransformer("llama3-8b"), options); }),
+                   "m 1 times together, behind all t");
+    }
+    ExpectPart(GetRefusal([] { ReadStageLayout("EtmL"); }), "m with --mtp-layers");
 }
 
 /** Experts over tensor-parallel ranks of two replicas, each shared by two of four ranks. */
@@ -666,6 +718,7 @@ const Suite g_suite("parallel",
                      {"outer stages without layers", TestStagesWithoutLayers},
                      {"layouts of stages", TestStageLayout},
                      {"ranks that share experts", TestExpertTensor},
+                     {"layers that predict one more token", TestPredictions},
                      {"the tasks of 8192 ranks are made one by one", TestManyRanks},
                      {"memory is what is published", TestPublishedMemory},
                      {"model files list layers of different sizes", TestListedLayers},

@@ -60,6 +60,7 @@ class OperatorWriter
     void WriteSharedExperts();
     void WriteEmbedding();
     void WriteOutput();
+    void WritePrediction();
 
     /** Counts what the operators lack to a sum as operations of the first one. */
     void Complete(double operations)
@@ -455,6 +456,14 @@ OperatorWriter::WriteOutput()
     Move("loss", m_tokens, columns, 2, 2);
 }
 
+void
+OperatorWriter::WritePrediction()
+{
+    constexpr double INPUTS = 2;
+    Move("norm", INPUTS * GetRows(), m_hidden, 2, 3);
+    Multiply("prediction", m_tokens, m_hidden / m_tensor, INPUTS * m_hidden);
+}
+
 } // namespace
 
 std::string
@@ -506,6 +515,9 @@ MakeOperators(const ParallelPlan& plan,
         break;
     case LayerPart::OUTPUT:
         writer.WriteOutput();
+        break;
+    case LayerPart::PREDICTION:
+        writer.WritePrediction();
         break;
     }
     return writer.TakeAll();
@@ -568,6 +580,11 @@ ListOperators(const ParallelPlan& plan, uint32_t places)
                     model.HasExperts(layer) ? share * plan.GetOptions().expert : 1);
             }
             add(LayerPart::SHARED_EXPERTS, pass, layer, 1);
+            if (model.IsPrediction(layer))
+            {
+                add(LayerPart::PREDICTION, pass, layer, 1);
+                add(LayerPart::OUTPUT, pass, 0, 1);
+            }
         }
         add(LayerPart::OUTPUT, pass, 0, 1);
     };

@@ -28,7 +28,8 @@ enum class LayerPart : uint8_t
     PROJECTION,     ///< its last matrix
     NETWORK,        ///< dense feed-forward network, or routed experts
     SHARED_EXPERTS, ///< those of every token
-    OUTPUT          ///< output layer and loss
+    OUTPUT,         ///< output layer and loss
+    PREDICTION      ///< matrix that joins the input of a prediction with the next token
 };
 
 /// A pass through a part of a layer. @ingroup distributed-training-parallel

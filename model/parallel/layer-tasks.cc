@@ -93,9 +93,9 @@ LayerTasks::Gather(const Activations& activations, uint64_t bytes)
 }
 
 uint64_t
-LayerTasks::Gather()
+LayerTasks::Gather(uint64_t inputs)
 {
-    return Gather(GetActivations(), m_plan.GetActivationBytes());
+    return Gather(GetActivations(), inputs * m_plan.GetActivationBytes());
 }
 
 uint64_t
@@ -110,9 +110,9 @@ LayerTasks::Reduce(const Activations& activations, uint64_t bytes)
 }
 
 uint64_t
-LayerTasks::Reduce()
+LayerTasks::Reduce(uint64_t inputs)
 {
-    return Reduce(GetActivations(), m_plan.GetActivationBytes());
+    return Reduce(GetActivations(), inputs * m_plan.GetActivationBytes());
 }
 
 /** @return gathers of the parts of a product's input, in order */
@@ -296,8 +296,47 @@ void
 LayerTasks::Forward(uint32_t layer)
 {
     m_writer.SetLayer(static_cast<int32_t>(layer));
+    if (m_plan.GetModel().IsPrediction(layer))
+    {
+        ForwardPrediction(layer);
+    }
     ForwardBlock(layer, Block::ATTENTION);
     ForwardBlock(layer, Block::FEED_FORWARD);
+}
+
+/**
+ * Joins the input of a prediction with the embedding of the next token (Megatron-LM,
+ * MultiTokenPredictionLayer): ranks have columns of the matrix, and gather its results.
+ */
+void
+LayerTasks::ForwardPrediction(uint32_t layer)
+{
+    Compute(LayerTask::EMBEDDING, LayerPart::EMBEDDING, LayerPass::FORWARD, layer);
+    m_writer.Await(Reduce());
+    m_writer.Await(Gather(2));
+    Compute(LayerTask::PREDICTION, LayerPart::PREDICTION, LayerPass::FORWARD, layer);
+    m_writer.Await(m_tasks.Communicate(LayerTask::ACTIVATIONS,
+                                       PlanGroups::TENSOR,
+                                       RankTasks::TENSOR_STREAM,
+                                       CollectiveOperation::ALL_GATHER,
+                                       m_plan.GetActivationBytes()));
+}
+
+void
+LayerTasks::BackwardPrediction(uint32_t layer, bool withWeights)
+{
+    const uint64_t inputs = withWeights ? Gather(2) : 0;
+    Compute(LayerTask::INPUT_GRADIENT, LayerPart::PREDICTION, LayerPass::INPUT_GRADIENT, layer);
+    const uint64_t reduced = Reduce(2);
+    if (withWeights)
+    {
+        m_writer.Await(inputs);
+        Compute(LayerTask::WEIGHT_GRADIENT,
+                LayerPart::PREDICTION,
+                LayerPass::WEIGHT_GRADIENT,
+                layer);
+    }
+    m_writer.Await(reduced);
 }
 
 /** @return the gather of a block's inputs for gradients of weights; 0: ranks have kept them */
@@ -380,6 +419,10 @@ LayerTasks::Backward(uint32_t layer, bool withWeights)
             }
         }
     }
+    if (model.IsPrediction(layer))
+    {
+        BackwardPrediction(layer, withWeights);
+    }
 }
 
 /** Gradients of the weights of a block, when its inputs have been gathered again. */
@@ -404,6 +447,14 @@ LayerTasks::WeightGradients(uint32_t layer)
     {
         WeightGradients(layer, block, GatherInputs(layer, block));
     }
+    if (m_plan.GetModel().IsPrediction(layer))
+    {
+        m_writer.Await(Gather(2));
+        Compute(LayerTask::WEIGHT_GRADIENT,
+                LayerPart::PREDICTION,
+                LayerPass::WEIGHT_GRADIENT,
+                layer);
+    }
 }
 
 void
@@ -418,18 +469,24 @@ void
 LayerTasks::ForwardOutput()
 {
     m_writer.SetLayer(-1);
-    m_writer.Await(Gather());
-    Compute(LayerTask::OUTPUT, LayerPart::OUTPUT, LayerPass::FORWARD, 0);
+    for (uint32_t token = 0; token <= m_plan.GetModel().predictionLayers; token++)
+    {
+        m_writer.Await(Gather());
+        Compute(LayerTask::OUTPUT, LayerPart::OUTPUT, LayerPass::FORWARD, 0);
+    }
 }
 
 void
 LayerTasks::BackwardOutput()
 {
     m_writer.SetLayer(-1);
-    Compute(LayerTask::INPUT_GRADIENT, LayerPart::OUTPUT, LayerPass::INPUT_GRADIENT, 0);
-    const uint64_t reduced = Reduce(); // while gradients of weights are computed
-    Compute(LayerTask::WEIGHT_GRADIENT, LayerPart::OUTPUT, LayerPass::WEIGHT_GRADIENT, 0);
-    m_writer.Await(reduced);
+    for (uint32_t token = 0; token <= m_plan.GetModel().predictionLayers; token++)
+    {
+        Compute(LayerTask::INPUT_GRADIENT, LayerPart::OUTPUT, LayerPass::INPUT_GRADIENT, 0);
+        const uint64_t reduced = Reduce(); // while gradients of weights are computed
+        Compute(LayerTask::WEIGHT_GRADIENT, LayerPart::OUTPUT, LayerPass::WEIGHT_GRADIENT, 0);
+        m_writer.Await(reduced);
+    }
 }
 
 } // namespace ns3::training

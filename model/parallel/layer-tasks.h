@@ -50,7 +50,7 @@ class LayerTasks
     /** The forward pass of the embedding. */
     void ForwardEmbedding();
 
-    /** Output layer and loss, forward. */
+    /** Output layer and loss, forward, for each token that is predicted. */
     void ForwardOutput();
 
     /** The gradients of inputs and weights of the output layer. */
@@ -75,10 +75,10 @@ class LayerTasks
     Activations GetActivations() const;
     Activations GetActivations(uint32_t layer, Block block) const;
     uint64_t Gather(const Activations& activations, uint64_t bytes);
-    uint64_t Gather();
+    uint64_t Gather(uint64_t inputs = 1);
     uint64_t Reduce(const Activations& activations, uint64_t bytes);
     uint64_t GatherInputs(uint32_t layer, Block block);
-    uint64_t Reduce();
+    uint64_t Reduce(uint64_t inputs = 1);
     std::vector<uint64_t> GatherParts(const Activations& activations);
     uint64_t GetPartBytes(uint64_t bytes, uint64_t part) const;
     std::vector<uint64_t> Multiply(LayerTask name,
@@ -89,6 +89,8 @@ class LayerTasks
     Time GetNetworkTime(uint32_t layer, LayerPass pass, uint64_t pieces = 1) const;
     void Await(const std::vector<uint64_t>& ids);
     void ForwardBlock(uint32_t layer, Block block);
+    void ForwardPrediction(uint32_t layer);
+    void BackwardPrediction(uint32_t layer, bool withWeights);
     void WeightGradients(uint32_t layer, Block block, uint64_t inputs);
     std::vector<uint64_t> BackwardBlock(uint32_t layer, Block block, bool withWeights);
     void Attend(uint32_t layer, bool isForward);

@@ -94,6 +94,7 @@ ParallelChecks::Check() const
     }
     CheckRange("expert", m_options.expert, 1, MAX_RANKS);
     CheckRange("expert tensor", m_options.expertTensor, 0, MAX_RANKS);
+    CheckRange("mtp layers", m_options.mtpLayers, 0, 16);
     CheckRange("micro batch", m_options.microBatch, 1, MAX_RANKS);
     CheckRange("tp comm overlap", m_options.tpCommOverlap, 1, 64);
     if (ranks > MAX_RANKS)

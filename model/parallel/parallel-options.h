@@ -45,6 +45,7 @@ struct ParallelOptions
     std::optional<uint64_t> firstLayers; ///< layers of the first stage; none: as many as others
     std::optional<uint64_t> lastLayers;  ///< layers of the last stage; none: as many as others
     std::string layout;     ///< layers of all stages, see ReadStageLayout(); empty: equal stages
+    uint64_t mtpLayers{0};  ///< more layers in the last stage that predict one more token each
     bool delayWgrad{false}; ///< gradients of weights are computed when those of inputs left
     /// What is computed again in the backward pass: none, selective (scores of attention), or full
     /// (whole layers, with the collectives of their forward pass).

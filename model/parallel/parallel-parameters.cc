@@ -25,7 +25,21 @@ ParallelPlan::GetDenseParameters(uint32_t layer) const
 {
     return (m_model.GetLayerParameters(layer) - m_model.GetExpertParameters(layer)) /
                m_options.tensor +
-           GetKeyValueCopies(layer);
+           GetKeyValueCopies(layer) + GetEmbeddingCopy(layer);
+}
+
+uint64_t
+ParallelPlan::GetEmbeddingCopy(uint32_t layer) const
+{
+    if (layer + m_model.predictionLayers != m_model.layers || m_model.predictionLayers == 0)
+    {
+        return 0; // the first prediction has it for all
+    }
+    const auto stage = std::upper_bound(m_firstLayers.begin(), m_firstLayers.end(), layer);
+    const uint32_t place = m_schedule.rankOfStage[stage - m_firstLayers.begin() - 1];
+    const bool isKnown =
+        HasStage(place, 0) || (m_model.tiesEmbeddings && HasStage(place, GetStages() - 1));
+    return isKnown ? 0 : m_model.vocabulary * m_model.hidden / m_options.tensor;
 }
 
 uint64_t
@@ -128,10 +142,13 @@ ParallelPlan::GetKeyValueBytes(uint32_t layer) const
 }
 
 uint64_t
-ParallelPlan::GetStageBytes() const
+ParallelPlan::GetStageBytes(uint32_t stage) const
 {
-    return m_options.sequenceParallel ? GetActivationBytes() / m_options.tensor
-                                      : GetActivationBytes();
+    // Behind predictions, the activations for each predicted token go on.
+    const uint32_t ahead = GetFirstLayer(stage + 1) + m_model.predictionLayers;
+    const uint64_t bytes =
+        GetActivationBytes() * (1 + std::max(ahead, m_model.layers) - m_model.layers);
+    return m_options.sequenceParallel ? bytes / m_options.tensor : bytes;
 }
 
 } // namespace ns3::training

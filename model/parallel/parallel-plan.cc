@@ -25,6 +25,7 @@ ParallelPlan::ParallelPlan(const TransformerModel& model, const ParallelOptions&
     : m_model(model),
       m_options(options)
 {
+    m_model.AddPredictions(static_cast<uint32_t>(options.mtpLayers));
     const ParallelChecks checks(m_model, m_options);
     checks.CheckAll();
     m_sizes = {static_cast<uint32_t>(options.tensor),
@@ -35,6 +36,7 @@ ParallelPlan::ParallelPlan(const TransformerModel& model, const ParallelOptions&
     m_schedule = MakePipelineSchedule(options.schedule, m_sizes[PIPELINE], GetMicroBatches());
     m_batchesMessages = checks.ChooseOverlap(m_schedule.overlap);
     m_options.layout.empty() ? DivideLayers() : TakeLayout();
+    FindEmbeddings();
     MakeGroups();
 }
 
@@ -46,23 +48,23 @@ ParallelPlan::DivideLayers()
     const uint64_t last = m_options.lastLayers.value_or(0);
     const uint64_t unequal = m_options.firstLayers.has_value() + m_options.lastLayers.has_value();
     const uint64_t equal = stages - unequal;
-    if (equal > m_model.layers || unequal > stages)
+    const uint64_t layers = m_model.layers - m_model.predictionLayers;
+    if (equal > layers || unequal > stages)
     {
         throw ConfigurationError("schedule",
                                  m_options.schedule,
                                  " has " + std::to_string(stages) + " stages (allowed: at most " +
-                                     std::to_string(m_model.layers) +
+                                     std::to_string(layers) +
                                      ", the layers of the model, beside those of --first-layers "
                                      "and --last-layers)");
     }
-    const uint64_t rest = m_model.layers - std::min<uint64_t>(m_model.layers, first + last);
-    if ((equal == 0 && first + last != m_model.layers) ||
-        (equal > 0 && (rest == 0 || rest % equal != 0)))
+    const uint64_t rest = layers - std::min(layers, first + last);
+    if ((equal == 0 && first + last != layers) || (equal > 0 && (rest == 0 || rest % equal != 0)))
     {
         throw ConfigurationError("pipeline",
                                  std::to_string(m_options.pipeline),
-                                 ": " + std::to_string(m_model.layers) +
-                                     " layers do not divide by " + std::to_string(stages) +
+                                 ": " + std::to_string(layers) + " layers do not divide by " +
+                                     std::to_string(stages) +
                                      " stages (allowed: divisors of the layers, or "
                                      "--first-layers and --last-layers of the outer stages)");
     }
@@ -81,7 +83,8 @@ ParallelPlan::DivideLayers()
 void
 ParallelPlan::TakeLayout()
 {
-    const std::vector<uint32_t> layers = ReadStageLayout(m_options.layout);
+    const std::vector<uint32_t> layers =
+        ReadStageLayout(m_options.layout, m_model.predictionLayers);
     const auto check = [this](uint64_t number, const std::string& what, uint64_t expected) {
         if (number != expected)
         {
@@ -101,6 +104,21 @@ ParallelPlan::TakeLayout()
         m_firstLayers.push_back(m_firstLayers.back() + number);
     }
     check(m_firstLayers.back(), "layers", m_model.layers);
+}
+
+/** Finds who needs the embedding: the first stage, a tied output, and predictions. */
+void
+ParallelPlan::FindEmbeddings()
+{
+    for (uint32_t stage = 0; stage < GetStages(); stage++)
+    {
+        const uint32_t end = GetFirstLayer(stage + 1);
+        if (stage == 0 || (m_model.tiesEmbeddings && stage + 1 == GetStages()) ||
+            (end > GetFirstLayer(stage) && m_model.IsPrediction(end - 1)))
+        {
+            m_embeddingPlaces.insert(m_schedule.rankOfStage[stage]);
+        }
+    }
 }
 
 void
@@ -154,7 +172,6 @@ void
 ParallelPlan::MakeGroups()
 {
     m_groups.resize(PLAN_GROUPS);
-    const uint32_t last = m_sizes[PIPELINE] - 1;
     const auto expert = static_cast<uint32_t>(m_options.expert);
     const auto node = static_cast<uint32_t>(std::max<uint64_t>(1, m_options.expertNode));
     const auto shard =
@@ -198,7 +215,7 @@ ParallelPlan::MakeGroups()
                copy,
                expertShard);
         add(PlanGroups::EXPERT_TENSOR, {at[PIPELINE], block, 0, 0}, slice);
-        if (at[PIPELINE] == 0 || at[PIPELINE] == last)
+        if (m_embeddingPlaces.count(at[PIPELINE]) > 0)
         {
             add(PlanGroups::EMBEDDING, {at[TENSOR], at[CONTEXT], at[DATA], 0}, at[PIPELINE]);
         }

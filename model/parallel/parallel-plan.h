@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -114,6 +115,12 @@ class ParallelPlan
         return m_firstLayers[stage];
     }
 
+    /** @return places in a pipeline that have the embedding, or a copy of it */
+    const std::set<uint32_t>& GetEmbeddingPlaces() const
+    {
+        return m_embeddingPlaces;
+    }
+
     /** @param rank a rank @return place of a rank in its pipeline */
     uint32_t GetPipelineRank(uint32_t rank) const;
 
@@ -192,6 +199,13 @@ class ParallelPlan
 
     /**
      * @param layer number of the layer, from 0
+     * @return parameters at a rank of the copy of the embedding that predictions have, if the layer
+     *         is the first of them and the rank has no other
+     */
+    uint64_t GetEmbeddingCopy(uint32_t layer) const;
+
+    /**
+     * @param layer number of the layer, from 0
      * @return parameters at a rank of a layer, without its routed experts
      */
     uint64_t GetDenseParameters(uint32_t layer) const;
@@ -232,8 +246,11 @@ class ParallelPlan
      */
     uint64_t GetKeyValueBytes(uint32_t layer) const;
 
-    /** @return message between stages at a rank, bytes */
-    uint64_t GetStageBytes() const;
+    /**
+     * @param stage number of a stage, not of the last one
+     * @return message between it and the next one at a rank, bytes
+     */
+    uint64_t GetStageBytes(uint32_t stage) const;
 
     /**
      * @param place of a rank in its pipeline
@@ -258,6 +275,7 @@ class ParallelPlan
     void ReadOrder();
     void DivideLayers();
     void TakeLayout();
+    void FindEmbeddings();
     void MakeGroups();
     Coordinates GetCoordinates(uint32_t rank) const;
     uint32_t GetRank(const Coordinates& coordinates) const;
@@ -269,7 +287,8 @@ class ParallelPlan
     PipelineSchedule m_schedule;
     bool m_batchesMessages{false};
     std::vector<uint32_t> m_firstLayers; // by stage, and the number of layers
-    std::vector<double> m_expertShares;  // by place in EXPERT
+    std::set<uint32_t> m_embeddingPlaces;
+    std::vector<double> m_expertShares; // by place in EXPERT
     std::vector<TaskGroups> m_groups;
 };
 

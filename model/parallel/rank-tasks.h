@@ -47,6 +47,7 @@ enum class LayerTask : uint32_t
     FEED_FORWARD,
     EXPERTS,
     SHARED_EXPERTS,
+    PREDICTION,
     OUTPUT,
     INPUT_GRADIENT,
     WEIGHT_GRADIENT,

@@ -54,20 +54,31 @@ Repeat(const std::string& layout, const std::string& text, const char* pattern)
 } // namespace
 
 std::vector<uint32_t>
-ReadStageLayout(const std::string& layout)
+ReadStageLayout(const std::string& layout, uint64_t predictions)
 {
     std::string text = boost::erase_all_copy(layout, ",");
     text = Repeat(layout, text, R"(\(([^()]+)\)\*([0-9]+))");
-    text = Repeat(layout, text, R"(([EtL|])\*([0-9]+))");
-    if (text.find_first_not_of("EtL|") != std::string::npos)
+    text = Repeat(layout, text, R"(([EtmL|])\*([0-9]+))");
+    if (text.find_first_not_of("EtmL|") != std::string::npos)
     {
-        Refuse(layout, "E, t, L and |, repeated as t*3 and (t|)*3");
+        Refuse(layout, "E, t, m, L and |, repeated as t*3 and (t|)*3");
     }
-    const std::string others = boost::erase_all_copy(text, "|");
     if (text.empty() || text.front() != 'E' || text.back() != 'L' ||
-        std::count(others.begin(), others.end(), 't') + 2 != static_cast<int64_t>(others.size()))
+        std::count(text.begin(), text.end(), 'E') != 1 ||
+        std::count(text.begin(), text.end(), 'L') != 1)
     {
         Refuse(layout, "E once, in front, and L once, at the end");
+    }
+    const std::string together(predictions, 'm');
+    const auto first = text.find('m');
+    if (std::count(text.begin(), text.end(), 'm') != static_cast<int64_t>(predictions) ||
+        text.find(together) == std::string::npos ||
+        (predictions > 0 && text.find('t', first) != std::string::npos))
+    {
+        Refuse(layout,
+               predictions == 0
+                   ? "m with --mtp-layers"
+                   : "m " + std::to_string(predictions) + " times together, behind all t");
     }
     std::vector<uint32_t> layers{0};
     for (char each : text)
@@ -76,7 +87,7 @@ ReadStageLayout(const std::string& layout)
         {
             layers.push_back(0);
         }
-        else if (each == 't')
+        else if (each == 't' || each == 'm')
         {
             layers.back()++;
         }

@@ -60,7 +60,7 @@ StageMessages::ReceiveInput(const PipelineAction& action)
                            Parallelism::PIPELINE,
                            m_plan.GetRankOfStage(m_rank, place),
                            GetTag(isForward, sender, action.microBatch),
-                           m_plan.GetStageBytes());
+                           m_plan.GetStageBytes(std::min(sender, action.stage)));
 }
 
 void
@@ -114,7 +114,7 @@ StageMessages::SendOutput(const PipelineAction& action)
                                      Parallelism::PIPELINE,
                                      m_plan.GetRankOfStage(m_rank, place),
                                      GetTag(isForward, action.stage, action.microBatch),
-                                     m_plan.GetStageBytes(),
+                                     m_plan.GetStageBytes(std::min(receiver, action.stage)),
                                      m_plan.BatchesMessages());
     if (m_plan.BatchesMessages())
     {

@@ -393,8 +393,8 @@ TransformerSource::EndIteration()
     m_tasks.GetWriter().SetMicroBatch(-1);
     m_gradients.ReduceRest();
     const TransformerModel& model = m_plan->GetModel();
-    if (model.tiesEmbeddings && options.pipeline > 1 &&
-        (HasStage(0) != HasStage(m_plan->GetStages() - 1)))
+    const auto& places = m_plan->GetEmbeddingPlaces();
+    if (places.size() > 1 && places.count(m_place) > 0)
     {
         const uint64_t id = m_tasks.Communicate(LayerTask::EMBEDDING_GRADIENT,
                                                 PlanGroups::EMBEDDING,
@@ -404,7 +404,9 @@ TransformerSource::EndIteration()
                                                     model.hidden / options.tensor);
         if (options.byLayer)
         {
-            m_gradients.AddReduction(HasStage(0) ? 0 : model.layers + 1, id);
+            const bool isOutput = model.tiesEmbeddings && HasStage(m_plan->GetStages() - 1);
+            const uint32_t behind = isOutput ? 0 : model.predictionLayers;
+            m_gradients.AddReduction(HasStage(0) ? 0 : model.layers - behind + 1, id);
         }
         else
         {

@@ -23,6 +23,17 @@ TransformerModel::GetLayer(uint32_t layer) const
                           : listed[layer];
 }
 
+void
+TransformerModel::AddPredictions(uint32_t number)
+{
+    layers += number;
+    predictionLayers = number;
+    if (!listed.empty())
+    {
+        listed.resize(layers, TransformerLayer(listed.back()));
+    }
+}
+
 uint64_t
 TransformerModel::GetHeadSize() const
 {
@@ -130,8 +141,10 @@ TransformerModel::GetLayerParameters(uint32_t layer) const
     const uint64_t dense = HasExperts(layer)
                                ? GetSharedParameters()
                                : GetFeedForwardParameters(GetLayer(layer).feedForward);
+    constexpr uint64_t NORMS = 3; // of both inputs, and of the result
+    const uint64_t prediction = IsPrediction(layer) ? hidden * (2 * hidden + NORMS) : 0;
     return GetAttentionParameters(layer) + GetRouterParameters(layer) + dense +
-           GetExpertParameters(layer);
+           GetExpertParameters(layer) + prediction;
 }
 
 uint64_t

@@ -100,12 +100,25 @@ struct TransformerModel
     uint64_t indexSize{0};    ///< numbers of a head of the index that selects tokens; 0: none
     uint64_t indexHeads{0};   ///< heads of that index
 
+    /// Last layers, each of which predicts one more token: multi-token prediction (DeepSeek-V3,
+    /// section 2.2). A matrix joins its input with the embedding of the next token.
+    uint32_t predictionLayers{0};
+
     std::vector<TransformerLayer> listed; ///< each layer; empty: they follow from the numbers above
 
     /** @param trait one or more @return whether the model has one of them */
     bool Has(uint32_t trait) const
     {
         return (traits & trait) != 0;
+    }
+
+    /** @param number of layers behind all others, like the last one, that predict more tokens */
+    void AddPredictions(uint32_t number);
+
+    /** @param layer number of the layer, from 0 @return whether it predicts one more token */
+    bool IsPrediction(uint32_t layer) const
+    {
+        return layer + predictionLayers >= layers;
     }
 
     /** @param layer number of the layer, from 0 @return the sizes of a layer, from 0 */
@@ -155,7 +168,7 @@ struct TransformerModel
 
     /**
      * @param layer number of the layer, from 0
-     * @return parameters of a layer, all experts included
+     * @return parameters of a layer, all experts included, and the matrix of a prediction
      */
     uint64_t GetLayerParameters(uint32_t layer) const;
 

@@ -163,8 +163,13 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                                     "layers of the last stage, beside the output; auto: as many "
                                     "as others"),
                          parallel.lastLayers);
+    options.AddUnsigned("mtp-layers",
+                        "more layers in the last stage that predict one more token each",
+                        parallel.mtpLayers,
+                        0,
+                        16);
     options.AddString("pipeline-layout",
-                      "layers of all stages, as Megatron-LM writes them: Et*3|(tt|)*29|L; empty: "
+                      "layers of all stages, as Megatron-LM writes them: Et*3|(tt|)*29,m|L; empty: "
                       "as many in each stage",
                       parallel.layout);
     options.AddBool("delay-wgrad-compute",
@@ -325,9 +330,10 @@ ParallelJobOptions::Describe(const ParallelPlan& plan, const std::string& gpu) c
            std::to_string(options.context) + ", expert " + std::to_string(options.expert) +
            (options.expertTensor > 0 ? ", expert tensor " + std::to_string(options.expertTensor)
                                      : "") +
-           ", ZeRO " + std::to_string(options.zero) + ", " +
-           std::to_string(plan.GetMicroBatches()) + " micro-batches of " +
-           std::to_string(options.microBatch) + ", " + options.schedule + ", " + gpu;
+           (options.mtpLayers > 0 ? ", MTP " + std::to_string(options.mtpLayers) : "") + ", ZeRO " +
+           std::to_string(options.zero) + ", " + std::to_string(plan.GetMicroBatches()) +
+           " micro-batches of " + std::to_string(options.microBatch) + ", " + options.schedule +
+           ", " + gpu;
 }
 
 bool

@@ -59,7 +59,7 @@ DescribeMembers(PlanGroups groups)
     case PlanGroups::EXPERT_DATA:
         return "replicas of experts";
     case PlanGroups::EMBEDDING:
-        return "first and last stage";
+        return "stages with the embedding";
     case PlanGroups::EXPERT_SHARD:
         return "near replicas of experts";
     case PlanGroups::EXPERT_REPLICA:

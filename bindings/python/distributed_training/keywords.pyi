@@ -287,6 +287,7 @@ class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Share
     expert: int
     expert_node: Union[Literal["auto"], int]
     expert_skew: float
+    expert_tensor: Union[Literal["auto"], int]
     export_goal: _Text
     fail: _List
     first_layers: Union[Literal["auto"], int]
@@ -303,6 +304,7 @@ class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Share
     moe_fp8_dispatch: bool
     moe_router_group_topk: Union[Literal["auto"], int]
     moe_shared_expert_overlap: bool
+    mtp_layers: int
     order: _Text
     overlap: bool
     overlap_cost: _Text
@@ -311,6 +313,7 @@ class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Share
     overlap_param_gather: bool
     payload: Literal["auto", "virtual", "real"]
     pipeline: int
+    pipeline_layout: _Text
     pipeline_schedule: Union[Literal["1f1b", "dualpipev", "file", "gpipe", "interleaved", "looped-bfs", "zb1p", "zbv"], _Path]
     precision: Literal["bf16", "fp8", "fp4"]
     prefetch: int
