@@ -157,6 +157,14 @@ MakeCases()
         {"context", 16, 4, Model([](P p) { p.tensor = 2, p.context = 2; }), true},
         {"experts", 16, 2, Model([](P p) { p.expert = 2; }), true},
         {"experts and tensor", 32, 8, Model([](P p) { p.expert = 4, p.tensor = 2; }), true},
+        {"experts over tensor-parallel ranks",
+         32,
+         4,
+         Model([](P p) {
+             p.expert = 8, p.expertTensor = 1, p.tensor = 2;
+             p.sequenceParallel = true, p.mtpLayers = 1;
+         }),
+         true},
         {"iterations that repeat",
          16,
          1,

@@ -9,6 +9,7 @@
 #include "formats/workload-format.h"
 
 #include "ns3/cluster-plan.h"
+#include "ns3/collective-algorithm.h"
 #include "ns3/gradient-source.h"
 #include "ns3/in-network-system.h"
 #include "ns3/iteration-record.h"
@@ -19,6 +20,7 @@
 #include "ns3/training-quantity.h"
 #include "ns3/training-workload.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -113,8 +115,16 @@ std::string
 TrainingRunOptions::GetAllToAll() const
 {
     const std::string name = KeyValues::Split(cluster.algorithm).GetName();
+    const auto& all = Registry<CollectiveAlgorithm>::All();
+    const auto found = all.find(name);
+    const auto able =
+        found != all.end() ? found->second.operations : std::vector<CollectiveOperation>();
+    const bool hasNone =
+        !able.empty() &&
+        std::find(able.begin(), able.end(), CollectiveOperation::ALL_TO_ALL) == able.end();
     const bool isRing = name == "ring" || name == "multi-ring" || IsInNetwork(name);
-    return allToAll.empty() && isRing && cluster.schedule.empty() ? "direct" : allToAll;
+    return allToAll.empty() && (isRing || hasNone) && cluster.schedule.empty() ? "direct"
+                                                                               : allToAll;
 }
 
 void
@@ -136,7 +146,7 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
     options.AddString(
         "all-to-all",
         "algorithm of the workload's all-to-alls; none: that of --collective, direct in "
-        "place of a ring",
+        "place of a ring, or of one that has none",
         allToAll);
     options.AddChoice("repeat",
                       "simulate everything, or derive what repeats itself: the iterations after "
