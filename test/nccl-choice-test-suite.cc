@@ -124,6 +124,57 @@ TestTuning()
     NS_TEST_EXPECT_MSG_EQ(tuning.GetPlans(Operation::BROADCAST, MIB, true).size(), 1, "rings only");
 }
 
+/** RCCL's formula, evaluated by hand, and what it chooses. */
+void
+TestRccl()
+{
+    NcclTuning::System system;
+    system.isRccl = true;
+    system.ranks = 8;
+    system.cpu = 1;
+    system.localRate = 336e9;
+    system.remoteRate = 400e9;
+    system.protocols = {Protocol::LL, Protocol::SIMPLE};
+    const auto expect =
+        [](const NcclTuning& tuning, Algorithm algorithm, Protocol protocol, double seconds) {
+            NS_TEST_EXPECT_MSG_EQ_TOL(
+                1e6 * tuning.GetSeconds(Operation::ALL_REDUCE, algorithm, protocol, 64 * MIB),
+                1e6 * seconds,
+                1e-6,
+                "microseconds");
+        };
+    const double bytes = 64.0 * MIB;
+    const NcclTuning inside(system);
+    expect(inside, Algorithm::RING, Protocol::SIMPLE, 46.4e-6 + bytes * 14 / 8 / 336e9);
+    expect(inside, Algorithm::RING, Protocol::LL, 23.2e-6 + bytes * 14 / 8 / (.08 * 336e9));
+    const auto isPossible = [&](Algorithm algorithm, Protocol protocol) {
+        return std::isfinite(
+            inside.GetSeconds(Operation::ALL_REDUCE, algorithm, protocol, 64 * MIB));
+    };
+    NS_TEST_EXPECT_MSG_EQ(isPossible(Algorithm::TREE, Protocol::SIMPLE), false, "in a server");
+    NS_TEST_EXPECT_MSG_EQ(isPossible(Algorithm::RING, Protocol::LL128), false, "no LL128");
+    NS_TEST_EXPECT_MSG_EQ(isPossible(Algorithm::SWITCH, Protocol::SIMPLE), false, "no switch");
+    const auto select = [&](uint64_t size) {
+        return inside.SelectProtocol(Operation::ALL_REDUCE, Algorithm::RING, size);
+    };
+    NS_TEST_EXPECT_MSG_EQ(select(8 << 10), Protocol::LL, "small");
+    NS_TEST_EXPECT_MSG_EQ(select(MIB), Protocol::SIMPLE, "large");
+    system.ranks = 32;
+    system.servers = 4;
+    const NcclTuning between(system); // 62 steps, 8 of them between servers, the others take 6 us
+    expect(between,
+           Algorithm::RING,
+           Protocol::SIMPLE,
+           (17 + 54 * 6 + 8 * 320) * 1e-6 + bytes * 62 / 32 / (.1 * 336e9));
+    expect(between,
+           Algorithm::TREE,
+           Protocol::SIMPLE,
+           (17 + 2 * (7 * 2.3 + 2 * 25)) * 1e-6 + 2 * bytes / (.59 * 336e9));
+    NS_TEST_EXPECT_MSG_EQ(between.GetRemoteLatency(Algorithm::RING, Protocol::SIMPLE),
+                          25,
+                          "of a hop, not of a whole ring");
+}
+
 /** Servers without a switch: rings that fill all links, their rates, trees. */
 void
 TestMesh()
@@ -159,6 +210,29 @@ TestMesh()
         request.topology = &two;
         NS_TEST_EXPECT_MSG_EQ(VerifySchedule(BuildSchedule(algorithm, request)), "", algorithm);
     }
+    // The chains of trees, too.
+    CollectiveRequest request;
+    request.ranks = 4;
+    request.bytes = MIB;
+    request.topology = &mesh;
+    const CollectiveSchedule trees = BuildSchedule("nccl-tree", request);
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> sent;
+    for (uint32_t rank = 0; rank < 4; rank++)
+    {
+        for (uint32_t i = 0; i < trees.GetActions(rank); i++)
+        {
+            const ScheduleAction action = trees.Get(rank, i);
+            if (action.kind == ScheduleAction::Kind::SEND)
+            {
+                sent[{rank, action.peer}]++;
+            }
+        }
+    }
+    NS_TEST_EXPECT_MSG_EQ(sent.size(), 12, "both directions of all links");
+    for (const auto& [pair, count] : sent)
+    {
+        NS_TEST_EXPECT_MSG_EQ(count, sent.begin()->second, pair.first << " to " << pair.second);
+    }
     ExpectPart(GetRefusal([] { Make("rail-optimized:gpus=4,servers=1,nics=3", 4); }),
                "gpus=4,nics=3 (allowed: as many GPUs for each NIC)");
 }
@@ -167,6 +241,7 @@ const Suite g_suite("nccl-choice",
                     Duration::QUICK,
                     {{"regions of AWS's plugin", TestPlugin},
                      {"chunks and expected times of NCCL", TestTuning},
+                     {"choice and expected times of RCCL", TestRccl},
                      {"servers without a switch", TestMesh}});
 
 } // namespace ns3::training::tests::nccl_choice_test

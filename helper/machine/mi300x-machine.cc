@@ -24,10 +24,10 @@ const Registry<MachineEntry>::Entry g_mi300x(
       {"transport", "rdma", "RoCE"},
       {"path", "adaptive", "RoCE fabrics of such clusters route adaptively"},
       {"host-model",
-       "nccl:gpu=hopper,cpu=amd,protocol=simple,copy-rate=2688Gbps",
-       "AMD, Understanding RCCL bandwidth and xGMI performance: 48 GB/s of a link as copied; RCCL "
-       "with the latencies of NCCL"},
-      {"collective", "nccl", "RCCL chooses as NCCL"}}});
+       "rccl:cpu=amd,copy-rate=2688Gbps",
+       "AMD, Understanding RCCL bandwidth and xGMI performance: 48 GB/s of a link as copied; rccl, "
+       "src/graph/tuning.cc: latencies and choices"},
+      {"collective", "nccl", "RCCL chooses"}}});
 
 } // namespace
 

@@ -103,12 +103,19 @@ class NcclHostModel : public HostModel
     std::array<std::optional<Time>, 3> m_starts{}; // by protocol; none: NCCL's
 };
 
+/** @return whether the model is the one of RCCL */
+bool
+IsRccl(const HostModelRequest& request)
+{
+    return request.keys.GetName() == "rccl";
+}
+
 NcclHostModel::NcclHostModel(const HostModelRequest& request)
     : m_map(request),
       m_hasSwitches(!request.topology.scaleUpSwitches.empty()),
       m_isMesh(m_map.HasLocalLinks() && !m_hasSwitches),
       m_localRate(m_map.GetLocalSum()),
-      m_asksPlugin(request.keys.GetText("tuner") == "ofi-p5"),
+      m_asksPlugin(!IsRccl(request) && request.keys.GetText("tuner") == "ofi-p5"),
       m_betweenServers(request.keys.GetText("between-servers")),
       m_localLatency(request.keys.GetTime("local-latency")),
       m_networkLatency(request.keys.GetTime("network-latency")),
@@ -120,6 +127,11 @@ NcclHostModel::NcclHostModel(const HostModelRequest& request)
     m_system.servers = m_map.GetServers();
     m_system.hasNvlink = m_map.HasLocalLinks();
     m_system.channels = static_cast<uint32_t>(request.keys.GetCount("channels"));
+    m_system.isRccl = IsRccl(request);
+    if (m_system.isRccl)
+    {
+        m_system.protocols = {Protocol::LL, Protocol::SIMPLE};
+    }
     const std::string protocol = request.keys.GetText("protocol");
     if (protocol != "auto")
     {
@@ -143,7 +155,10 @@ NcclHostModel::NcclHostModel(const HostModelRequest& request)
     m_system.exchangeChunk = request.keys.GetBytes("exchange-chunk");
     m_system.switchChunk = request.keys.GetBytes("switch-chunk");
     m_system.switchTreeChunk = request.keys.GetBytes("switch-tree-chunk");
-    m_system.gpu = Find(NcclTuning::GetGpus(), request.keys.GetText("gpu"));
+    if (!m_system.isRccl)
+    {
+        m_system.gpu = Find(NcclTuning::GetGpus(), request.keys.GetText("gpu"));
+    }
     m_system.cpu = Find(NcclTuning::GetCpus(), request.keys.GetText("cpu"));
 }
 
@@ -297,7 +312,7 @@ Time
 NcclHostModel::GetStart(Algorithm algorithm, Protocol protocol) const
 {
     return m_starts[static_cast<std::size_t>(protocol)].value_or(
-        Seconds(NcclTuning::GetBaseLatency(algorithm, protocol) * 1e-6));
+        Seconds(MakeSwitchTuning().GetBaseLatency(algorithm, protocol) * 1e-6));
 }
 
 Time
@@ -310,6 +325,13 @@ NcclHostModel::GetRemoteHop(const NcclTuning& tuning, Algorithm algorithm, Proto
 Time
 NcclHostModel::GetSwitchStart(Algorithm algorithm, const std::string& allowed) const
 {
+    if (m_system.isRccl)
+    {
+        throw ConfigurationError("host model",
+                                 "rccl",
+                                 " with sums in a switch (allowed: nccl with gpu=hopper or "
+                                 "blackwell)");
+    }
     const NcclTuning tuning = MakeSwitchTuning();
     const double seconds =
         tuning.GetSeconds(CollectiveOperation::ALL_REDUCE, algorithm, Protocol::SIMPLE, 0);
@@ -323,7 +345,7 @@ NcclHostModel::GetSwitchStart(Algorithm algorithm, const std::string& allowed) c
                 ",channels=" + std::to_string(m_system.channels) + " (allowed: " + allowed +
                 " with NVLink, gpu=hopper or blackwell, 2 channels or more)");
     }
-    return Seconds(1e-6 * (NcclTuning::GetBaseLatency(algorithm, Protocol::SIMPLE) +
+    return Seconds(1e-6 * (tuning.GetBaseLatency(algorithm, Protocol::SIMPLE) +
                            tuning.GetLocalLatency(algorithm, Protocol::SIMPLE)));
 }
 
@@ -421,79 +443,92 @@ MakeNccl(const HostModelRequest& request)
     return std::make_shared<NcclHostModel>(request);
 }
 
-std::vector<std::string>
-GetProtocolWords()
+/** @return keys of both libraries, behind those of one */
+std::vector<Key>
+AddCommonKeys(std::vector<Key> keys)
 {
-    std::vector<std::string> words{"auto"};
-    const auto& protocols = NcclTuning::GetProtocols();
-    words.insert(words.end(), protocols.begin(), protocols.end());
-    return words;
+    const std::vector<Key> common{
+        Key::Word("cpu", "intel", NcclTuning::GetCpus(), "vendor of the servers' CPUs"),
+        Key::Word("between-servers",
+                  "auto",
+                  {"auto", "ring", "tree"},
+                  "what --collective=nccl runs on several servers, as NCCL_ALGO tells NCCL"),
+        Key::Count("channels", 16, 1, 64, "thread blocks of a GPU that copy at the same time"),
+        MakeAutomaticKey(
+            "copy-rate",
+            Key::Type::RATE,
+            "at which the threads of a GPU copy through all its links; auto: as the "
+            "links are; NCCL counts 20.6 GB/s for an NVLink of a Hopper (src/graph/topo.h)"),
+        Key::Of("local-latency",
+                Key::Type::TIME,
+                "0us",
+                "what the links of a server add to NCCL's latency of a hop within it"),
+        Key::Of("network-latency",
+                Key::Type::TIME,
+                "0us",
+                "what the network adds to NCCL's latency of a hop between servers"),
+        Key::Of("credit-latency",
+                Key::Type::TIME,
+                "0us",
+                "what the network adds to the time until a sender knows that a slot is free"),
+        Key::Of("declared-latency",
+                Key::Type::TIME,
+                "0us",
+                "latency that the network's plugin tells NCCL, which chooses by it"),
+        Key::Of("message-overhead",
+                Key::Type::TIME,
+                "0us",
+                "of the network's thread, for each message of an exchange from another server"),
+        Key::Of("chunk-overhead",
+                Key::Type::TIME,
+                "0us",
+                "of that thread, for each chunk of such a message"),
+        MakeAutomaticKey("start",
+                         Key::Type::TIME,
+                         "time before the first step with Simple; auto: as NCCL expects"),
+        MakeAutomaticKey("start-low-latency",
+                         Key::Type::TIME,
+                         "time before the first step with LL and LL128; auto: as NCCL expects"),
+        MakeBytesKey("buffer", "4MiB", "buffer of a connection with Simple (NCCL_BUFFSIZE)"),
+        MakeBytesKey("exchange-chunk",
+                     "128KiB",
+                     "chunk of sends and receives (NCCL_P2P_NET_CHUNKSIZE)"),
+        MakeBytesKey("switch-chunk", "128KiB", "most of a chunk of sums in a switch"),
+        MakeBytesKey("switch-tree-chunk",
+                     "0",
+                     "most of a chunk between switches that add; 0: "
+                     "128 KiB, or 64 KiB from 4 servers on"),
+        ServerMap::GetKey()};
+    keys.insert(keys.end(), common.begin(), common.end());
+    return keys;
 }
 
 const Registry<HostModelEntry>::Entry g_nccl(
     "nccl",
     {"NCCL's protocols with their latencies, wire bytes and copy rates, by its published tuning",
      &MakeNccl,
-     {Key::Word("protocol",
-                "auto",
-                GetProtocolWords(),
-                "protocol; auto: as NCCL's tuning selects it"),
-      Key::Word("gpu", "hopper", NcclTuning::GetGpus(), "generation of the GPUs"),
-      Key::Word("cpu", "intel", NcclTuning::GetCpus(), "vendor of the servers' CPUs"),
-      Key::Word("tuner",
-                "nccl",
-                {"nccl", "ofi-p5"},
-                "who chooses algorithms and protocols: NCCL, or AWS's plugin for servers p5"),
-      Key::Word("between-servers",
-                "auto",
-                {"auto", "ring", "tree"},
-                "what --collective=nccl runs on several servers, as NCCL_ALGO tells NCCL"),
-      Key::Count("channels", 16, 1, 64, "thread blocks of a GPU that copy at the same time"),
-      MakeAutomaticKey(
-          "copy-rate",
-          Key::Type::RATE,
-          "at which the threads of a GPU copy through all its links; auto: as the "
-          "links are; NCCL counts 20.6 GB/s for an NVLink of a Hopper (src/graph/topo.h)"),
-      Key::Of("local-latency",
-              Key::Type::TIME,
-              "0us",
-              "what the links of a server add to NCCL's latency of a hop within it"),
-      Key::Of("network-latency",
-              Key::Type::TIME,
-              "0us",
-              "what the network adds to NCCL's latency of a hop between servers"),
-      Key::Of("credit-latency",
-              Key::Type::TIME,
-              "0us",
-              "what the network adds to the time until a sender knows that a slot is free"),
-      Key::Of("declared-latency",
-              Key::Type::TIME,
-              "0us",
-              "latency that the network's plugin tells NCCL, which chooses by it"),
-      Key::Of("message-overhead",
-              Key::Type::TIME,
-              "0us",
-              "of the network's thread, for each message of an exchange from another server"),
-      Key::Of("chunk-overhead",
-              Key::Type::TIME,
-              "0us",
-              "of that thread, for each chunk of such a message"),
-      MakeAutomaticKey("start",
-                       Key::Type::TIME,
-                       "time before the first step with Simple; auto: as NCCL expects"),
-      MakeAutomaticKey("start-low-latency",
-                       Key::Type::TIME,
-                       "time before the first step with LL and LL128; auto: as NCCL expects"),
-      MakeBytesKey("buffer", "4MiB", "buffer of a connection with Simple (NCCL_BUFFSIZE)"),
-      MakeBytesKey("exchange-chunk",
-                   "128KiB",
-                   "chunk of sends and receives (NCCL_P2P_NET_CHUNKSIZE)"),
-      MakeBytesKey("switch-chunk", "128KiB", "most of a chunk of sums in a switch"),
-      MakeBytesKey("switch-tree-chunk",
-                   "0",
-                   "most of a chunk between switches that add; 0: "
-                   "128 KiB, or 64 KiB from 4 servers on"),
-      ServerMap::GetKey()},
+     AddCommonKeys({Key::Word("protocol",
+                              "auto",
+                              {"auto", "ll", "ll128", "simple"},
+                              "protocol; auto: as NCCL's tuning selects it"),
+                    Key::Word("gpu", "hopper", NcclTuning::GetGpus(), "generation of the GPUs"),
+                    Key::Word("tuner",
+                              "nccl",
+                              {"nccl", "ofi-p5"},
+                              "who chooses algorithms and protocols: NCCL, or AWS's plugin for "
+                              "servers p5")}),
+     true,
+     true,
+     true});
+
+const Registry<HostModelEntry>::Entry g_rccl(
+    "rccl",
+    {"RCCL on MI300X: as NCCL, with RCCL's latencies, and its choice of algorithms and protocols",
+     &MakeNccl,
+     AddCommonKeys({Key::Word("protocol",
+                              "auto",
+                              {"auto", "ll", "simple"},
+                              "protocol; auto: as RCCL's tuning selects it")}),
      true,
      true,
      true});

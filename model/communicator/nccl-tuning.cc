@@ -6,6 +6,8 @@
 
 #include "communicator/nccl-tuning.h"
 
+#include "communicator/rccl-tables.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -161,16 +163,19 @@ NcclTuning::NcclTuning(const System& system)
 }
 
 double
-NcclTuning::GetBaseLatency(Algorithm algorithm, Protocol protocol)
+NcclTuning::GetBaseLatency(Algorithm algorithm, Protocol protocol) const
 {
-    return BASE[Index(algorithm)][Index(protocol)];
+    return m_system.isRccl ? RcclTables::GetBaseLatency(protocol)
+                           : BASE[Index(algorithm)][Index(protocol)];
 }
 
 double
 NcclTuning::GetLocalLatency(Algorithm algorithm, Protocol protocol) const
 {
     const auto& table = m_system.hasNvlink ? NVLINK : PCI;
-    const double latency = table[Index(algorithm)][Index(protocol)];
+    const auto hop = m_system.hasNvlink ? RcclTables::LINK : RcclTables::PCI;
+    const double latency = m_system.isRccl ? RcclTables::GetLatency(hop, algorithm, protocol)
+                                           : table[Index(algorithm)][Index(protocol)];
     if (algorithm != Algorithm::RING || m_system.servers == 1)
     {
         return latency;
@@ -182,6 +187,10 @@ NcclTuning::GetLocalLatency(Algorithm algorithm, Protocol protocol) const
 double
 NcclTuning::GetRemoteLatency(Algorithm algorithm, Protocol protocol) const
 {
+    if (m_system.isRccl)
+    {
+        return RcclTables::GetLatency(RcclTables::NETWORK, Algorithm::TREE, protocol);
+    }
     const auto row = m_perServer == 1 ? Algorithm::TREE : algorithm;
     return NETWORK[Index(row)][Index(protocol)];
 }
@@ -196,6 +205,13 @@ NcclTuning::GetMaxLowLatencyBandwidth() const
 double
 NcclTuning::GetMaxBusBandwidth(Algorithm algorithm, Protocol protocol) const
 {
+    if (m_system.isRccl)
+    {
+        return protocol == Protocol::SIMPLE
+                   ? INFINITE
+                   : GetGraphBandwidth() *
+                         RcclTables::GetPart(m_system.servers, algorithm, protocol);
+    }
     const double channels = m_system.channels * GB;
     // NCCL runs each channel that it has found twice (src/graph/connect.cc).
     const double searched = m_system.servers > 1 ? channels / 2 : channels;
@@ -228,15 +244,30 @@ NcclTuning::GetWireFactor(Protocol protocol)
     return protocol == Protocol::LL ? 2 : protocol == Protocol::LL128 ? 128.0 / 120 : 1;
 }
 
+/** @return bandwidth of the links that all channels together use */
+double
+NcclTuning::GetGraphBandwidth() const
+{
+    const double local = m_system.localRate;
+    return m_system.servers == 1 ? local
+           : m_perServer > 1     ? std::min(local, m_system.remoteRate)
+                                 : m_system.remoteRate;
+}
+
 double
 NcclTuning::GetBusBandwidth(Operation operation, Algorithm algorithm, Protocol protocol) const
 {
     const double most = GetMaxBusBandwidth(algorithm, protocol);
     const double local = m_system.localRate;
-    double graph = local;
-    if (m_system.servers > 1)
+    const double graph = GetGraphBandwidth();
+    if (m_system.isRccl)
     {
-        graph = m_perServer > 1 ? std::min(local, m_system.remoteRate) : m_system.remoteRate;
+        const bool isKnown = algorithm == Algorithm::RING ||
+                             (algorithm == Algorithm::TREE && operation == Operation::ALL_REDUCE);
+        const bool hasRoot = operation == Operation::BROADCAST || operation == Operation::REDUCE;
+        const double more = hasRoot && protocol == Protocol::LL && m_system.servers == 1 ? 1.65 : 1;
+        return isKnown ? more * graph * RcclTables::GetPart(m_system.servers, algorithm, protocol)
+                       : 0;
     }
     const bool isSimple = protocol == Protocol::SIMPLE;
     if (algorithm == Algorithm::RING)
@@ -289,13 +320,25 @@ NcclTuning::GetLatency(Operation operation, Algorithm algorithm, Protocol protoc
     case Algorithm::RING:
         break;
     }
+    const double fitted =
+        m_system.isRccl ? RcclTables::GetLatency(RcclTables::NETWORK, algorithm, protocol) : remote;
+    return base + GetRingLatency(operation, local, fitted);
+}
+
+/** @return latency of all steps of a ring, us */
+double
+NcclTuning::GetRingLatency(Operation operation, double local, double remote) const
+{
+    const uint32_t servers = m_system.servers;
     const uint32_t steps = GetSteps(operation, m_system.ranks);
     if (operation != Operation::ALL_REDUCE && !IsHalf(operation))
     {
-        return base + steps * (servers > 1 ? remote : local);
+        return steps * (servers > 1 ? remote : local);
     }
-    const uint32_t between = (servers - 1) * (operation == Operation::ALL_REDUCE ? 2 : 1);
-    return base + (steps - between) * local + between * remote;
+    const bool isReduced = operation == Operation::ALL_REDUCE;
+    const uint32_t hops = m_system.isRccl && isReduced && servers > 1 ? servers : servers - 1;
+    const uint32_t between = std::min(steps, hops * (isReduced ? 2 : 1));
+    return (steps - between) * local + between * remote;
 }
 
 double
@@ -311,12 +354,16 @@ NcclTuning::GetSeconds(Operation operation,
     }
     double latency = GetLatency(operation, algorithm, protocol);
     const uint32_t size = GetLog2(bytes >> 6);
-    if (algorithm == Algorithm::TREE && bytes >= 64 && size < 23)
+    if (m_system.isRccl)
+    {
+        bandwidth *= RcclTables::GetCorrection(m_system.servers, algorithm, protocol, size);
+    }
+    else if (algorithm == Algorithm::TREE && bytes >= 64 && size < 23)
     {
         bandwidth *= TREE_CORRECTION[Index(protocol)][size];
     }
     if (algorithm == Algorithm::RING && protocol == Protocol::SIMPLE && m_system.servers > 1 &&
-        operation == Operation::ALL_REDUCE &&
+        operation == Operation::ALL_REDUCE && !m_system.isRccl &&
         bytes / (uint64_t{m_system.channels} * m_system.ranks) >= 64)
     {
         latency *= m_system.gpu == 0 ? 1.9 : 1.4; // "plateau effect of ring"

@@ -86,6 +86,7 @@ class NcclTuning
         uint32_t channels{16}; ///< channels: thread blocks that copy at the same time
         uint32_t gpu{2};       ///< index into GetGpus()
         uint32_t cpu{0};       ///< index into GetCpus()
+        bool isRccl{false};    ///< whether RCCL runs: RcclTables in place of NCCL's tables
         bool hasNvlink{true};  ///< whether NVLink connects the GPUs of a server; otherwise PCIe
         double localRate{0};   ///< of a GPU to the others of its server, bytes/s
         double remoteRate{0};  ///< of all ports together that a ring leaves a server by, bytes/s
@@ -109,7 +110,7 @@ class NcclTuning
      * @param protocol of its messages
      * @return time from the start of a collective to its first step, us
      */
-    static double GetBaseLatency(Algorithm algorithm, Protocol protocol);
+    double GetBaseLatency(Algorithm algorithm, Protocol protocol) const;
 
     /**
      * @param algorithm of a collective
@@ -178,7 +179,9 @@ class NcclTuning
     double GetBusBandwidth(CollectiveOperation operation,
                            Algorithm algorithm,
                            Protocol protocol) const;
+    double GetGraphBandwidth() const;
     double GetLatency(CollectiveOperation operation, Algorithm algorithm, Protocol protocol) const;
+    double GetRingLatency(CollectiveOperation operation, double local, double remote) const;
     double GetMaxBusBandwidth(Algorithm algorithm, Protocol protocol) const;
     double GetMaxLowLatencyBandwidth() const;
 

@@ -13,7 +13,7 @@
  * NCCL joins them (nccl, src/graph/connect.cc): rings go from server to server, trees between
  * servers are its two binary trees, for which all channels are doubled. With trees, operations
  * other than all-reduces take the rings, as in NCCL. nccl-tree needs no file: it has a channel for
- * each GPU of a server, which goes on to the next GPUs by number.
+ * each GPU of a server, which goes on to the next GPUs by number, or in a mesh to and fro.
  */
 
 #include "collective/nccl-graph.h"
@@ -69,11 +69,24 @@ CountServerRanks(const CollectiveRequest& request)
     return isOnce && isEven ? counts.front() : 1;
 }
 
+/** @return whether links join hosts directly */
+bool
+HasMesh(const CollectiveRequest& request)
+{
+    const auto joinsHosts = [&request](const TopologyGraph::Link& link) {
+        return std::max(link.a, link.b) < request.topology->hosts;
+    };
+    return request.topology &&
+           std::any_of(request.topology->links.begin(), request.topology->links.end(), joinsHosts);
+}
+
 /** @return trees through the servers of the topology */
 NcclGraph
 DeriveTrees(const CollectiveRequest& request)
 {
     const uint32_t gpus = CountServerRanks(request);
+    // Of a mesh, zigzags through all GPUs use each link equally.
+    const bool isZigzag = gpus > 1 && HasMesh(request);
     NcclGraph graph;
     graph.pattern = NcclGraph::BALANCED_TREE;
     graph.channels.resize(gpus);
@@ -81,7 +94,8 @@ DeriveTrees(const CollectiveRequest& request)
     {
         for (uint32_t i = 0; i < gpus; i++)
         {
-            graph.channels[channel].push_back((channel + i) % gpus);
+            const uint32_t step = !isZigzag ? i : i % 2 == 1 ? (i + 1) / 2 : gpus - i / 2;
+            graph.channels[channel].push_back((channel + step) % gpus);
         }
     }
     return graph;
