@@ -93,6 +93,7 @@ def test_refusals(program):
         ("p5", "all-gather", 64, "64M", 86.8, 0.02),
         ("p5", "all-gather", 16, "32M", 131.3, 0.25),
         ("p5", "all-reduce", 64, "32M", 86.74, 0.25),
+        ("p5", "all-reduce", 256, "32M", 66.34, 0.25),
         ("p5", "all-reduce", 16, "64M", 207.0, 0.25),
         ("p5", "all-reduce", 16, "128M", 305.13, 0.25),
         ("p5", "all-to-all", 16, "64M", 62.16, 0.25),
