@@ -165,7 +165,7 @@ NcclTuning::NcclTuning(const System& system)
 double
 NcclTuning::GetBaseLatency(Algorithm algorithm, Protocol protocol) const
 {
-    return m_system.isRccl ? RcclTables::GetBaseLatency(protocol)
+    return m_system.isRccl ? RcclTables::GetBaseLatency(Index(protocol))
                            : BASE[Index(algorithm)][Index(protocol)];
 }
 
@@ -174,8 +174,9 @@ NcclTuning::GetLocalLatency(Algorithm algorithm, Protocol protocol) const
 {
     const auto& table = m_system.hasNvlink ? NVLINK : PCI;
     const auto hop = m_system.hasNvlink ? RcclTables::LINK : RcclTables::PCI;
-    const double latency = m_system.isRccl ? RcclTables::GetLatency(hop, algorithm, protocol)
-                                           : table[Index(algorithm)][Index(protocol)];
+    const double latency = m_system.isRccl
+                               ? RcclTables::GetLatency(hop, Index(algorithm), Index(protocol))
+                               : table[Index(algorithm)][Index(protocol)];
     if (algorithm != Algorithm::RING || m_system.servers == 1)
     {
         return latency;
@@ -189,7 +190,7 @@ NcclTuning::GetRemoteLatency(Algorithm algorithm, Protocol protocol) const
 {
     if (m_system.isRccl)
     {
-        return RcclTables::GetLatency(RcclTables::NETWORK, Algorithm::TREE, protocol);
+        return RcclTables::GetLatency(RcclTables::NETWORK, Index(Algorithm::TREE), Index(protocol));
     }
     const auto row = m_perServer == 1 ? Algorithm::TREE : algorithm;
     return NETWORK[Index(row)][Index(protocol)];
@@ -210,7 +211,7 @@ NcclTuning::GetMaxBusBandwidth(Algorithm algorithm, Protocol protocol) const
         return protocol == Protocol::SIMPLE
                    ? INFINITE
                    : GetGraphBandwidth() *
-                         RcclTables::GetPart(m_system.servers, algorithm, protocol);
+                         RcclTables::GetPart(m_system.servers, Index(algorithm), Index(protocol));
     }
     const double channels = m_system.channels * GB;
     // NCCL runs each channel that it has found twice (src/graph/connect.cc).
@@ -266,8 +267,10 @@ NcclTuning::GetBusBandwidth(Operation operation, Algorithm algorithm, Protocol p
                              (algorithm == Algorithm::TREE && operation == Operation::ALL_REDUCE);
         const bool hasRoot = operation == Operation::BROADCAST || operation == Operation::REDUCE;
         const double more = hasRoot && protocol == Protocol::LL && m_system.servers == 1 ? 1.65 : 1;
-        return isKnown ? more * graph * RcclTables::GetPart(m_system.servers, algorithm, protocol)
-                       : 0;
+        return isKnown
+                   ? more * graph *
+                         RcclTables::GetPart(m_system.servers, Index(algorithm), Index(protocol))
+                   : 0;
     }
     const bool isSimple = protocol == Protocol::SIMPLE;
     if (algorithm == Algorithm::RING)
@@ -321,7 +324,9 @@ NcclTuning::GetLatency(Operation operation, Algorithm algorithm, Protocol protoc
         break;
     }
     const double fitted =
-        m_system.isRccl ? RcclTables::GetLatency(RcclTables::NETWORK, algorithm, protocol) : remote;
+        m_system.isRccl
+            ? RcclTables::GetLatency(RcclTables::NETWORK, Index(algorithm), Index(protocol))
+            : remote;
     return base + GetRingLatency(operation, local, fitted);
 }
 
@@ -356,7 +361,8 @@ NcclTuning::GetSeconds(Operation operation,
     const uint32_t size = GetLog2(bytes >> 6);
     if (m_system.isRccl)
     {
-        bandwidth *= RcclTables::GetCorrection(m_system.servers, algorithm, protocol, size);
+        bandwidth *=
+            RcclTables::GetCorrection(m_system.servers, Index(algorithm), Index(protocol), size);
     }
     else if (algorithm == Algorithm::TREE && bytes >= 64 && size < 23)
     {

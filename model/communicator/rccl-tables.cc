@@ -34,51 +34,43 @@ constexpr double RCCL_RING[][RCCL_SIZES] = {{.1, .1, .1, .1, .1, .1, .1, .1, .1,
                                             {.1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1, .1,
                                              .1, .1, .1, .1, .1, .1, .1, .1, .1, .8, 1,  1,  1}};
 
-std::size_t
-GetRow(RcclTables::Algorithm algorithm)
-{
-    return algorithm == RcclTables::Algorithm::TREE ? 0 : 1;
-}
-
-std::size_t
-GetColumn(RcclTables::Protocol protocol)
-{
-    return static_cast<std::size_t>(protocol);
-}
+/// Numbers of rings and of the protocol Simple.
+constexpr uint32_t RCCL_RINGS = 1;
+constexpr uint32_t RCCL_SIMPLE = 2;
 
 } // namespace
 
 double
-RcclTables::GetBaseLatency(Protocol protocol)
+RcclTables::GetBaseLatency(uint32_t protocol)
 {
-    return RCCL_BASE[GetColumn(protocol)];
+    return RCCL_BASE[protocol];
 }
 
 double
-RcclTables::GetLatency(Hop hop, Algorithm algorithm, Protocol protocol)
+RcclTables::GetLatency(Hop hop, uint32_t algorithm, uint32_t protocol)
 {
-    return RCCL_LATENCY[hop][GetRow(algorithm)][GetColumn(protocol)];
+    return RCCL_LATENCY[hop][algorithm][protocol];
 }
 
 double
-RcclTables::GetPart(uint32_t servers, Algorithm algorithm, Protocol protocol)
+RcclTables::GetPart(uint32_t servers, uint32_t algorithm, uint32_t protocol)
 {
-    if (servers == 1 && algorithm == Algorithm::TREE && protocol == Protocol::SIMPLE)
+    if (servers == 1 && algorithm != RCCL_RINGS && protocol == RCCL_SIMPLE)
     {
         return 0; // not in a server of MI300X
     }
-    return RCCL_PART[servers > 2 ? 1 : 0][GetRow(algorithm)][GetColumn(protocol)];
+    return RCCL_PART[servers > 2 ? 1 : 0][algorithm][protocol];
 }
 
 double
-RcclTables::GetCorrection(uint32_t servers, Algorithm algorithm, Protocol protocol, uint32_t size)
+RcclTables::GetCorrection(uint32_t servers, uint32_t algorithm, uint32_t protocol, uint32_t size)
 {
-    if (algorithm == Algorithm::RING && servers == 1)
+    if (algorithm == RCCL_RINGS && servers == 1)
     {
         return 1;
     }
-    const auto& table = algorithm == Algorithm::TREE ? RCCL_TREE : RCCL_RING;
-    return table[protocol == Protocol::SIMPLE ? 1 : 0][std::min(size, RCCL_SIZES - 1)];
+    const auto& table = algorithm == RCCL_RINGS ? RCCL_RING : RCCL_TREE;
+    return table[protocol == RCCL_SIMPLE ? 1 : 0][std::min(size, RCCL_SIZES - 1)];
 }
 
 } // namespace ns3::training

@@ -7,8 +7,6 @@
 #ifndef DISTRIBUTED_TRAINING_RCCL_TABLES_H
 #define DISTRIBUTED_TRAINING_RCCL_TABLES_H
 
-#include "communicator/nccl-tuning.h"
-
 #include <cstdint>
 
 namespace ns3::training
@@ -18,14 +16,12 @@ namespace ns3::training
  * @ingroup distributed-training-collective
  *
  * What RCCL has in place of NCCL's tables: model 5 of src/graph/tuning.cc (October 2024), which it
- * takes for servers of 8 MI300X. RCCL does not use LL128 there.
+ * takes for servers of 8 MI300X. RCCL does not use LL128 there. Algorithms and protocols are those
+ * of NcclTuning, trees and rings only.
  */
 class RcclTables
 {
   public:
-    using Algorithm = NcclTuning::Algorithm; ///< RING and TREE
-    using Protocol = NcclTuning::Protocol;   ///< LL and SIMPLE
-
     /// What a message passes.
     enum Hop : uint8_t
     {
@@ -35,7 +31,7 @@ class RcclTables
     };
 
     /** @param protocol of messages @return time until a collective's first step, us */
-    static double GetBaseLatency(Protocol protocol);
+    static double GetBaseLatency(uint32_t protocol);
 
     /**
      * @param hop a step takes
@@ -43,7 +39,7 @@ class RcclTables
      * @param protocol of its messages
      * @return latency of the step, us. For rings over a network it is a fit of whole collectives.
      */
-    static double GetLatency(Hop hop, Algorithm algorithm, Protocol protocol);
+    static double GetLatency(Hop hop, uint32_t algorithm, uint32_t protocol);
 
     /**
      * @param servers number of servers
@@ -51,7 +47,7 @@ class RcclTables
      * @param protocol of its messages
      * @return part of the bus bandwidth of the links that it reaches; 0: RCCL does not use it
      */
-    static double GetPart(uint32_t servers, Algorithm algorithm, Protocol protocol);
+    static double GetPart(uint32_t servers, uint32_t algorithm, uint32_t protocol);
 
     /**
      * @param servers number of servers
@@ -61,8 +57,8 @@ class RcclTables
      * @return part of its bandwidth that a size reaches
      */
     static double GetCorrection(uint32_t servers,
-                                Algorithm algorithm,
-                                Protocol protocol,
+                                uint32_t algorithm,
+                                uint32_t protocol,
                                 uint32_t size);
 };
 

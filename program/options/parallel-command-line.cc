@@ -169,7 +169,7 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                         0,
                         16);
     options.AddString("pipeline-layout",
-                      "layers of all stages, as Megatron-LM writes them: Et*3|(tt|)*29,m|L; empty: "
+                      "layers of all stages, as Megatron-LM writes them: Et*3|(tt|)*29,m|L; none: "
                       "as many in each stage",
                       parallel.layout);
     options.AddBool("delay-wgrad-compute",

@@ -70,7 +70,7 @@ class _Shared11(TypedDict, total=False):
     background: Union[Literal["none", "alistorage", "fbhadoop", "file", "fixed", "websearch"], _Path]
     host_jitter: Union[Literal["exponential", "lognormal", "none", "normal"], _Path]
     host_latency: _Time
-    host_model: Union[Literal["mpi-tcp", "nccl", "nccl-socket", "none"], _Path]
+    host_model: Union[Literal["mpi-tcp", "nccl", "nccl-socket", "none", "rccl"], _Path]
     split: bool
 
 class _Shared12(TypedDict, total=False):
