@@ -233,6 +233,15 @@ TestMesh()
     {
         NS_TEST_EXPECT_MSG_EQ(count, sent.begin()->second, pair.first << " to " << pair.second);
     }
+    // A rack has no more channels than a server of 8, but smaller segments in its long chains.
+    const TopologyGraph rack = Make("rail-optimized:gpus=72,servers=1", 72);
+    request.ranks = 72;
+    request.bytes = 64 * MIB;
+    request.topology = &rack;
+    request.segments = 0;
+    const CollectiveSchedule chains = BuildSchedule("nccl-tree", request);
+    NS_TEST_EXPECT_MSG_EQ(chains.chunks, 2 * 8, "two trees for each of 8 channels");
+    NS_TEST_EXPECT_MSG_EQ(chains.segments, 64 * MIB / 16 / (32 << 10), "of 32 KiB");
     ExpectPart(GetRefusal([] { Make("rail-optimized:gpus=4,servers=1,nics=3", 4); }),
                "gpus=4,nics=3 (allowed: as many GPUs for each NIC)");
 }

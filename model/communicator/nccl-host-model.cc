@@ -202,8 +202,8 @@ NcclHostModel::GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const
     cost.remoteSecondsPerByte = rest(m_map.GetRemoteRate());
     const auto onLine = [&](double rate) { return rate > 0 ? cost.wireFactor / rate : 0; };
     // Receivers see each line of LL and LL128 when it comes, by its flag. What this leaves out, the
-    // copy of the last message, counts in the few steps of a server.
-    cost.passesOn = protocol != Protocol::SIMPLE && m_system.servers > 1;
+    // copy of the last message, counts in the few steps of a server's ring.
+    cost.passesOn = protocol != Protocol::SIMPLE && (isTree || m_system.servers > 1);
     cost.copySecondsPerByte = lanes / copy;
     cost.localLineSecondsPerByte = onLine(ofLane);
     cost.remoteLineSecondsPerByte = onLine(m_map.GetRemoteRate());

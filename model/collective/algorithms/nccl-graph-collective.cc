@@ -38,6 +38,11 @@ using Operation = CollectiveOperation;
 /// Segments on their way over a connection: NCCL_STEPS.
 constexpr uint32_t CONNECTION_SLOTS = 8;
 
+/// Channels in a server at most, and GPUs in a chain from which on its segments are smaller.
+constexpr uint32_t MAX_CHANNELS_OF_SERVER = 8;
+constexpr uint64_t SHORT_CHAIN = 8;
+constexpr uint64_t MAX_DIVISIONS = 4; // of a segment
+
 /** @return whether the request runs trees */
 bool
 UsesTrees(const CollectiveRequest& request)
@@ -80,6 +85,22 @@ HasMesh(const CollectiveRequest& request)
            std::any_of(request.topology->links.begin(), request.topology->links.end(), joinsHosts);
 }
 
+/** @return channels of trees: one for each GPU, which has a NIC, but within a server only some */
+uint32_t
+CountChannels(const CollectiveRequest& request, uint32_t gpus)
+{
+    return gpus == request.ranks ? std::min(gpus, MAX_CHANNELS_OF_SERVER) : gpus;
+}
+
+/** @return segments of each channel: the longer a chain, the smaller they are, as NCCL's chunks */
+uint32_t
+GetTreeSegments(const CollectiveRequest& request)
+{
+    const uint32_t gpus = CountServerRanks(request);
+    const uint64_t divisions = std::clamp<uint64_t>(gpus / SHORT_CHAIN, 1, MAX_DIVISIONS);
+    return GetPipelineSegments(divisions * request.bytes / (2 * CountChannels(request, gpus)));
+}
+
 /** @return trees through the servers of the topology */
 NcclGraph
 DeriveTrees(const CollectiveRequest& request)
@@ -89,8 +110,8 @@ DeriveTrees(const CollectiveRequest& request)
     const bool isZigzag = gpus > 1 && HasMesh(request);
     NcclGraph graph;
     graph.pattern = NcclGraph::BALANCED_TREE;
-    graph.channels.resize(gpus);
-    for (uint32_t channel = 0; channel < gpus; channel++)
+    graph.channels.resize(CountChannels(request, gpus));
+    for (uint32_t channel = 0; channel < graph.channels.size(); channel++)
     {
         for (uint32_t i = 0; i < gpus; i++)
         {
@@ -267,9 +288,7 @@ const Registry<CollectiveAlgorithm>::Entry g_ncclTree(
      },
      {},
      {},
-     [](const CollectiveRequest& request) {
-         return GetPipelineSegments(request.bytes / (2 * CountServerRanks(request)));
-     }});
+     &GetTreeSegments});
 
 } // namespace
 
