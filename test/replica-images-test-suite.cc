@@ -161,7 +161,7 @@ MakeCases()
          32,
          4,
          Model([](P p) {
-             p.expert = 8, p.expertTensor = 1, p.tensor = 2;
+             p.expert = 4, p.expertTensor = 1, p.tensor = 2;
              p.sequenceParallel = true, p.mtpLayers = 1;
          }),
          true},
