@@ -58,18 +58,22 @@ HostChannels::Receive(const Message& message, Time now)
 {
     if (message.isLocal)
     {
-        return m_cost.hasCommonChannel && !m_cost.sendsFreely
-                   ? Time(0)
-                   : Copy(message, now, m_cost.localSecondsPerByte, m_cost.localLineSecondsPerByte);
+        return m_cost.hasCommonChannel && !m_cost.sendsFreely ? Time(0)
+                                                              : Copy(message,
+                                                                     now,
+                                                                     m_cost.localSecondsPerByte,
+                                                                     m_cost.localLineSecondsPerByte,
+                                                                     Time(0));
     }
     const uint64_t windows = (std::max<uint64_t>(message.bytes, 1) - 1) / m_cost.windowBytes;
     const Time others = m_cost.perWindow * static_cast<int64_t>(windows) + GetMessageTime(message);
     if (!m_cost.hasCommonChannel)
     {
-        const Time copied =
-            Copy(message, now, m_cost.remoteSecondsPerByte, m_cost.remoteLineSecondsPerByte);
-        m_free[{message.peer, message.lane}] += others;
-        return copied + others;
+        return Copy(message,
+                    now,
+                    m_cost.remoteSecondsPerByte,
+                    m_cost.remoteLineSecondsPerByte,
+                    others);
     }
     // The copy began with the message's first byte, unless the channel was busy.
     const double size = static_cast<double>(message.bytes);
@@ -83,16 +87,17 @@ HostChannels::Receive(const Message& message, Time now)
     return free - now;
 }
 
-/** A message occupies its own channel. @return time from now until it can be used */
+/** A message occupies its own channel, also for other times. @return time until it can be used */
 Time
-HostChannels::Copy(const Message& message, Time now, double seconds, double onLine)
+HostChannels::Copy(const Message& message, Time now, double seconds, double onLine, Time others)
 {
     const double copy = GetCopySeconds(seconds, onLine);
     Time& free = m_free[{message.peer, message.lane}];
     const Time begin = std::max(free, now);
     free = begin +
-           Seconds((m_cost.passesOn ? copy + onLine : copy) * static_cast<double>(message.bytes));
-    return (m_cost.passesOn ? begin : free) - now;
+           Seconds((m_cost.passesOn ? copy + onLine : copy) * static_cast<double>(message.bytes)) +
+           others;
+    return (m_cost.passesOn ? begin + others : free) - now;
 }
 
 Time&

@@ -69,7 +69,7 @@ class HostChannels
     Time Receive(const Message& message, Time now);
 
   private:
-    Time Copy(const Message& message, Time now, double seconds, double onLine);
+    Time Copy(const Message& message, Time now, double seconds, double onLine, Time others);
     Time& Find(const Message& message);
     Time GetMessageTime(const Message& message) const;
     double GetCopySeconds(double seconds, double onLine) const;

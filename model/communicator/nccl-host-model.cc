@@ -84,7 +84,7 @@ class NcclHostModel : public HostModel
                             Algorithm algorithm,
                             uint64_t bytes) const;
     NcclTuning MakeSwitchTuning() const;
-    Time GetStart(Algorithm algorithm, Protocol protocol) const;
+    Time GetStart(const NcclTuning& tuning, Algorithm algorithm, Protocol protocol) const;
     Time GetRemoteHop(const NcclTuning& tuning, Algorithm algorithm, Protocol protocol) const;
     Time GetSwitchStart(Algorithm algorithm, const std::string& allowed) const;
 
@@ -181,7 +181,7 @@ NcclHostModel::GetCost(const CollectiveSchedule& schedule, uint64_t bytes) const
                               : SelectProtocol(tuning, schedule.operation, algorithm, bytes);
 
     HostCost cost;
-    cost.start = GetStart(algorithm, protocol);
+    cost.start = GetStart(tuning, algorithm, protocol);
     cost.localHop = m_map.GetLocalHop(tuning.GetLocalLatency(algorithm, protocol) * 1e-6 +
                                       m_localLatency.GetSeconds());
     cost.remoteHop = GetRemoteHop(tuning, algorithm, protocol);
@@ -309,10 +309,10 @@ NcclHostModel::MakeSwitchTuning() const
 }
 
 Time
-NcclHostModel::GetStart(Algorithm algorithm, Protocol protocol) const
+NcclHostModel::GetStart(const NcclTuning& tuning, Algorithm algorithm, Protocol protocol) const
 {
     return m_starts[static_cast<std::size_t>(protocol)].value_or(
-        Seconds(MakeSwitchTuning().GetBaseLatency(algorithm, protocol) * 1e-6));
+        Seconds(tuning.GetBaseLatency(algorithm, protocol) * 1e-6));
 }
 
 Time
@@ -443,6 +443,18 @@ MakeNccl(const HostModelRequest& request)
     return std::make_shared<NcclHostModel>(request);
 }
 
+/** @return key of the protocols that a library has */
+Key
+MakeProtocolKey(const std::vector<std::string>& protocols, const std::string& library)
+{
+    std::vector<std::string> words{"auto"};
+    words.insert(words.end(), protocols.begin(), protocols.end());
+    return Key::Word("protocol",
+                     "auto",
+                     words,
+                     "protocol; auto: as " + library + "'s tuning selects it");
+}
+
 /** @return keys of both libraries, behind those of one */
 std::vector<Key>
 AddCommonKeys(std::vector<Key> keys)
@@ -507,10 +519,7 @@ const Registry<HostModelEntry>::Entry g_nccl(
     "nccl",
     {"NCCL's protocols with their latencies, wire bytes and copy rates, by its published tuning",
      &MakeNccl,
-     AddCommonKeys({Key::Word("protocol",
-                              "auto",
-                              {"auto", "ll", "ll128", "simple"},
-                              "protocol; auto: as NCCL's tuning selects it"),
+     AddCommonKeys({MakeProtocolKey(NcclTuning::GetProtocols(), "NCCL"),
                     Key::Word("gpu", "hopper", NcclTuning::GetGpus(), "generation of the GPUs"),
                     Key::Word("tuner",
                               "nccl",
@@ -525,10 +534,7 @@ const Registry<HostModelEntry>::Entry g_rccl(
     "rccl",
     {"RCCL on MI300X: as NCCL, with RCCL's latencies, and its choice of algorithms and protocols",
      &MakeNccl,
-     AddCommonKeys({Key::Word("protocol",
-                              "auto",
-                              {"auto", "ll", "simple"},
-                              "protocol; auto: as RCCL's tuning selects it")}),
+     AddCommonKeys({MakeProtocolKey({"ll", "simple"}, "RCCL")}),
      true,
      true,
      true});

@@ -412,7 +412,7 @@ OperatorWriter::WriteNetwork()
     }
     const double choices = m_model.expertsPerToken;
     const uint64_t experts = m_model.experts / m_options.expert;
-    const auto slices = static_cast<double>(m_plan.GetExpertTensor());
+    const auto slices = static_cast<double>(m_options.GetExpertTensor());
     const double inner = static_cast<double>(m_model.expertFeedForward) / slices;
     const double tokens = m_tokens * slices / m_tensor; // of the ranks that share an expert
     Multiply("router", m_tokens / m_tensor, m_model.experts, m_hidden, 0, false);

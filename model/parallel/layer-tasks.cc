@@ -70,7 +70,7 @@ LayerTasks::GetActivations(uint32_t layer, Block block) const
     // Each part of an expert sees all tokens that were sent to it (Megatron-LM,
     // MoEAlltoAllTokenDispatcher).
     const double copies = m_plan.GetModel().expertsPerToken * m_experts.GetLoad();
-    const auto slices = static_cast<double>(m_plan.GetExpertTensor());
+    const auto slices = static_cast<double>(m_plan.GetOptions().GetExpertTensor());
     const auto tensor = static_cast<double>(m_plan.GetOptions().tensor);
     return {parts,
             static_cast<uint64_t>(static_cast<double>(m_plan.GetActivationBytes()) * copies *
@@ -315,11 +315,8 @@ LayerTasks::ForwardPrediction(uint32_t layer)
     m_writer.Await(Reduce());
     m_writer.Await(Gather(2));
     Compute(LayerTask::PREDICTION, LayerPart::PREDICTION, LayerPass::FORWARD, layer);
-    m_writer.Await(m_tasks.Communicate(LayerTask::ACTIVATIONS,
-                                       PlanGroups::TENSOR,
-                                       RankTasks::TENSOR_STREAM,
-                                       CollectiveOperation::ALL_GATHER,
-                                       m_plan.GetActivationBytes()));
+    const uint64_t results = m_plan.GetActivationBytes();
+    m_writer.Await(Gather({PlanGroups::TENSOR, results, true}, results));
 }
 
 void
@@ -330,13 +327,17 @@ LayerTasks::BackwardPrediction(uint32_t layer, bool withWeights)
     const uint64_t reduced = Reduce(2);
     if (withWeights)
     {
-        m_writer.Await(inputs);
-        Compute(LayerTask::WEIGHT_GRADIENT,
-                LayerPart::PREDICTION,
-                LayerPass::WEIGHT_GRADIENT,
-                layer);
+        PredictionWeights(layer, inputs);
     }
     m_writer.Await(reduced);
+}
+
+/** Gradients of the weights of the matrix, when its inputs have been gathered again. */
+void
+LayerTasks::PredictionWeights(uint32_t layer, uint64_t inputs)
+{
+    m_writer.Await(inputs);
+    Compute(LayerTask::WEIGHT_GRADIENT, LayerPart::PREDICTION, LayerPass::WEIGHT_GRADIENT, layer);
 }
 
 /** @return the gather of a block's inputs for gradients of weights; 0: ranks have kept them */
@@ -449,11 +450,7 @@ LayerTasks::WeightGradients(uint32_t layer)
     }
     if (m_plan.GetModel().IsPrediction(layer))
     {
-        m_writer.Await(Gather(2));
-        Compute(LayerTask::WEIGHT_GRADIENT,
-                LayerPart::PREDICTION,
-                LayerPass::WEIGHT_GRADIENT,
-                layer);
+        PredictionWeights(layer, Gather(2));
     }
 }
 

@@ -91,6 +91,7 @@ class LayerTasks
     void ForwardBlock(uint32_t layer, Block block);
     void ForwardPrediction(uint32_t layer);
     void BackwardPrediction(uint32_t layer, bool withWeights);
+    void PredictionWeights(uint32_t layer, uint64_t inputs);
     void WeightGradients(uint32_t layer, Block block, uint64_t inputs);
     std::vector<uint64_t> BackwardBlock(uint32_t layer, Block block, bool withWeights);
     void Attend(uint32_t layer, bool isForward);

@@ -240,15 +240,14 @@ ParallelChecks::CheckExpertRanks() const
                                  std::to_string(std::max(m_options.expert, slices)),
                                  " (allowed: 1, as the model has no experts)");
     }
-    if (slices > 0 && slices != m_options.tensor && m_options.tensor > 1 &&
-        !m_options.sequenceParallel)
+    const uint64_t parts = m_options.GetExpertTensor();
+    if (parts != m_options.tensor && m_options.tensor > 1 && !m_options.sequenceParallel)
     {
         throw ConfigurationError("expert tensor",
                                  std::to_string(slices),
                                  " without sequence parallelism (allowed: " +
                                      std::to_string(m_options.tensor) + ", as tensor)");
     }
-    const uint64_t parts = slices > 0 ? slices : m_options.tensor;
     const uint64_t ranks = m_options.tensor * m_options.data * m_options.context;
     if (m_model.experts > 0)
     {

@@ -75,6 +75,12 @@ struct ParallelOptions
     uint64_t expertNode{0};          ///< ranks of a node that share experts; 0: not looked at
     uint64_t nodesPerToken{0};       ///< nodes to which a token may go; 0: as many as it likes
     double expertSkew{0}; ///< popularity of expert k falls as 1 / k^skew; 0: all equally popular
+
+    /** @return number of ranks that share each expert */
+    uint64_t GetExpertTensor() const
+    {
+        return expertTensor > 0 ? expertTensor : tensor;
+    }
 };
 
 } // namespace ns3::training

@@ -45,7 +45,7 @@ ParallelPlan::GetEmbeddingCopy(uint32_t layer) const
 uint64_t
 ParallelPlan::GetExpertParameters(uint32_t layer) const
 {
-    return m_model.GetExpertParameters(layer) / GetExpertTensor() / m_options.expert;
+    return m_model.GetExpertParameters(layer) / m_options.GetExpertTensor() / m_options.expert;
 }
 
 bool

@@ -176,7 +176,7 @@ ParallelPlan::MakeGroups()
     const auto node = static_cast<uint32_t>(std::max<uint64_t>(1, m_options.expertNode));
     const auto shard =
         static_cast<uint32_t>(std::max({uint64_t{1}, m_options.shard, m_options.hpzPartition}));
-    const auto slices = static_cast<uint32_t>(GetExpertTensor()); // of an expert
+    const auto slices = static_cast<uint32_t>(m_options.GetExpertTensor()); // of an expert
     const auto expertShard = static_cast<uint32_t>(
         std::max<uint64_t>(1, m_options.shard * m_options.tensor / (slices * m_options.expert)));
     // By groups, what the ranks of a group have in common, and its ranks in order.

@@ -160,17 +160,12 @@ class ParallelPlan
         return m_options.shard > 0 ? PlanGroups::EXPERT_SHARD : PlanGroups::EXPERT_DATA;
     }
 
-    /** @return number of ranks that share each expert */
-    uint64_t GetExpertTensor() const
-    {
-        return m_options.expertTensor > 0 ? m_options.expertTensor : m_options.tensor;
-    }
-
-    /** @return those ranks: TENSOR if they also share the other parts of a layer */
+    /** @return the ranks that share each expert: TENSOR if they also share the other parts of a
+     * layer */
     PlanGroups GetExpertParts() const
     {
-        return GetExpertTensor() == m_options.tensor ? PlanGroups::TENSOR
-                                                     : PlanGroups::EXPERT_TENSOR;
+        return m_options.GetExpertTensor() == m_options.tensor ? PlanGroups::TENSOR
+                                                               : PlanGroups::EXPERT_TENSOR;
     }
 
     /** @return bytes of a gradient on the network */
