@@ -14,14 +14,18 @@ namespace ns3::training
 namespace
 {
 
-/// By protocol: LL, LL128, Simple. Tables of algorithms have trees first, then rings.
+/// Rows of a table: trees, rings, and the two sums in switches, which RCCL has not.
+constexpr uint32_t ALGORITHMS = 4;
+
+/// By protocol: LL, LL128, Simple.
 constexpr double RCCL_BASE[] = {12, 12, 17};
-constexpr double RCCL_LATENCY[][2][3] = {{{0.9, 0, 2.3}, {0.8, 0, 2.1}},
-                                         {{2.2, 2.2, 5.7}, {2.2, 2.2, 5.7}},
-                                         {{10.5, 0, 25}, {9.5, 0, 320}}};
+constexpr double RCCL_LATENCY[][ALGORITHMS][3] = {{{0.9, 0, 2.3}, {0.8, 0, 2.1}},
+                                                  {{2.2, 2.2, 5.7}, {2.2, 2.2, 5.7}},
+                                                  {{10.5, 0, 25}, {9.5, 0, 320}}};
 
 /// By number of servers: up to 2, and more.
-constexpr double RCCL_PART[][2][3] = {{{.06, 0, .11}, {.08, 0, 1}}, {{.06, 0, .59}, {.08, 0, 1}}};
+constexpr double RCCL_PART[][ALGORITHMS][3] = {{{.06, 0, .11}, {.08, 0, 1}},
+                                               {{.06, 0, .59}, {.08, 0, 1}}};
 
 /// By power of two from 64 bytes on; LL128 has none.
 constexpr uint32_t RCCL_SIZES = 27;
