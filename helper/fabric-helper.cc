@@ -101,6 +101,29 @@ CheckReachable(const TopologyGraph& topology)
     }
 }
 
+/**
+ * @return indices of the scale-up switches that speak NVLink's credits: a link to a switch of
+ *         another network, which pauses, makes one pause as well
+ */
+std::set<uint32_t>
+FindCreditSwitches(const TopologyGraph& topology)
+{
+    std::set<uint32_t> switches = topology.scaleUpSwitches;
+    for (const auto& link : topology.links)
+    {
+        for (uint32_t node : {link.a, link.b})
+        {
+            const uint32_t peer = TopologyGraph::GetPeer(link, node);
+            if (topology.IsScaleUpSwitch(node) && peer >= topology.hosts &&
+                !topology.IsScaleUpSwitch(peer))
+            {
+                switches.erase(node - topology.hosts);
+            }
+        }
+    }
+    return switches;
+}
+
 } // namespace
 
 FabricHelper::FabricHelper()
@@ -253,13 +276,17 @@ FabricHelper::InstallOn(const NodeContainer& hosts,
     fabric.topology = topology;
     fabric.hosts = hosts;
     fabric.switches = switches;
+    const std::set<uint32_t> creditSwitches = FindCreditSwitches(topology);
     for (uint32_t i = 0; i < topology.switches; i++)
     {
         auto device = m_switch.Create<SwitchDevice>();
         device->SetNodeId(fabric.switches.Get(i)->GetId());
-        if (topology.scaleUpSwitches.count(i) > 0)
+        if (creditSwitches.count(i) > 0)
         {
             device->SetScaleUp();
+        }
+        if (topology.scaleUpSwitches.count(i) > 0)
+        {
             UintegerValue memory;
             device->GetAttribute("RegisterMemory", memory);
             device->SetAttribute("RegisterMemory",

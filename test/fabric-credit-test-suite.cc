@@ -259,8 +259,15 @@ TestFlowControlChoice()
                           "NVLink port");
     Simulator::Destroy();
 
-    TopologyGraph graph = MakeChain({{RATE, 1000}, {RATE, 1000}, {RATE, 1000}});
+    // One with a neighbor of another network pauses as that does; behind another one, it cannot.
+    TopologyGraph graph = MakeChain({{RATE, 1000}, {RATE, 1000}, {RATE, 1000}, {RATE, 1000}});
     graph.scaleUpSwitches = {0};
+    NS_TEST_EXPECT_MSG_EQ(
+        (helper.Install(graph).devicesOfSwitches[0]->GetFlowControl() == FlowControl::PFC),
+        true,
+        "part of a network");
+    Simulator::Destroy();
+    graph.scaleUpSwitches = {0, 1};
     NS_TEST_EXPECT_MSG_EQ(GetRefusal([&]() { helper.Install(graph); }),
                           "ns3::training::SwitchDevice::FlowControl of neighbors: credit and "
                           "pfc (allowed: the same at both ends of a link)",

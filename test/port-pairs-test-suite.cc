@@ -123,6 +123,10 @@ TestPortPairChoice()
         {"rail-optimized:gpus=4,servers=2", 0, 3, {{1, 1}}, 3600},
         {"rail-optimized:gpus=4,servers=2", 0, 4, {{0, 0}}, 100},
         {"rail-optimized:gpus=4,servers=2", 0, 5, {{0, 0}}, 100},
+        {"rail-optimized:gpus=4,servers=2,spines=0", 0, 3, {{1, 1}}, 3600},
+        {"rail-optimized:gpus=4,servers=2,spines=0", 0, 4, {{0, 0}}, 100},
+        {"rail-optimized:gpus=4,servers=2,spines=0", 0, 5, {{1, 0}}, 100},
+        {"rail-optimized:gpus=4,servers=2,spines=0", 5, 0, {{0, 1}}, 100},
         {"local-switch-torus:1x1,nodes=4,switches=3", 0, 2, {{0, 0}, {1, 1}, {2, 2}}, 512},
         {"local-switch-torus:2x1,nodes=2,switches=2", 0, 3, {{0, 0}, {1, 1}}, 256},
     };

@@ -116,6 +116,28 @@ TestHostLinks()
     NS_TEST_EXPECT_MSG_GT(MeasureMebibyte(options), 0, "at most 100 Tbit/s");
 }
 
+/** Without spines, a ring is as fast as a GPU passes on what changes rails: the NIC binds. */
+void
+TestRailOnly()
+{
+    ClusterOptions options;
+    options.ranks = 8;
+    options.topology = "rail-optimized:gpus=4,servers=2,spines=0";
+    options.algorithm = "ring";
+    options.rate = DataRate("100Gbps");
+    options.congestionControl = "none";
+    // 14 messages of an eighth leave each server by one NIC, from rail 3 to rail 0. The last one
+    // takes 5 links.
+    const double line = 14.0 * (16 << 20) / 8 * (4096 + 82) / 4096 / 12.5e9;
+    NS_TEST_EXPECT_MSG_EQ_TOL(MeasureMebibyte(options, 16 << 20) / line, 1, 0.02, "one NIC");
+    for (const std::string& keys : Split("local=mesh|unit=1|uplinks=2"))
+    {
+        options.topology = "rail-optimized:gpus=4,servers=2,spines=0," + keys;
+        ExpectPart(GetRefusal([&options] { MeasureMebibyte(options); }),
+                   "spines=0, which leaves only rails (allowed: local=switch, a unit of all 2");
+    }
+}
+
 /** Lost frames on many paths cost any congestion control at most 1/0.6 of Ultra Ethernet's time. */
 void
 TestLosses(const std::string& algorithm)
@@ -145,7 +167,7 @@ MakeCases()
                                          "bigraph:m=2,n=8|dragonfly|full-mesh|torus:4x4|"
                                          "torus:2x2x4|mesh:2x8|ring|hierarchical-torus:2x2|"
                                          "local-switch-torus:2x2,switches=3|"
-                                         "rail-optimized:gpus=4"))
+                                         "rail-optimized:gpus=4|rail-optimized:gpus=4,spines=0"))
     {
         cases.push_back({"all-reduce on " + spec, [spec] { TestEveryTopology(spec, 16); }});
     }
@@ -154,6 +176,7 @@ MakeCases()
     {
         cases.push_back({"losses of 1 %, " + algorithm, [algorithm] { TestLosses(algorithm); }});
     }
+    cases.push_back({"rails without spines", TestRailOnly});
     cases.push_back({"hosts with fast links to their routers", TestHostLinks});
     return cases;
 }

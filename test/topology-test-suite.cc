@@ -121,6 +121,9 @@ TestTopologyCounts()
          6 + 8 + 2,
          8 * 2 * 3,
          2},
+        // Rails only: each NIC is a node with links to its leaf and to the local switch.
+        {"rail-optimized:gpus=4,servers=3,spines=0", 1, 12, 3 + 12 + 4, 12 + 12, 3},
+        {"rail-optimized:gpus=4,servers=3,spines=0,nics=2", 1, 12, 3 + 6 + 2, 6 + 6, 3},
     };
     for (const Case& expected : cases)
     {

@@ -19,6 +19,11 @@
  *
  * Without a local switch (local=mesh), a link joins every two GPUs of a server. With fewer NICs
  * than GPUs, consecutive GPUs share one.
+ *
+ * Without spines (spines=0) the rails are the whole network (rail-only: Wang et al., 2023,
+ * arXiv:2307.12169, section 3). GPUs then pass on what changes rails, between the local switch and
+ * their NIC, as with NCCL's PXN: packet by packet, at the rate of NVLink, which the GPU's own
+ * traffic has as well. The GPU before the rail or the one behind it does so.
  */
 
 #include "topology-builder.h"
@@ -38,10 +43,12 @@ BuildRailOptimized(const TopologyRequest& request, TopologyGraph& graph)
 {
     const uint32_t gpus = request.GetCount("gpus");
     const uint32_t servers = request.GetCountOrShare("servers", gpus);
-    const uint32_t unit = std::min(servers, request.GetCount("unit"));
     const uint32_t spines = request.GetCount("spines");
-    const uint32_t upLinks = request.GetCount("uplinks", (unit + spines - 1) / spines);
+    const bool isRailOnly = spines == 0;
+    const uint32_t unit = std::min(servers, request.GetCount("unit", isRailOnly ? servers : 32));
     const uint32_t units = (servers + unit - 1) / unit;
+    const uint32_t upLinks =
+        isRailOnly ? 0 : request.GetCount("uplinks", (unit + spines - 1) / spines);
     graph.shape.groupSize = gpus;
     graph.shape.serverGroups = true;
     const uint32_t nics = request.GetCount("nics", gpus);
@@ -51,13 +58,20 @@ BuildRailOptimized(const TopologyRequest& request, TopologyGraph& graph)
                                  std::to_string(nics) + " (allowed: as many GPUs for each NIC)");
     }
     const bool isMesh = request.keys.GetText("local") == "mesh";
+    if (isRailOnly && (isMesh || units > 1 || request.GetCount("uplinks", 0) > 0))
+    {
+        throw ConfigurationError("rail-optimized with spines=0, which leaves only rails (allowed: "
+                                 "local=switch, a unit of all " +
+                                 std::to_string(servers) + " servers, no uplinks)");
+    }
     const bool isShared = nics < gpus;
+    const bool hasNics = isShared || isRailOnly; // as nodes
     graph.shape.rails = !isShared;
     graph.shape.hostsPerNic = gpus / nics;
     graph.shape.localSwitches = request.GetCount("local-switches");
     graph.hosts = servers * gpus;
     const uint32_t firstNic = graph.hosts + (isMesh ? 0 : servers);
-    const uint32_t firstLeaf = firstNic + (isShared ? servers * nics : 0);
+    const uint32_t firstLeaf = firstNic + (hasNics ? servers * nics : 0);
     const uint32_t firstSpine = firstLeaf + units * nics;
     graph.switches = firstSpine + spines - graph.hosts;
     const DataRate localRate = request.keys.GetRate("local-rate");
@@ -67,11 +81,17 @@ BuildRailOptimized(const TopologyRequest& request, TopologyGraph& graph)
         const uint32_t server = host / gpus;
         const uint32_t nic = host % gpus / (gpus / nics);
         const uint32_t leaf = firstLeaf + server / unit * nics + nic;
+        const uint32_t ownNic = firstNic + server * nics + nic;
         graph.links.push_back(
-            {host, isShared ? firstNic + server * nics + nic : leaf, request.rate, request.delay});
-        if (isShared && host % (gpus / nics) == 0)
+            {host, hasNics ? ownNic : leaf, request.rate, isRailOnly ? localDelay : request.delay});
+        if (hasNics && host % (gpus / nics) == 0)
         {
-            graph.links.push_back({firstNic + server * nics + nic, leaf, request.rate, localDelay});
+            graph.links.push_back(
+                {ownNic, leaf, request.rate, isRailOnly ? request.delay : localDelay});
+            if (isRailOnly)
+            {
+                graph.links.push_back({graph.hosts + server, ownNic, localRate, localDelay});
+            }
         }
         if (!isMesh)
         {
@@ -101,8 +121,11 @@ const Registry<TopologyBuilder>::Entry g_railOptimized(
      "servers",
      {Key::Count("gpus", 8, 1, 1024, "GPUs of a server"),
       MakeCountKey("servers", "servers; by default as many as the ranks need", 4096),
-      Key::Count("unit", 32, 1, 4096, "servers of a scalable unit, which share their leaves"),
-      Key::Count("spines", 4, 1, 1024, "spine switches"),
+      MakeCountKey("unit",
+                   "servers of a scalable unit, which share their leaves; by default 32, without "
+                   "spines all",
+                   4096),
+      Key::Count("spines", 4, 0, 1024, "spine switches; 0: rails only, and GPUs pass on the rest"),
       MakeCountKey("uplinks",
                    "links between a leaf and a spine; by default as full bisection needs"),
       MakeRateKey("local-rate",

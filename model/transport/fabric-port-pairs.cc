@@ -7,6 +7,7 @@
 #include "fabric-port-pairs.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace ns3::training
@@ -71,8 +72,10 @@ FabricPortPairs::GetPortPairs(uint32_t rank, uint32_t peer)
     {
         const uint32_t number = m_fabric.linkOfEndpoint[portPair.localEndpoint];
         const auto& link = m_fabric.topology.links[number];
-        // A host that forwards has the ports of its router.
-        portPair.rate = link.internal ? portPair.pathRate : link.rate.GetBitRate();
+        // A host that forwards has the ports of its router. A GPU that passes on has its NIC.
+        const bool isPassedOn =
+            IsScaleUp(portPair.localEndpoint) != IsScaleUp(portPair.remoteEndpoint);
+        portPair.rate = link.internal || isPassedOn ? portPair.pathRate : link.rate.GetBitRate();
         if (m_images.GetImage(peer) > 0)
         {
             const uint32_t rail = FindRail(peer, portPair.remoteEndpoint);
@@ -100,6 +103,15 @@ FabricPortPairs::FindRail(uint32_t rank, uint32_t endpoint) const
     return static_cast<uint32_t>(found - rails.begin());
 }
 
+/** @return whether the port leads to the scale-up network of a server */
+bool
+FabricPortPairs::IsScaleUp(uint32_t endpoint) const
+{
+    const TopologyGraph& topology = m_fabric.topology;
+    return topology.GetScaleUpSwitch(topology.links[m_fabric.linkOfEndpoint[endpoint]]) !=
+           TopologyGraph::NO_SERVER;
+}
+
 std::vector<PortPair>
 FabricPortPairs::Find(uint32_t rank, uint32_t peer)
 {
@@ -122,6 +134,17 @@ FabricPortPairs::Find(uint32_t rank, uint32_t peer)
                 pairs.emplace_back(i, j);
             }
         }
+    }
+    // Without spines, a GPU of either server passes on what changes rails: the one of the lower
+    // rank's server does, so that messages of a pair have one NIC.
+    const auto isPassedOn = [&](const auto& pair) {
+        return IsScaleUp(own[pair.first]->GetEndpoint()) &&
+               !IsScaleUp(others[pair.second]->GetEndpoint());
+    };
+    if (std::any_of(pairs.begin(), pairs.end(), isPassedOn))
+    {
+        pairs.erase(std::remove_if(pairs.begin(), pairs.end(), std::not_fn(isPassedOn)),
+                    pairs.end());
     }
     // Greedy: always takes the pair with the least used ports, until every port is used.
     std::vector<uint32_t> ownUse(own.size(), 0);

@@ -61,6 +61,7 @@ class FabricPortPairs : public PortPairTable
 
     std::vector<PortPair> Find(uint32_t rank, uint32_t peer);
     uint32_t FindRail(uint32_t rank, uint32_t endpoint) const;
+    bool IsScaleUp(uint32_t endpoint) const;
     Path GetPath(uint32_t from, uint32_t to);
     Path GetPathOfSwitches(uint32_t from, uint32_t to);
 
