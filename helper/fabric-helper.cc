@@ -62,10 +62,25 @@ FindParts(const TopologyGraph& topology)
     return partsOf;
 }
 
-/** @throw ConfigurationError if a host cannot reach another one */
+/** @throw ConfigurationError if a host cannot reach another one, in some configuration */
 void
 CheckReachable(const TopologyGraph& topology)
 {
+    for (uint32_t circuit = 0; circuit < topology.GetCircuits(); circuit++)
+    {
+        TopologyGraph configured = topology;
+        configured.links.clear();
+        for (TopologyGraph::Link link : topology.links)
+        {
+            if (link.circuit == circuit || link.circuit == TopologyGraph::ALWAYS)
+            {
+                link.circuit = TopologyGraph::ALWAYS;
+                configured.links.push_back(link);
+            }
+        }
+        configured.name += " with circuits " + std::to_string(circuit);
+        CheckReachable(configured);
+    }
     const std::vector<std::set<uint32_t>> parts = FindParts(topology);
     std::map<uint32_t, uint32_t> hostsOf; // number of hosts by part
     for (const auto& ofHost : parts)

@@ -175,6 +175,12 @@ Cluster::InstallFabric()
     }
     m_nicHelper.Install(m_fabric, *m_topology);
     m_faults.Apply(m_fabric, m_options.GetRerouteDelay());
+    if (m_topology->GetCircuits() > 0)
+    {
+        SetCircuit(0);
+        m_notes.push_back("optical circuits: configuration 0 of " +
+                          std::to_string(m_topology->GetCircuits()) + ", at first");
+    }
     m_faults.CheckDuplication(m_longest.links);
     if (!m_options.pcap.empty())
     {
@@ -194,6 +200,16 @@ Cluster::InstallFabric()
     {
         m_steadyState = std::make_unique<SteadyState>(m_fabric, m_options.steadyState == "verify");
     }
+}
+
+void
+Cluster::SetCircuit(uint32_t circuit)
+{
+    if (m_dark)
+    {
+        m_dark->End();
+    }
+    m_dark = std::make_unique<LinkOutage>(m_fabric, m_topology->GetDarkLinks(circuit), Time());
 }
 
 void

@@ -71,11 +71,20 @@ class Cluster
         return static_cast<uint32_t>(m_options.storageHosts);
     }
 
-    /** @return whether frames may be lost, delayed or duplicated at random, or links fail */
+    /**
+     * @return whether frames may be lost, delayed or duplicated at random, links fail, or circuits
+     *         change
+     */
     bool HasFaults() const
     {
-        return !m_faults.IsEmpty();
+        return !m_faults.IsEmpty() || m_topology->GetCircuits() > 1;
     }
+
+    /**
+     * Changes optical circuits. A cluster begins with configuration 0.
+     * @param circuit the configuration whose links are there from now on
+     */
+    void SetCircuit(uint32_t circuit);
 
     /** @return hosts, switches and links before they are made */
     const TopologyGraph& GetTopology() const
@@ -283,6 +292,7 @@ class Cluster
     Time m_roundTrip;
     Fabric m_fabric;
     FaultPlan m_faults;
+    std::unique_ptr<LinkOutage> m_dark; // links of other configurations; null: none
     std::unique_ptr<FabricPcap> m_pcap;
     std::unique_ptr<ProcessBorder> m_border;
     std::unique_ptr<SteadyState> m_steadyState; // null: everything is simulated

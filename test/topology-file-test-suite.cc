@@ -207,7 +207,8 @@ TestTopologyReport()
     for (const std::string& spec :
          Split("leaf-spine:uplink=40Gbps|leaf-spine:planes=3|torus:3x4x5|mesh:2x3|"
                "dragonfly|bigraph:m=2,n=4|"
-               "rail-optimized:gpus=4,servers=2|"
+               "rail-optimized:gpus=4,servers=2|rail-optimized:gpus=4,servers=2,spines=0|"
+               "rail-optimized:gpus=4,servers=2,nics=2,local-switches=3|"
                "local-switch-torus:2x2"))
     {
         const auto graph = BuildTopology(spec, 1, DataRate("100Gbps"), NanoSeconds(300));
@@ -215,6 +216,7 @@ TestTopologyReport()
         const auto read = BuildTopology("file:" + path, 1, DataRate("1Gbps"), NanoSeconds(1));
         NS_TEST_EXPECT_MSG_EQ(WriteTopology(read), WriteTopology(graph), spec);
         NS_TEST_EXPECT_MSG_EQ(read.links.size(), graph.links.size(), spec);
+        NS_TEST_EXPECT_MSG_EQ((read.scaleUpSwitches == graph.scaleUpSwitches), true, spec);
     }
     Expect("torus:4x4",
            16,

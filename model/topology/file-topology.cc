@@ -42,6 +42,9 @@ namespace
 /// Maximum number of nodes or links; more are treated as a typing error.
 constexpr uint64_t MAX_ELEMENTS = 1 << 22;
 
+/// Maximum number of configurations of optical circuit switches.
+constexpr uint64_t MAX_CIRCUITS = 1 << 16;
+
 /// Memory for a parsed file, per character.
 constexpr double BYTES_PER_CHARACTER = 30;
 
@@ -320,7 +323,7 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
     check(tree,
           1,
           "hosts, switches, groupSize, sides, wraps, serverGroups, rails, fullMesh, bipartite, "
-          "ringAcrossGroups, planes, links");
+          "ringAcrossGroups, planes, hostsPerNic, localSwitches, scaleUpSwitches, links");
     const json::ptree none;
     const auto getList = [&](const std::string& key) -> const json::ptree& {
         const json::ptree& list = tree.get_child(key, none);
@@ -401,12 +404,22 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
     }
     contents.isSwitch.resize(hosts, false);
     contents.isSwitch.resize(contents.nodes, true);
+    for (const auto& [name, number] : getList("scaleUpSwitches"))
+    {
+        if (switches == 0)
+        {
+            location.Refuse(1, "scaleUpSwitches", number.data(), "none without switches");
+        }
+        contents.scaleUpSwitches.push_back(
+            hosts +
+            location.GetNumber(1, "number of a scale-up switch", number.data(), 0, switches - 1));
+    }
     const std::vector<std::size_t> lines = FindLines(text);
     for (const auto& [name, value] : getList("links"))
     {
         const std::size_t line =
             contents.links.size() < lines.size() ? lines[contents.links.size()] : 1;
-        check(value, line, "a, b, rate, delay, loss, cost, dimension, dateline, internal");
+        check(value, line, "a, b, rate, delay, loss, cost, dimension, dateline, internal, circuit");
         const auto get = [&value = value](const std::string& key, const std::string& initial) {
             return value.get<std::string>(key, initial);
         };
@@ -428,6 +441,11 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
                                TopologyGraph::NO_DIMENSION));
         link.link.dateline = getFlag(value, line, "dateline");
         link.link.internal = getFlag(value, line, "internal");
+        if (value.count("circuit") > 0)
+        {
+            link.link.circuit =
+                location.GetNumber(line, "circuit", get("circuit", ""), 0, MAX_CIRCUITS - 1);
+        }
         const auto getPlane = [&](uint32_t node) { // of a host: that of the other end
             const uint32_t count = switches / shape.planes;
             return node < hosts ? shape.planes : (node - hosts) / count;

@@ -118,6 +118,31 @@ TopologyGraph::GetScaleUpSwitch(const Link& link) const
     return NO_SERVER;
 }
 
+uint32_t
+TopologyGraph::GetCircuits() const
+{
+    uint32_t circuits = 0;
+    for (const Link& link : links)
+    {
+        circuits = std::max(circuits, link.circuit == ALWAYS ? 0 : link.circuit + 1);
+    }
+    return circuits;
+}
+
+std::vector<uint32_t>
+TopologyGraph::GetDarkLinks(uint32_t circuit) const
+{
+    std::vector<uint32_t> dark;
+    for (uint32_t i = 0; i < links.size(); i++)
+    {
+        if (links[i].circuit != ALWAYS && links[i].circuit != circuit)
+        {
+            dark.push_back(i);
+        }
+    }
+    return dark;
+}
+
 std::vector<uint32_t>
 TopologyGraph::GetServers() const
 {

@@ -73,6 +73,9 @@ struct TopologyGraph
     /// Server of a host without a scale-up network.
     static constexpr uint32_t NO_SERVER = std::numeric_limits<uint32_t>::max();
 
+    /// Circuit of a link that no optical circuit switch makes.
+    static constexpr uint32_t ALWAYS = std::numeric_limits<uint32_t>::max();
+
     /** A full-duplex link. */
     struct Link
     {
@@ -90,6 +93,8 @@ struct TopologyGraph
         /// Whether it is inside a host that forwards, between the host and its own router, so that
         /// the ports of the host are those of the router.
         bool internal{false};
+        /// Configuration of the optical circuit switches that makes it; ALWAYS: it is a cable.
+        uint32_t circuit{ALWAYS};
     };
 
     std::string name;                   ///< as written by the user
@@ -124,6 +129,15 @@ struct TopologyGraph
      * @throw ConfigurationError if they need more memory than there is
      */
     static void CheckLinks(double count, const std::string& what);
+
+    /** @return number of configurations of optical circuit switches; 0: there are none */
+    uint32_t GetCircuits() const;
+
+    /**
+     * @param circuit a configuration
+     * @return indices of the links that other configurations make
+     */
+    std::vector<uint32_t> GetDarkLinks(uint32_t circuit) const;
 
     /** @return number of nodes */
     uint32_t GetNodes() const

@@ -140,12 +140,21 @@ WriteTopology(const TopologyGraph& topology)
         {
             object.Set("internal", true);
         }
+        if (link.circuit != TopologyGraph::ALWAYS)
+        {
+            object.Set("circuit", link.circuit);
+        }
         links.Append(object);
     }
     auto sides = JsonValue::Array();
     for (uint32_t side : topology.shape.sides)
     {
         sides.Append(side);
+    }
+    auto scaleUpSwitches = JsonValue::Array();
+    for (uint32_t each : topology.scaleUpSwitches)
+    {
+        scaleUpSwitches.Append(each);
     }
     const TopologyShape& shape = topology.shape;
     auto document = JsonValue::Object();
@@ -173,6 +182,10 @@ WriteTopology(const TopologyGraph& topology)
         {
             document.Set(name, count);
         }
+    }
+    if (!topology.scaleUpSwitches.empty())
+    {
+        document.Set("scaleUpSwitches", scaleUpSwitches);
     }
     document.Set("links", links);
     return document.Write(2) + "\n";

@@ -53,7 +53,8 @@ SlowFlows::SlowFlows(const Cluster& cluster)
       m_shortest(ROUND_TRIPS * cluster.GetRoundTrip()),
       m_longest(std::max(MilliSeconds(10), 100 * cluster.GetRoundTrip())),
       // A fault may be what holds flows up, and other processes know their own hosts only.
-      m_isDone(!cluster.GetOptions().faults.empty() || Processes::GetCount() > 1)
+      m_isDone(!cluster.GetOptions().faults.empty() || cluster.GetTopology().GetCircuits() > 1 ||
+               Processes::GetCount() > 1)
 {
     if (cluster.GetOptions().loss > 0)
     {

@@ -58,6 +58,10 @@ JobExecution::JobExecution(PreparedJob& job, const JsonValue& configuration, Cal
     {
         Live();
     }
+    if (job.circuits)
+    {
+        m_circuits.emplace(*job.cluster, job.circuits, m_applications);
+    }
     if (job.options.repeat == "derive")
     {
         m_repetition = std::make_unique<JobRepetition>(JobRepetition::Parts{m_cluster,

@@ -7,6 +7,7 @@
 #ifndef DISTRIBUTED_TRAINING_JOB_EXECUTION_H
 #define DISTRIBUTED_TRAINING_JOB_EXECUTION_H
 
+#include "circuit-changes.h"
 #include "image-counters.h"
 #include "job-repetition.h"
 #include "job-training.h"
@@ -108,6 +109,7 @@ class JobExecution
     std::vector<Ptr<TrainingApplication>> m_applications; // of the local ranks, and storage hosts
     std::unique_ptr<JobTraining> m_training;              // null: gradients do not learn
     std::unique_ptr<LivingJob> m_life;                    // null: no checkpoints and failures
+    std::optional<CircuitChanges> m_circuits;             // none: no circuits change
     std::unique_ptr<JobRepetition> m_repetition;          // null: all is simulated
     std::unique_ptr<MicroBatchRepetition> m_microBatches; // null: all are simulated
     std::optional<SwitchesOfImages> m_switches;           // none: no rank is an image

@@ -9,6 +9,7 @@
 #include "ns3/gradient-source.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-processes.h"
+#include "ns3/training-quantity.h"
 
 #include <algorithm>
 #include <numeric>
@@ -95,6 +96,39 @@ CheckGradients(const TrainingRunOptions& options, const JobPlan& plan)
         ->Check(static_cast<uint32_t>(options.cluster.ranks), iterations, buckets);
 }
 
+/** Checks a job whose network has optical circuits, or has none. */
+void
+CheckCircuits(const TrainingRunOptions& options, const Cluster& cluster)
+{
+    if (cluster.GetTopology().GetCircuits() < 2)
+    {
+        if (options.reconfiguration != TrainingRunOptions().reconfiguration)
+        {
+            throw ConfigurationError("reconfiguration",
+                                     FormatTime(options.reconfiguration),
+                                     " with topology " + options.cluster.topology +
+                                         " (allowed: with two circuits or more)");
+        }
+        return;
+    }
+    const std::pair<bool, std::string> reasons[] = {
+        {Processes::GetCount() > 1, "several processes (allowed: 1)"},
+        {options.life.HasCheckpoints() || options.life.HasFailures(),
+         "checkpoints or failures (allowed: none)"},
+        {!cluster.GetInNetworkCommunicators().empty(),
+         "collective " + options.cluster.algorithm +
+             " (allowed: on hosts, as circuits cut trees)"}};
+    for (const auto& [isSet, reason] : reasons)
+    {
+        if (isSet)
+        {
+            throw ConfigurationError("topology",
+                                     options.cluster.topology,
+                                     ", whose circuits change, with " + reason);
+        }
+    }
+}
+
 } // namespace
 
 void
@@ -137,6 +171,7 @@ CheckJobRules(const TrainingRunOptions& options, const JobPlan& plan)
 void
 CheckClusterRules(const TrainingRunOptions& options, const JobPlan& plan, const Cluster& cluster)
 {
+    CheckCircuits(options, cluster);
     const bool isReal = options.IsReal();
     const auto& workers = cluster.GetInNetworkCommunicators();
     std::vector<CollectiveOperation> operations;

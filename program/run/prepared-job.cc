@@ -54,6 +54,13 @@ PreparedJob::PreparedJob(const TrainingRunOptions& runOptions)
     {
         life.emplace(options.life, plan, *cluster, GetIterations());
     }
+    if (cluster->GetTopology().GetCircuits() > 1)
+    {
+        circuits = std::make_shared<CircuitGraph>(plan.graph, options.reconfiguration);
+        plan.notes.push_back("optical circuits: iteration i has configuration i modulo " +
+                             std::to_string(cluster->GetTopology().GetCircuits()) +
+                             "; each change takes " + FormatTime(options.reconfiguration));
+    }
     Install();
     if (options.cluster.images.GetCount() > 1)
     {
@@ -85,10 +92,14 @@ PreparedJob::Install()
     helper.SetAttribute("OverlapCopies", DoubleValue(overlap.copies));
     helper.SetSlowdowns(options.GetSlowdowns());
     helper.SetAttribute("Seed", UintegerValue(RngSeedManager::GetRun()));
-    applications = helper.Install(*cluster,
-                                  life ? life->graph : plan.graph,
-                                  plan.operations,
-                                  options.GetAllToAll());
+    auto operations = plan.operations;
+    std::shared_ptr<const TaskGraph> graph = life ? life->graph : plan.graph;
+    if (circuits)
+    {
+        graph = circuits;
+        operations.push_back({CollectiveOperation::BARRIER});
+    }
+    applications = helper.Install(*cluster, graph, operations, options.GetAllToAll());
     replays = helper.GetReplays();
     uint64_t sums = 0;
     for (const auto& [collective, count] : plan.summary.collectives)

@@ -12,6 +12,7 @@
 #include "training-run-options.h"
 
 #include "ns3/application-container.h"
+#include "ns3/circuit-graph.h"
 #include "ns3/training-cluster.h"
 #include "ns3/training-job-helper.h"
 
@@ -48,7 +49,7 @@ struct PreparedJob
     /** @return what the ranks execute */
     const TaskGraph& GetGraph() const
     {
-        return life ? *life->graph : *plan.graph;
+        return life ? *life->graph : circuits ? *circuits : *plan.graph;
     }
 
     /** @return one line about job and cluster, one line per choice of algorithm auto, and notes */
@@ -60,10 +61,11 @@ struct PreparedJob
     /** @return see AdviseJob() */
     std::vector<std::string> Advise() const;
 
-    TrainingRunOptions options;       ///< of the run
-    JobPlan plan;                     ///< what the ranks do
-    std::unique_ptr<Cluster> cluster; ///< that runs it
-    std::optional<LifePlan> life;     ///< none: no checkpoints and failures
+    TrainingRunOptions options;                   ///< of the run
+    JobPlan plan;                                 ///< what the ranks do
+    std::unique_ptr<Cluster> cluster;             ///< that runs it
+    std::optional<LifePlan> life;                 ///< none: no checkpoints and failures
+    std::shared_ptr<const CircuitGraph> circuits; ///< null: no circuits change
     /// Algorithm auto: its choices and their reasons, see TrainingRunResult.
     std::vector<std::pair<std::string, std::string>> choices;
     std::string imageReason;           ///< why images are not exact, or empty

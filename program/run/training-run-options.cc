@@ -171,6 +171,9 @@ TrainingRunOptions::AddTo(ProgramOptions& options, ClusterCommandLine& clusterOp
                       "periods in which all ranks and links did the same",
                       microBatches,
                       {"simulate", "derive"});
+    options.AddTime("reconfiguration",
+                    "time in which the optical circuits of a topology change between iterations",
+                    reconfiguration);
     options.AddUnsigned("warmup",
                         "iterations before these, left out of means",
                         warmup,

@@ -68,10 +68,12 @@ struct TrainingRunOptions : RunFilesOptions
     uint64_t iterations{3};        ///< measured iterations
     uint64_t warmup{1};            ///< initial iterations excluded from means
     std::string json;              ///< results file in JSON, "-" for stdout; empty: none
-    EnergyOptions energy;          ///< power model and prices
-    LifeOptions life;              ///< checkpoints and failures
-    ParallelJobOptions model;      ///< a transformer in place of the workload; its bucket is above
-    ClusterOptions cluster;        ///< the cluster, with the algorithm of the collectives
+    /// Time in which optical circuits change between iterations: that of a 3D MEMS switch.
+    Time reconfiguration{MilliSeconds(10)};
+    EnergyOptions energy;     ///< power model and prices
+    LifeOptions life;         ///< checkpoints and failures
+    ParallelJobOptions model; ///< a transformer in place of the workload; its bucket is above
+    ClusterOptions cluster;   ///< the cluster, with the algorithm of the collectives
     /// simulate, or derive: iterations and collectives that repeat themselves are not simulated
     /// again, see JobRepetition and CollectiveReplay.
     std::string repeat{"simulate"};

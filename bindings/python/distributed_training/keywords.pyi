@@ -319,6 +319,7 @@ class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Share
     prefetch: int
     price_port_hour: float
     recompute: Literal["none", "selective", "full"]
+    reconfiguration: _Time
     repeat: Literal["simulate", "derive"]
     replicas: Literal["simulate", "derive"]
     reshard_after_forward: bool
