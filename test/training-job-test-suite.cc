@@ -379,7 +379,7 @@ TestGpu()
     NS_TEST_EXPECT_MSG_EQ(
         error,
         "unknown GPU 'a1000' (allowed: a100, b200, b300, gb10, gb200, gb300, h100, h200, h800, "
-        "mi300x, mi355x, tpu-v5p, v100, vr200)",
+        "mi300x, mi355x, rubin-ultra, tpu-v5p, v100, vr200)",
         "refusal");
 }
 

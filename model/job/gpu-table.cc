@@ -51,7 +51,7 @@
  * as B200, AMD's as H100; products of V100 and TPU as those of A100, attention of AMD's at H100's
  * ratio to products. Peaks of those: glennklockwood.com on HGX B300 and NVIDIA's data sheets
  * of GB300 NVL72 (a 72nd), Vera Rubin NVL72 (a 72nd, of training), DGX Spark; AMD's of MI300X,
- * MI355X.
+ * MI355X. Rubin Ultra: NVIDIA's GTC 2025, a 144th of a rack (fp8, memory); others twice Rubin's.
  */
 
 #include "training-gpu.h"
@@ -73,7 +73,7 @@ constexpr double BLACKWELL_ATTENTION = 1605.0 / 2250;
 constexpr double BLACKWELL_BACKWARD = BLACKWELL_ATTENTION * H100_BACKWARD / H100_ATTENTION;
 // Parts of their rooflines that transformers reach.
 constexpr double TRAINED = 0.752;
-constexpr double H100_TRAINED_FP8 = 0.953;
+constexpr double H100_TRAINED_FP8 = 0.954;
 constexpr double BLACKWELL_TRAINED_FP8 = 0.658;
 constexpr double BLACKWELL_TRAINED_FP4 = 0.65;
 // Parts of their peaks that they reach on Blackwell, as one factor.
@@ -263,6 +263,23 @@ const Registry<GpuEntry>::Entry g_vr200(
      0.57,
      288 * GIGABYTE,
      224,
+     B200_REACHED,
+     BLACKWELL_ATTENTION,
+     BLACKWELL_BACKWARD,
+     TRAINED});
+
+const Registry<GpuEntry>::Entry g_rubinUltra(
+    "rubin-ultra",
+    {"NVIDIA Rubin Ultra of an NVL576: 8000 TFLOP/s, 32 TB/s",
+     8000e12,
+     32e12,
+     0.41,
+     {},
+     {{"fp8", {35000e12, BLACKWELL_FP8, 0.763, BLACKWELL_TRAINED_FP8}},
+      {"fp4", {70000e12, BLACKWELL_FP4, 0.763, BLACKWELL_TRAINED_FP4}}},
+     0.57,
+     1024 * GIGABYTE,
+     448,
      B200_REACHED,
      BLACKWELL_ATTENTION,
      BLACKWELL_BACKWARD,

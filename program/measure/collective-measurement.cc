@@ -297,6 +297,7 @@ MeasureCollective(const Cluster& cluster,
         const auto& workers = cluster.GetInNetworkCommunicators();
         // A broadcast copies the root's values, in the network or on hosts.
         const bool inNetwork = !workers.empty() && workers[0]->IsOffloaded(operation) &&
+                               workers[0]->IsChosen(bytes) &&
                                operation != CollectiveOperation::BROADCAST;
         const bool isSum = operation == CollectiveOperation::ALL_REDUCE;
         if (inNetwork && cluster.IsLocal(0) &&

@@ -80,13 +80,13 @@ class _Shared13(TypedDict, total=False):
     codec: Union[Literal["none", "1-bit", "bf16", "block-float", "dgc", "ef-sign", "fp16", "fp8", "inceptionn", "int4", "int8", "natural", "omnireduce", "powersgd", "qsgd", "random-k", "signsgd", "terngrad", "thc", "threshold", "top-k", "truncation"], _Path]
     collective: Union[Literal["auto", "nccl", "bidirectional-ring", "binomial", "bruck", "chain", "circulant", "dimension-wise", "direct", "dissemination", "double-binary-tree", "hdrm", "hierarchical", "hierarchical-all-to-all", "hou", "multi-ring", "multitree", "nccl-graph", "nccl-tree", "pairwise", "parameter-server", "per-dimension", "rabenseifner", "recursive-doubling", "ring", "ring-2d", "scatter-all-gather", "swing", "tacos", "atp", "nvls", "nvls-tree", "sharp", "switch-ps", "switchml", "nic-bidirectional-ring", "nic-chain", "nic-double-binary-tree", "nic-hdrm", "nic-multi-ring", "nic-multitree", "nic-recursive-doubling", "nic-ring", "nic-ring-2d"], _Path]
     export_schedule: _Text
-    machine: Union[Literal["none", "a100-mesh4", "a100-mesh4-sockets", "dgx-a100", "dgx-h100", "ethernet-10g", "gb200-nvl72", "gb300-nvl72", "gh200-mesh4", "hgx-b200", "hpn-h100", "mi300x", "nvl144", "p5"], _Path]
+    machine: Union[Literal["none", "a100-mesh4", "a100-mesh4-sockets", "dgx-a100", "dgx-h100", "ethernet-10g", "gb200-nvl72", "gb300-nvl72", "gh200-mesh4", "hgx-b200", "hpn-h100", "mi300x", "nvl144", "nvl576", "p5"], _Path]
     nic: Union[Literal["none", "1-bit", "bf16", "block-float", "dgc", "ef-sign", "fp16", "fp8", "inceptionn", "int4", "int8", "natural", "omnireduce", "powersgd", "qsgd", "random-k", "signsgd", "terngrad", "thc", "threshold", "top-k", "truncation"], _Path]
     schedule: _Text
     verify: bool
 
 class _Shared14(TypedDict, total=False):
-    gpu: Union[Literal["a100", "b200", "b300", "gb10", "gb200", "gb300", "h100", "h200", "h800", "mi300x", "mi355x", "tpu-v5p", "v100", "vr200"], _Path]
+    gpu: Union[Literal["a100", "b200", "b300", "gb10", "gb200", "gb300", "h100", "h200", "h800", "mi300x", "mi355x", "rubin-ultra", "tpu-v5p", "v100", "vr200"], _Path]
 
 class _Shared15(TypedDict, total=False):
     storage_rate: str

@@ -16,6 +16,7 @@ MACHINES = {
     "hpn-h100": 16,
     "mi300x": 8,
     "nvl144": 72,
+    "nvl576": 144,
     "p5": 24,
 }
 
@@ -40,7 +41,12 @@ def test_list_is_complete(describe):
 def test_machine_runs_every_operation(program_json, machine, ranks):
     for operation in ("all-reduce", "all-gather", "reduce-scatter", "broadcast", "all-to-all"):
         row, document = measure(
-            program_json, machine, ranks, ranks * 1024, f"--operation={operation}"
+            program_json,
+            machine,
+            ranks,
+            ranks * 1024,
+            f"--operation={operation}",
+            "--payload=real",
         )
         assert row["verified"]
         assert 0 < row["efficiency"] <= 1
