@@ -117,22 +117,20 @@ CheckReachable(const TopologyGraph& topology)
 }
 
 /**
- * @return indices of the scale-up switches that speak NVLink's credits: a link to a switch of
- *         another network, which pauses, makes one pause as well
+ * @return indices of the scale-up switches that speak NVLink's credits: a link to a gateway, which
+ *         pauses, makes one pause as well
  */
 std::set<uint32_t>
-FindCreditSwitches(const TopologyGraph& topology)
+FindCreditSwitches(const TopologyGraph& topology, const std::set<uint32_t>& gateways)
 {
     std::set<uint32_t> switches = topology.scaleUpSwitches;
     for (const auto& link : topology.links)
     {
         for (uint32_t node : {link.a, link.b})
         {
-            const uint32_t peer = TopologyGraph::GetPeer(link, node);
-            if (topology.IsScaleUpSwitch(node) && peer >= topology.hosts &&
-                !topology.IsScaleUpSwitch(peer))
+            if (node >= topology.hosts && gateways.count(node - topology.hosts) > 0)
             {
-                switches.erase(node - topology.hosts);
+                switches.erase(TopologyGraph::GetPeer(link, node) - topology.hosts);
             }
         }
     }
@@ -291,7 +289,8 @@ FabricHelper::InstallOn(const NodeContainer& hosts,
     fabric.topology = topology;
     fabric.hosts = hosts;
     fabric.switches = switches;
-    const std::set<uint32_t> creditSwitches = FindCreditSwitches(topology);
+    const std::set<uint32_t> gateways = topology.GetGateways();
+    const std::set<uint32_t> creditSwitches = FindCreditSwitches(topology, gateways);
     for (uint32_t i = 0; i < topology.switches; i++)
     {
         auto device = m_switch.Create<SwitchDevice>();
@@ -299,6 +298,10 @@ FabricHelper::InstallOn(const NodeContainer& hosts,
         if (creditSwitches.count(i) > 0)
         {
             device->SetScaleUp();
+        }
+        if (gateways.count(i) > 0)
+        {
+            device->SetAttribute("TrimClasses", UintegerValue(0)); // a GPU passes on from memory
         }
         if (topology.scaleUpSwitches.count(i) > 0)
         {

@@ -175,8 +175,15 @@ Cluster::InstallFabric()
     }
     m_nicHelper.Install(m_fabric, *m_topology);
     m_faults.Apply(m_fabric, m_options.GetRerouteDelay());
-    if (m_topology->GetCircuits() > 0)
+    if (m_topology->GetCircuits() > 1)
     {
+        if (IsInNetwork(m_options.algorithm) && m_options.algorithm.compare(0, 4, "nvls") != 0)
+        {
+            throw ConfigurationError("collective",
+                                     m_options.algorithm,
+                                     " on optical circuits (allowed: collectives on hosts, as "
+                                     "circuits cut trees)");
+        }
         SetCircuit(0);
         m_notes.push_back("optical circuits: configuration 0 of " +
                           std::to_string(m_topology->GetCircuits()) + ", at first");

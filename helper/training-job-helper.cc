@@ -306,7 +306,7 @@ TrainingJobHelper::Install(const Cluster& cluster,
             byGroups.emplace_back(ranks);
             continue; // no collectives
         }
-        if (!isAllUsed && !groups.exchanges && groups.AreAll(ranks))
+        if (!isAllUsed && !groups.exchanges && groups.algorithm.empty() && groups.AreAll(ranks))
         {
             isAllUsed = true;
             byGroups.push_back(all);
@@ -319,14 +319,16 @@ TrainingJobHelper::Install(const Cluster& cluster,
             }
             continue;
         }
-        byGroups.push_back(Split(
-            cluster,
-            groups,
-            number++,
-            groups.exchanges ? exchangeAlgorithm
-                             : SelectDimensions(cluster.GetOptions().algorithm, groups.dimensions),
-            operations[i],
-            places));
+        byGroups.push_back(
+            Split(cluster,
+                  groups,
+                  number++,
+                  !groups.algorithm.empty() ? groups.algorithm
+                  : groups.exchanges
+                      ? exchangeAlgorithm
+                      : SelectDimensions(cluster.GetOptions().algorithm, groups.dimensions),
+                  operations[i],
+                  places));
     }
     for (std::size_t i = 0; i < byGroups.size(); i++)
     {

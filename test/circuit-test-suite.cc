@@ -5,6 +5,7 @@
  */
 
 #include "file-test-common.h"
+#include "record/network-figures.h"
 
 #include "ns3/simulator.h"
 #include "ns3/training-run.h"
@@ -92,8 +93,27 @@ TestCircuits()
     NS_TEST_EXPECT_MSG_EQ_TOL(seconds[2], first + change, 20e-6, "circuits 0 again");
     NS_TEST_EXPECT_MSG_EQ_TOL(seconds[3], second, 20e-6, "nothing changes at the end");
     NS_TEST_EXPECT_MSG_GT(second - first, 20e-6, "the circuits matter");
-    options.reconfiguration = Time();
-    NS_TEST_EXPECT_MSG_EQ_TOL(Measure(options)[2], first + 20e-6, 40e-6, "in no time");
+}
+
+/** What would go on into the next iteration ends before the circuits change; nothing is lost. */
+void
+TestOverlap()
+{
+    for (const std::string collective : {"ring", "hierarchical"})
+    {
+        TrainingRunOptions options = MakeOptions(BOTH);
+        options.gradientPriority = "layer";
+        options.cluster.algorithm = collective;
+        options.results = MakePath("results.sqlite");
+        options.reconfiguration = MilliSeconds(1);
+        const TrainingRunResult result = TrainingRun(options).Run();
+        NS_TEST_EXPECT_MSG_EQ(result.mismatch, "", collective);
+        NS_TEST_EXPECT_MSG_GT(result.iterations.at(0).iterationTimeS, 1e-3, collective);
+        const auto* network = result.figures.Find<NetworkFigures>();
+        NS_TEST_ASSERT_MSG_NE(network, nullptr, collective);
+        NS_TEST_EXPECT_MSG_EQ(network->lostFrames, 0, collective << ": on dark links");
+        Simulator::Destroy();
+    }
 }
 
 /** What has no circuits, or cannot have them. */
@@ -113,7 +133,15 @@ TestCircuitRefusals()
     options = MakeOptions(BOTH);
     options.payload = "virtual";
     options.cluster.algorithm = "sharp";
-    refuse(options, "circuits change, with collective sharp (allowed: on hosts");
+    refuse(options, "sharp on optical circuits (allowed: collectives on hosts");
+    options = MakeOptions(BOTH);
+    options.reconfiguration = Time();
+    refuse(options,
+           "reconfiguration 0ps (allowed: from 46us, in which a barrier ends at all ranks)");
+    refuse(MakeOptions(R"(, {"a": 0, "b": 9, "circuit": 1})"), "circuit of a link of a host");
+    options = MakeOptions(BOTH);
+    options.cluster.background = "websearch";
+    refuse(options, "circuits change, with background traffic (allowed: none)");
     options = MakeOptions(BOTH);
     options.payload = "virtual";
     options.replicas = "derive";
@@ -127,6 +155,7 @@ TestCircuitRefusals()
 const Suite g_suite("circuit",
                     Duration::QUICK,
                     {{"iterations on changing circuits", TestCircuits},
+                     {"overlap ends before circuits change", TestOverlap},
                      {"refusals", TestCircuitRefusals}});
 
 } // namespace ns3::training::tests::circuit_test

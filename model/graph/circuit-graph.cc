@@ -59,7 +59,9 @@ class CircuitSource : public QueuedSource
     Time m_change;
     std::deque<GraphTask> m_ready;
     uint32_t m_marks{0};
-    uint64_t m_collectives{0}; // of the iteration
+    uint64_t m_changed{0};            // the last change; 0: none
+    uint64_t m_collectives{0};        // of the iteration
+    std::vector<uint64_t> m_messages; // and collectives of the iteration
 };
 
 void
@@ -73,6 +75,7 @@ CircuitSource::Change(GraphTask& mark)
     barrier.name = m_name;
     barrier.tag = m_collectives;
     barrier.after = mark.after;
+    barrier.after.insert(barrier.after.end(), m_messages.begin(), m_messages.end());
     GraphTask change;
     change.id = mark.id - 1;
     change.kind = TaskKind::MEMORY;
@@ -80,6 +83,7 @@ CircuitSource::Change(GraphTask& mark)
     change.length = m_change;
     change.after = {barrier.id};
     mark.after.push_back(change.id);
+    m_changed = change.id;
     m_ready.push_back(std::move(barrier));
     m_ready.push_back(std::move(change));
 }
@@ -101,7 +105,16 @@ CircuitSource::Write()
         move(code->input);
         task.code = std::move(code);
     }
-    m_collectives += task.kind == TaskKind::COLLECTIVE;
+    if (m_changed > 0)
+    {
+        task.after.push_back(m_changed);
+    }
+    const bool isCollective = task.kind == TaskKind::COLLECTIVE;
+    if (isCollective || task.kind == TaskKind::SEND || task.kind == TaskKind::RECEIVE)
+    {
+        m_messages.push_back(task.id);
+    }
+    m_collectives += isCollective;
     if (task.kind == TaskKind::MARK)
     {
         if (++m_marks < m_iterations)
@@ -109,6 +122,7 @@ CircuitSource::Write()
             Change(task);
         }
         m_collectives = 0;
+        m_messages.clear();
     }
     m_ready.push_back(std::move(task));
     return true;
@@ -123,6 +137,7 @@ CircuitGraph::CircuitGraph(std::shared_ptr<const TaskGraph> job, Time change)
       m_names(m_job->GetNames())
 {
     m_groups.emplace_back();
+    m_groups.back().algorithm = "dissemination";
     m_names.emplace_back("barrier before circuits change");
     m_names.emplace_back("circuits change");
 }

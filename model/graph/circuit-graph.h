@@ -24,8 +24,9 @@ namespace ns3::training
  * @ingroup distributed-training-graph
  *
  * A job between whose iterations optical circuit switches change the network. At the end of each
- * iteration but the last one, all ranks meet in a barrier and wait until the circuits have changed,
- * so that no message meets a dark link (TopoOpt: Wang et al., NSDI 2023, section 4).
+ * iteration but the last one, all ranks meet in a barrier behind all of its messages, and wait
+ * until the circuits have changed: nothing overlaps with the next iteration (TopoOpt: Wang et al.,
+ * NSDI 2023, section 4).
  */
 class CircuitGraph : public TaskGraph
 {

@@ -159,6 +159,7 @@ struct TaskGroups
     Parallelism parallelism{Parallelism::NONE}; ///< why the ranks of a group communicate
     std::vector<std::vector<uint32_t>> groups;  ///< by rank in the group; empty: all ranks in one
     bool exchanges{false}; ///< all-to-alls only, which may use another algorithm
+    std::string algorithm; ///< of its collectives; empty: that of the job
     /// Ranks of each dimension of the network that a group goes through, innermost first, and 1 for
     /// those that it does not leave its place in; empty: groups know no dimensions.
     std::vector<uint32_t> dimensions;

@@ -404,6 +404,7 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
     }
     contents.isSwitch.resize(hosts, false);
     contents.isSwitch.resize(contents.nodes, true);
+    contents.isExport = true;
     for (const auto& [name, number] : getList("scaleUpSwitches"))
     {
         if (switches == 0)
@@ -445,6 +446,12 @@ ReadJson(const std::string& text, const SourceLocation& location, const Topology
         {
             link.link.circuit =
                 location.GetNumber(line, "circuit", get("circuit", ""), 0, MAX_CIRCUITS - 1);
+            if (contents.isSwitch[link.link.a] != contents.isSwitch[link.link.b])
+            {
+                location.Refuse(line,
+                                "circuit of a link of a host (allowed: between switches, or "
+                                "between hosts)");
+            }
         }
         const auto getPlane = [&](uint32_t node) { // of a host: that of the other end
             const uint32_t count = switches / shape.planes;

@@ -67,6 +67,15 @@ BuildFromContents(const FileContents& contents, TopologyGraph& graph)
     {
         graph.scaleUpSwitches.insert(number[node] - graph.hosts);
     }
+    for (const FileLink& link : contents.links)
+    {
+        if (!contents.isExport && contents.isSwitch[link.link.a] && contents.isSwitch[link.link.b])
+        {
+            // Part of a network of switches, which has one flow control.
+            graph.scaleUpSwitches.erase(number[link.link.a] - graph.hosts);
+            graph.scaleUpSwitches.erase(number[link.link.b] - graph.hosts);
+        }
+    }
     graph.shape = contents.shape;
     graph.shape.groupSize = std::min(contents.shape.groupSize, graph.hosts);
     std::vector<uint64_t> rates(next, 0);

@@ -35,6 +35,7 @@ struct FileContents
     uint32_t nodes{0};                     ///< number of nodes
     std::vector<bool> isSwitch;            ///< by node
     std::vector<uint32_t> scaleUpSwitches; ///< switches that join the GPUs of a server
+    bool isExport{false};                  ///< a graph as it was: those switches stay what they are
     TopologyShape shape;                   ///< properties
     bool hostsForward{false};              ///< whether hosts with several links forward
     uint64_t hostFactor{

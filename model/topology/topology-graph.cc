@@ -118,6 +118,23 @@ TopologyGraph::GetScaleUpSwitch(const Link& link) const
     return NO_SERVER;
 }
 
+std::set<uint32_t>
+TopologyGraph::GetGateways() const
+{
+    std::set<uint32_t> gateways;
+    for (const Link& link : links)
+    {
+        for (uint32_t node : {link.a, link.b})
+        {
+            if (node >= hosts && !IsScaleUpSwitch(node) && IsScaleUpSwitch(GetPeer(link, node)))
+            {
+                gateways.insert(node - hosts);
+            }
+        }
+    }
+    return gateways;
+}
+
 uint32_t
 TopologyGraph::GetCircuits() const
 {

@@ -130,6 +130,12 @@ struct TopologyGraph
      */
     static void CheckLinks(double count, const std::string& what);
 
+    /**
+     * @return indices of switches of another network with a link to a scale-up switch: NICs of GPUs
+     *         that pass on
+     */
+    std::set<uint32_t> GetGateways() const;
+
     /** @return number of configurations of optical circuit switches; 0: there are none */
     uint32_t GetCircuits() const;
 

@@ -113,8 +113,14 @@ FindUnevenPorts(const Fabric& fabric)
     EqualPorts found;
     const std::size_t endpoints = fabric.hostOfEndpoint.size();
     const std::size_t step = std::max<std::size_t>(1, endpoints / MAX_LOOKED_AT);
-    for (const Ptr<SwitchDevice>& device : fabric.devicesOfSwitches)
+    const std::set<uint32_t> gateways = fabric.topology.GetGateways();
+    for (uint32_t number = 0; number < fabric.devicesOfSwitches.size(); number++)
     {
+        if (gateways.count(number) > 0)
+        {
+            continue; // its sender has chosen the way
+        }
+        const Ptr<SwitchDevice>& device = fabric.devicesOfSwitches[number];
         const ForwardingTable& table = device->GetTable();
         std::set<const uint16_t*> seen;
         for (std::size_t endpoint = 0; endpoint < endpoints; endpoint += step)

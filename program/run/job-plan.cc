@@ -282,7 +282,8 @@ JobPlan::MakeLayerNames() const
     if (buckets)
     {
         return [all = buckets](uint32_t, uint32_t bucket) {
-            return all->GetBuckets().at(bucket).layers;
+            const auto& known = all->GetBuckets();
+            return bucket < known.size() ? known[bucket].layers : ""; // a barrier has none
         };
     }
     std::map<uint32_t, std::map<uint32_t, int32_t>> known; // by rank and collective

@@ -12,6 +12,7 @@
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -115,9 +116,7 @@ CheckCircuits(const TrainingRunOptions& options, const Cluster& cluster)
         {Processes::GetCount() > 1, "several processes (allowed: 1)"},
         {options.life.HasCheckpoints() || options.life.HasFailures(),
          "checkpoints or failures (allowed: none)"},
-        {!cluster.GetInNetworkCommunicators().empty(),
-         "collective " + options.cluster.algorithm +
-             " (allowed: on hosts, as circuits cut trees)"}};
+        {cluster.GetBackground() != nullptr, "background traffic (allowed: none)"}};
     for (const auto& [isSet, reason] : reasons)
     {
         if (isSet)
@@ -126,6 +125,17 @@ CheckCircuits(const TrainingRunOptions& options, const Cluster& cluster)
                                      options.cluster.topology,
                                      ", whose circuits change, with " + reason);
         }
+    }
+    // Ranks leave the barrier one after the other, and nothing may be on its way then.
+    const double barrier =
+        (2 + std::log2(cluster.GetRanks())) * cluster.GetRoundTrip().GetSeconds();
+    const Time least = MicroSeconds(std::ceil(barrier * 1e6));
+    if (options.reconfiguration < least)
+    {
+        throw ConfigurationError("reconfiguration",
+                                 FormatTime(options.reconfiguration),
+                                 " (allowed: from " + FormatTime(least) +
+                                     ", in which a barrier ends at all ranks)");
     }
 }
 

@@ -57,9 +57,8 @@ PreparedJob::PreparedJob(const TrainingRunOptions& runOptions)
     if (cluster->GetTopology().GetCircuits() > 1)
     {
         circuits = std::make_shared<CircuitGraph>(plan.graph, options.reconfiguration);
-        plan.notes.push_back("optical circuits: iteration i has configuration i modulo " +
-                             std::to_string(cluster->GetTopology().GetCircuits()) +
-                             "; each change takes " + FormatTime(options.reconfiguration));
+        plan.notes.push_back("optical circuits change between iterations, each time in " +
+                             FormatTime(options.reconfiguration));
     }
     Install();
     if (options.cluster.images.GetCount() > 1)
