@@ -35,7 +35,7 @@ MOST_BYTES = 256 << 20
 """Default size of the largest collectives that are simulated."""
 
 JOBS = "llm-steps"
-"""The table of whole jobs, which takes half an hour: it runs only if it is named."""
+"""The table of whole jobs, which takes 80 minutes: it runs only if it is named."""
 
 _MEASURED = Path(__file__).with_name("measured")
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -68,7 +68,7 @@ def validate(
 
     Args:
         only: names of tables; by default all, see list_validations(). Whole jobs, "llm-steps",
-            take half an hour; they have no numbers of ours unless they are named here.
+            take 80 minutes; they have no numbers of ours unless they are named here.
         most_bytes: size of the largest collectives; larger rows have no number of ours.
         workers: runs at a time; by default the number of cores.
 
