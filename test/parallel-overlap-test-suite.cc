@@ -481,6 +481,40 @@ TestQuantizationKernels()
     NS_TEST_EXPECT_MSG_EQ(GetKernelBytes(model, options).size(), 0, "one rank");
 }
 
+/** Parameters in fp8 and fp4 take a byte, or 9/16 of one, in gathers and in memory. */
+void
+CheckParameterFormats()
+{
+    const TransformerModel model = MakeModel(3);
+    ParallelOptions options;
+    options.data = 8;
+    options.globalBatch = 8;
+    for (uint64_t zero : {1, 3})
+    {
+        options.zero = zero;
+        options.paramGather = "bf16";
+        const auto get = [&](PlanGroups groups) {
+            return GetVolumes(model, options, 0)[{groups, Operation::ALL_GATHER}];
+        };
+        const uint64_t whole = get(PlanGroups::DATA);
+        const uint64_t memory = GetMemoryBytes(ParallelPlan(model, options), 0);
+        NS_TEST_ASSERT_MSG_GT(whole, 0, "gathers");
+        const double kept = 2.0 * static_cast<double>(model.GetParameters()) / (zero == 3 ? 8 : 1);
+        for (const auto& [format, part] : {std::pair("fp8", 0.5), std::pair("fp4", 9.0 / 32)})
+        {
+            options.paramGather = format;
+            NS_TEST_EXPECT_MSG_EQ_TOL(get(PlanGroups::DATA),
+                                      part * static_cast<double>(whole),
+                                      100, // of many roundings
+                                      format);
+            NS_TEST_EXPECT_MSG_EQ_TOL(memory - GetMemoryBytes(ParallelPlan(model, options), 0),
+                                      (1 - part) * kept,
+                                      1e-6 * kept + 1,
+                                      format << " in memory");
+        }
+    }
+}
+
 void
 CheckExpertShards()
 {
@@ -561,6 +595,7 @@ CheckShards()
     const double one = GetEnd(model, options, times);
     NS_TEST_EXPECT_MSG_EQ_TOL(both - one, 1e-3, 1e-4, "one after the other");
 
+    CheckParameterFormats();
     CheckExpertShards();
 
     options.shard = 0;

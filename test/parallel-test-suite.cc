@@ -616,6 +616,10 @@ TestParallelRefusal()
     Expect([](auto& o) { o.shard = 1; }, "shard 1 with zero 0 (allowed: with zero 1");
     Expect([](auto& o) { o.shard = 2, o.zero = 3; }, "shard 2 (allowed: divisors of 1");
     Expect([](auto& o) { o.quantizedWeights = true; }, "(allowed: with zero 3)");
+    Expect([](auto& o) { o.paramGather = "fp8"; }, "param gather fp8 with zero 0 (allowed: with");
+    Expect([](auto& o) { o.paramGather = "int8", o.zero = 1; }, "(allowed: bf16, fp8, fp4)");
+    Expect([](auto& o) { o.paramGather = "fp4", o.zero = 3, o.quantizedWeights = true; },
+           "param gather fp4 with zero quantized weights (allowed: one of both)");
     Expect([](auto& o) { o.quantizedGradients = true; }, "(allowed: with zero 3)");
     Expect([](auto& o) { o.hpzPartition = 2; }, "(allowed: with zero 3)");
     Expect([](auto& o) { o.gradientBytes = 3; }, "gradient bytes 3");

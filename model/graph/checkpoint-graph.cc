@@ -8,7 +8,6 @@
 
 #include "ns3/abort.h"
 
-#include <algorithm>
 #include <deque>
 #include <memory>
 #include <numeric>
@@ -234,15 +233,7 @@ SavingSource::Write()
     {
         return false;
     }
-    const auto move = [](uint64_t& id) { id = (id + 1) * STRIDE; };
-    move(task.id);
-    std::for_each(task.after.begin(), task.after.end(), move);
-    if (task.code && task.code->input > 0)
-    {
-        auto code = std::make_shared<TaskCode>(*task.code);
-        move(code->input);
-        task.code = std::move(code);
-    }
+    SpreadIds(task, STRIDE);
     if (m_restarted > 0)
     {
         task.after.push_back(m_restarted);

@@ -6,7 +6,6 @@
 
 #include "circuit-graph.h"
 
-#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -96,15 +95,7 @@ CircuitSource::Write()
     {
         return false;
     }
-    const auto move = [](uint64_t& id) { id = (id + 1) * CIRCUIT_STRIDE; };
-    move(task.id);
-    std::for_each(task.after.begin(), task.after.end(), move);
-    if (task.code && task.code->input > 0)
-    {
-        auto code = std::make_shared<TaskCode>(*task.code);
-        move(code->input);
-        task.code = std::move(code);
-    }
+    SpreadIds(task, CIRCUIT_STRIDE);
     if (m_changed > 0)
     {
         task.after.push_back(m_changed);

@@ -51,6 +51,20 @@ QueuedSource::Next(GraphTask& task)
     return true;
 }
 
+void
+SpreadIds(GraphTask& task, uint64_t stride)
+{
+    const auto move = [stride](uint64_t& id) { id = (id + 1) * stride; };
+    move(task.id);
+    std::for_each(task.after.begin(), task.after.end(), move);
+    if (task.code && task.code->input > 0)
+    {
+        auto code = std::make_shared<TaskCode>(*task.code);
+        move(code->input);
+        task.code = std::move(code);
+    }
+}
+
 std::vector<uint32_t>
 TaskGroups::GetIndices(uint32_t ranks) const
 {

@@ -152,6 +152,14 @@ struct GraphTask
 
 /**
  * @ingroup distributed-training-graph
+ * Makes room for other tasks between those of a job.
+ * @param task whose number, and those that it names, are raised by one and multiplied
+ * @param stride by which
+ */
+void SpreadIds(GraphTask& task, uint64_t stride);
+
+/**
+ * @ingroup distributed-training-graph
  * Disjoint groups of ranks whose collectives run in parallel.
  */
 struct TaskGroups

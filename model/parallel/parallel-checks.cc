@@ -210,6 +210,17 @@ ParallelChecks::CheckZero() const
     {
         needs("zero quantized weights", "true", 3);
     }
+    CheckWord("param gather", m_options.paramGather, {"bf16", "fp8", "fp4"});
+    if (m_options.paramGather != "bf16")
+    {
+        needs("param gather", m_options.paramGather, 1);
+        if (m_options.quantizedWeights)
+        {
+            throw ConfigurationError("param gather",
+                                     m_options.paramGather,
+                                     " with zero quantized weights (allowed: one of both)");
+        }
+    }
     if (m_options.quantizedGradients)
     {
         needs("zero quantized gradients", "true", 3);

@@ -72,15 +72,15 @@ GetMemoryBytes(const ParallelPlan& plan, uint32_t rank)
     // Adam keeps a copy, a mean and a variance of 4 bytes each.
     constexpr double ADAM = 12;
     const auto gradient = static_cast<double>(plan.GetGradientBytes());
+    const double parameter = static_cast<double>(plan.GetParameterBytes(16)) / 16;
     const auto getState = [&](uint64_t parameters, PlanGroups groups) {
         const double parts = plan.GetSize(groups);
-        return static_cast<double>(parameters) *
-               (PARAMETER_BYTES / (options.zero >= 3 ? parts : 1) +
-                gradient / (options.zero >= 2 ? parts : 1) +
-                ADAM / (options.zero >= 1 ? parts : 1));
+        return static_cast<double>(parameters) * (parameter / (options.zero >= 3 ? parts : 1) +
+                                                  gradient / (options.zero >= 2 ? parts : 1) +
+                                                  ADAM / (options.zero >= 1 ? parts : 1));
     };
     const uint64_t dense = plan.GetDenseParametersOfRank(rank);
-    const double copy = options.hpzPartition > 0 ? static_cast<double>(PARAMETER_BYTES * dense) /
+    const double copy = options.hpzPartition > 0 ? parameter * static_cast<double>(dense) /
                                                        static_cast<double>(options.hpzPartition)
                                                  : 0;
     const double kept =

@@ -62,6 +62,9 @@ struct ParallelOptions
     bool quantizedGradients{false}; ///< ZeRO++: gradients are exchanged with 4 bits
     /// ZeRO++: ranks with a copy of all parameters among them, for the backward pass; 0: none
     uint64_t hpzPartition{0};
+    /// Number format of parameters that layers compute with, in which ZeRO gathers them: bf16, fp8
+    /// (a byte), or fp4 (4 bits, and 8 of a scale for each 16 numbers, as NVFP4).
+    std::string paramGather{"bf16"};
     uint64_t gradientBytes{0}; ///< of a gradient on the network; 0: 4, with ZeRO 3 2
     uint64_t bucket{64 << 20}; ///< gradients that go together, bytes at least
     /// Layers wait for the sums of their own gradients, which go first; otherwise the update waits

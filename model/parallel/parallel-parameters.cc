@@ -117,6 +117,14 @@ ParallelPlan::GetParameters(uint32_t rank) const
 }
 
 uint64_t
+ParallelPlan::GetParameterBytes(uint64_t parameters) const
+{
+    return m_options.paramGather == "fp8"   ? parameters
+           : m_options.paramGather == "fp4" ? (9 * parameters + 15) / 16
+                                            : PARAMETER_BYTES * parameters;
+}
+
+uint64_t
 ParallelPlan::GetGradientBytes() const
 {
     constexpr uint64_t AS_PARAMETERS = PARAMETER_BYTES;

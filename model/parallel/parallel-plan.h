@@ -168,6 +168,12 @@ class ParallelPlan
                                                                : PlanGroups::EXPERT_TENSOR;
     }
 
+    /**
+     * @param parameters that layers compute with
+     * @return their bytes in memory, and in a gather of ZeRO
+     */
+    uint64_t GetParameterBytes(uint64_t parameters) const;
+
     /** @return bytes of a gradient on the network */
     uint64_t GetGradientBytes() const;
 

@@ -312,7 +312,7 @@ TransformerSource::Gather(uint32_t unit, PlanGroups groups, uint64_t parameters)
                                                  groups,
                                                  RankTasks::DATA_STREAM,
                                                  Operation::ALL_GATHER,
-                                                 PARAMETER_BYTES * parameters));
+                                                 m_plan->GetParameterBytes(parameters)));
 }
 
 /** Awaits the parameters of a unit, and with ZeRO 3 gathers those of the next ones. */

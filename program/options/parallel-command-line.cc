@@ -207,6 +207,10 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
     options.AddBool("zero-quantized-weights",
                     "ZeRO++: parameters are gathered with 8 bits",
                     parallel.quantizedWeights);
+    options.AddChoice("param-gather",
+                      "number format of the parameters that ZeRO gathers, and layers compute with",
+                      parallel.paramGather,
+                      {"bf16", "fp8", "fp4"});
     options.AddBool("zero-quantized-gradients",
                     "ZeRO++: gradients are exchanged with 4 bits, in a partition and then across",
                     parallel.quantizedGradients);

@@ -311,6 +311,7 @@ class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Share
     overlap_grad_reduce: bool
     overlap_p2p_communication: Union[Literal["auto", "true", "false"], bool]
     overlap_param_gather: bool
+    param_gather: Literal["bf16", "fp8", "fp4"]
     payload: Literal["auto", "virtual", "real"]
     pipeline: int
     pipeline_layout: _Text
