@@ -167,7 +167,7 @@ TestReasons()
     using O = TrainingRunOptions&;
     const std::pair<Change, std::string> cases[] = {
         {[](O o) { o.computeJitter = "normal:cv=0.1"; }, "compute times are drawn at random"},
-        {[](O o) { o.cluster.loss = 0.0001; }, "links change, fail, or lose or delay frames"},
+        {[](O o) { o.cluster.loss = 0.0001; }, "links fail, change, or lose or delay frames"},
         {[](O o) { o.cluster.background = "fixed:load=0.1"; }, "other traffic"},
         {[](O o) { o.payload = "real"; }, "numbers of a real payload differ"},
         {[](O o) { o.results = MakePath("micro.sqlite"); }, "files have records"},

@@ -97,7 +97,7 @@ JobRepetition::FindVariation(const Cluster& cluster, const std::string& computeJ
     }
     if (cluster.HasFaults())
     {
-        return "links change, fail, or lose or delay frames";
+        return "links fail, change, or lose or delay frames";
     }
     return cluster.GetOptions().FindVariation();
 }

@@ -542,7 +542,7 @@ CheckImages(const JobPlan& plan, const Cluster& cluster, const ApplicationContai
 {
     if (cluster.HasFaults())
     {
-        RefuseImages("links change, fail, or lose or delay frames");
+        RefuseImages("links fail, change, or lose or delay frames");
     }
     ImageChecker checker(*plan.graph, cluster);
     for (uint32_t i = 0; i < applications.GetN(); i++)
