@@ -199,7 +199,7 @@ SwitchDevice::Restart()
 void
 SwitchDevice::Visit(StateVisitor& visitor)
 {
-    static_assert(StateVisitor::IsSize(sizeof(SwitchDevice) - sizeof(Object), 1360),
+    static_assert(StateVisitor::IsSize(sizeof(SwitchDevice) - sizeof(Object), 1416),
                   "a new member: visit it unless it stays, then correct the size");
     visitor.Same(m_paths.GetChoices());
     VisitQueues(visitor, m_pipeline.IsEmpty() && m_paths.IsFixed() && !HasSinks());
@@ -236,11 +236,25 @@ SwitchDevice::Receive(Frame* frame, FabricPort&)
 }
 
 void
+SwitchDevice::Readdress(uint32_t endpoint, uint32_t other)
+{
+    GetTable().SetStatic(endpoint, {});
+    m_readdressed[endpoint] = other;
+}
+
+void
 SwitchDevice::Forward(Frame* frame)
 {
     const uint16_t port = m_paths.Choose(*frame, m_table.Get(frame->destination));
     if (port == PathContext::NONE)
     {
+        const auto other = m_readdressed.find(frame->destination);
+        if (other != m_readdressed.end())
+        {
+            frame->destination = other->second;
+            Forward(frame);
+            return;
+        }
         DropFrom(frame, *m_ports[frame->ingress], DropReason::NO_ROUTE);
         return;
     }

@@ -18,6 +18,7 @@
 #include "ns3/training-network-part.h"
 
 #include <string>
+#include <unordered_map>
 
 namespace ns3::training
 {
@@ -59,6 +60,13 @@ class SwitchDevice : public Object, public TrafficManager, public ProgramHost, p
      *        has no second class where it needs one, or a neighbor has another flow control
      */
     void Configure();
+
+    /**
+     * From here on, frames for an endpoint go to another one, and have its address.
+     * @param endpoint endpoint of a host
+     * @param other endpoint of another host, with a route
+     */
+    void Readdress(uint32_t endpoint, uint32_t other);
 
     /** @return the data used by its path choice (attribute Path) */
     PathContext& GetPathContext()
@@ -169,6 +177,7 @@ class SwitchDevice : public Object, public TrafficManager, public ProgramHost, p
     ProgramPipeline m_pipeline;
     uint64_t m_multicast{0}; // which emitted frames join, if m_isMulticast
     bool m_isMulticast{false};
+    std::unordered_map<uint32_t, uint32_t> m_readdressed; // endpoints without a route from here
 };
 
 } // namespace ns3::training

@@ -76,7 +76,12 @@ FabricPortPairs::GetPortPairs(uint32_t rank, uint32_t peer)
         const bool isPassedOn =
             IsScaleUp(portPair.localEndpoint) != IsScaleUp(portPair.remoteEndpoint);
         portPair.rate = link.internal || isPassedOn ? portPair.pathRate : link.rate.GetBitRate();
-        if (m_images.GetImage(peer) > 0)
+        // What passes several switches is turned by one of them.
+        const auto getSwitch = [this](uint32_t endpoint) {
+            return m_fabric.GetLastSwitch(endpoint);
+        };
+        if (m_images.GetImage(peer) > 0 &&
+            getSwitch(portPair.localEndpoint) == getSwitch(portPair.remoteEndpoint))
         {
             const uint32_t rail = FindRail(peer, portPair.remoteEndpoint);
             portPair.remoteEndpoint =

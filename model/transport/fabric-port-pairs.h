@@ -32,7 +32,8 @@ namespace ns3::training
  * Faults do not change the table: a port pair stays when its path fails.
  *
  * If ranks are images of others, a simulated rank sends to a simulated one in place of its peer,
- * and is known there as the rank that sends to this one.
+ * and is known there as the rank that sends to this one. Behind other switches, its peer keeps its
+ * address: a switch on the way turns what is sent to it (SwitchDevice::Readdress()).
  */
 class FabricPortPairs : public PortPairTable
 {

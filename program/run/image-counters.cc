@@ -6,13 +6,10 @@
 
 #include "image-counters.h"
 
+#include "run/network-images.h"
 #include "run/replica-images.h"
 
 #include "ns3/network-repetition.h"
-
-#include <algorithm>
-#include <map>
-#include <set>
 
 namespace ns3::training
 {
@@ -59,22 +56,28 @@ DeriveCounters(const Cluster& cluster)
 {
     const Fabric& fabric = cluster.GetFabric();
     const RankImages& images = cluster.GetOptions().images;
-    uint64_t hops = 0;
-    for (uint32_t rank = 0; images.GetCount() > 1 && rank < cluster.GetRanks(); rank++)
+    if (images.GetCount() == 1)
     {
-        const uint32_t simulated = images.GetSimulated(rank);
-        for (std::size_t rail = 0; rank != simulated && rail < fabric.rails[rank].size(); rail++)
+        return 0;
+    }
+    const NetworkImages network(fabric.topology, cluster.GetRanks(), images);
+    uint64_t hops = 0;
+    for (uint32_t number = 0; number < fabric.channels.size(); number++)
+    {
+        const auto& link = fabric.topology.links[number];
+        if (!network.IsSimulated(link.a) || !network.IsSimulated(link.b))
         {
-            const Ptr<HostDevice>& device = fabric.rails[rank][rail];
-            FabricPort& port = device->GetPort();
-            const FabricPort& of = fabric.rails[simulated][rail]->GetPort();
-            port.SetCounters(of.GetCounters());
-            hops += of.GetTransmittedFrames();
-            const auto& link = fabric.topology.links[fabric.linkOfEndpoint[device->GetEndpoint()]];
-            if (TopologyGraph::GetPeer(link, rank) >= fabric.topology.hosts)
+            continue;
+        }
+        for (const auto& [image, isReversed] : network.GetImages(number))
+        {
+            for (uint32_t end : {0, 1})
             {
-                port.GetPeer()->SetCounters(of.GetPeer()->GetCounters());
-                hops += of.GetPeer()->GetTransmittedFrames();
+                const FabricPort& of = fabric.channels[number]->GetPort(end);
+                fabric.channels[image]
+                    ->GetPort(isReversed ? 1 - end : end)
+                    .SetCounters(of.GetCounters());
+                hops += of.GetTransmittedFrames();
             }
         }
     }
@@ -85,18 +88,10 @@ SwitchesOfImages::SwitchesOfImages(const Cluster& cluster)
     : m_cluster(cluster)
 {
     const TopologyGraph& topology = cluster.GetFabric().topology;
-    std::map<uint32_t, std::set<uint32_t>> imagesAt; // by node
-    for (const auto& link : topology.links)
+    const NetworkImages network(topology, cluster.GetRanks(), cluster.GetOptions().images);
+    for (uint32_t node = topology.hosts; node < topology.GetNodes(); node++)
     {
-        const auto [host, other] = std::minmax(link.a, link.b);
-        if (host < cluster.GetRanks())
-        {
-            imagesAt[other].insert(cluster.GetOptions().images.GetImage(host));
-        }
-    }
-    for (uint32_t index = 0; index < topology.switches; index++)
-    {
-        m_users.push_back(imagesAt[topology.hosts + index].size());
+        m_users.push_back(network.IsSimulated(node) ? network.GetUsers(node) : 1);
     }
 }
 

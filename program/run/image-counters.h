@@ -19,11 +19,10 @@ namespace ns3::training
 /**
  * @ingroup distributed-training-helper
  *
- * Gives the ports of derived ranks, and those of switches to them, the counters of the simulated
- * ones.
+ * Gives the ports of links that are images of others the counters of those.
  *
  * @param cluster with images
- * @return packet-hops of all derived ranks
+ * @return packet-hops of all derived links
  */
 uint64_t DeriveCounters(const Cluster& cluster);
 
@@ -43,7 +42,7 @@ class SwitchesOfImages
 
   private:
     const Cluster& m_cluster;
-    std::vector<std::size_t> m_users; // number of images, by index of a switch; 0: no host is at it
+    std::vector<std::size_t> m_users; // number of images, by index of a switch
 };
 
 } // namespace ns3::training

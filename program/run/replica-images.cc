@@ -6,6 +6,9 @@
 
 #include "run/replica-images.h"
 
+#include "run/image-paths.h"
+#include "run/network-images.h"
+
 #include "ns3/scheduled-communicator.h"
 #include "ns3/training-application.h"
 #include "ns3/training-configuration-error.h"
@@ -99,71 +102,6 @@ class NumberMap
     std::map<uint32_t, uint32_t> m_numbers; // by image
 };
 
-/** What distinguishes a link. */
-auto
-DescribeEnds(const TopologyGraph::Link& link)
-{
-    return std::make_tuple(link.rate.GetBitRate(),
-                           link.delay.GetTimeStep(),
-                           link.cost,
-                           link.loss,
-                           link.internal);
-}
-
-/** @return where the network is not the same after a shift by some images; empty: nowhere */
-std::string
-FindUnequalLink(const TopologyGraph& topology,
-                uint32_t ranks,
-                const RankImages& images,
-                uint32_t turns)
-{
-    std::vector<std::vector<uint32_t>> linksOf(topology.GetNodes());
-    for (uint32_t link = 0; link < topology.links.size(); link++)
-    {
-        linksOf[topology.links[link].a].push_back(link);
-        linksOf[topology.links[link].b].push_back(link);
-    }
-    NumberMap switches;
-    for (uint32_t rank = 0; rank < ranks; rank++)
-    {
-        const uint32_t image = images.Turn(rank, turns);
-        bool isEqual = linksOf[rank].size() == linksOf[image].size();
-        for (std::size_t i = 0; isEqual && i < linksOf[rank].size(); i++)
-        {
-            const auto& link = topology.links[linksOf[rank][i]];
-            const auto& other = topology.links[linksOf[image][i]];
-            const uint32_t peer = TopologyGraph::GetPeer(link, rank);
-            const uint32_t peerOfImage = TopologyGraph::GetPeer(other, image);
-            isEqual = DescribeEnds(link) == DescribeEnds(other) &&
-                      (peer < topology.hosts
-                           ? peer < ranks && images.Turn(peer, turns) == peerOfImage
-                           : peerOfImage >= topology.hosts && switches.Add(peer, peerOfImage));
-        }
-        if (!isEqual)
-        {
-            return "the links of host " + std::to_string(image) +
-                   " are no images of those of host " + std::to_string(rank);
-        }
-    }
-    const auto describe = [&](uint32_t node) {
-        std::vector<decltype(DescribeEnds(topology.links[0]))> ends;
-        for (uint32_t link : linksOf[node])
-        {
-            ends.push_back(DescribeEnds(topology.links[link]));
-        }
-        std::sort(ends.begin(), ends.end());
-        return std::make_pair(topology.IsScaleUpSwitch(node), ends);
-    };
-    for (const auto& [node, image] : switches.Get())
-    {
-        if (node != image && describe(node) != describe(image))
-        {
-            return topology.GetName(image) + " is no image of " + topology.GetName(node);
-        }
-    }
-    return "";
-}
-
 /** @return where groups are not the same after a shift by some images; empty: nowhere */
 std::string
 FindUnequalGroup(const TaskGraph& graph, const RankImages& images, uint32_t turns)
@@ -220,21 +158,12 @@ HasRowsOfServers(const ClusterOptions& cluster,
 std::string
 FindUnequal(const TopologyGraph& topology, const TaskGraph& graph, const RankImages& images)
 {
-    std::vector<uint32_t> shifts{1}; // all others follow from one within rows, and one of rows
-    if (images.GetRow() < images.GetCount())
-    {
-        shifts.push_back(images.GetRow());
-    }
-    for (uint32_t turns : shifts)
-    {
-        std::string unequal = FindUnequalLink(topology, graph.GetRanks(), images, turns);
-        unequal = unequal.empty() ? FindUnequalGroup(graph, images, turns) : unequal;
-        if (!unequal.empty())
-        {
-            return unequal;
-        }
-    }
-    return "";
+    std::string unequal = NetworkImages(topology, graph.GetRanks(), images).GetObstacle();
+    // All other shifts follow from one within rows, and one of rows.
+    unequal = unequal.empty() ? FindUnequalGroup(graph, images, 1) : unequal;
+    return unequal.empty() && images.GetRow() < images.GetCount()
+               ? FindUnequalGroup(graph, images, images.GetRow())
+               : unequal;
 }
 
 /** @return whether a task of a rank is that of another one, some images further */
@@ -305,8 +234,8 @@ class ImageChecker
   public:
     ImageChecker(const TaskGraph& graph, const Cluster& cluster)
         : m_graph(graph),
-          m_cluster(cluster),
-          m_images(cluster.GetOptions().images)
+          m_images(cluster.GetOptions().images),
+          m_paths(cluster)
     {
     }
 
@@ -319,7 +248,7 @@ class ImageChecker
         {
             if (task.kind == TaskKind::SEND || task.kind == TaskKind::RECEIVE)
             {
-                CheckPath(rank, task.peer);
+                m_paths.Add(rank, task.peer);
             }
             else if (task.kind == TaskKind::COLLECTIVE)
             {
@@ -334,10 +263,13 @@ class ImageChecker
         }
     }
 
-    /** @return whether a collective has chunks of other sizes than its image */
-    bool IsUneven() const
+    /** Lets switches turn messages. @return why images are not exact; empty: they are */
+    std::string Finish() const
     {
-        return m_isUneven;
+        m_paths.Apply();
+        return m_isUneven            ? "chunks of a collective differ by a number"
+               : m_paths.AreChosen() ? "switches choose among paths by what they have sent"
+                                     : "";
     }
 
   private:
@@ -433,58 +365,15 @@ class ImageChecker
             if (action.kind != ScheduleAction::Kind::COPY &&
                 action.kind != ScheduleAction::Kind::REDUCE)
             {
-                CheckPath(group[place], group[action.peer]);
+                m_paths.Add(group[place], group[action.peer]);
             }
         }
     }
 
-    /** @return the node at the other end of the link of a port */
-    uint32_t GetOtherEnd(uint32_t endpoint) const
-    {
-        const Fabric& fabric = m_cluster.GetFabric();
-        return TopologyGraph::GetPeer(fabric.topology.links[fabric.linkOfEndpoint[endpoint]],
-                                      fabric.hostOfEndpoint[endpoint]);
-    }
-
-    /** Checks that nothing but a switch is between two ranks, and that it turns with them. */
-    void CheckPath(uint32_t rank, uint32_t peer)
-    {
-        if (!m_pairs.emplace(rank, peer).second)
-        {
-            return;
-        }
-        const Fabric& fabric = m_cluster.GetFabric();
-        const auto pairs = m_cluster.GetTransports().GetPortPairs().GetPortPairs(rank, peer);
-        const std::string between =
-            "between rank " + std::to_string(rank) + " and rank " + std::to_string(peer);
-        if (pairs.size() > 1)
-        {
-            RefuseImages("messages take several ports in turn " + between);
-        }
-        const PortPair& way = pairs.front();
-        const uint32_t simulated = fabric.hostOfEndpoint[way.remoteEndpoint];
-        const auto& rails = fabric.rails[simulated];
-        const auto found = std::find_if(rails.begin(), rails.end(), [&way](const auto& device) {
-            return device->GetEndpoint() == way.remoteEndpoint;
-        });
-        const uint32_t place = GetOtherEnd(way.localEndpoint);
-        const bool isDirect = place < fabric.topology.hosts && simulated == peer &&
-                              GetOtherEnd(way.remoteEndpoint) == rank;
-        const uint32_t atPeer =
-            GetOtherEnd(fabric.rails[peer][found - rails.begin()]->GetEndpoint());
-        if (!(isDirect && place == peer) &&
-            (place < fabric.topology.hosts || GetOtherEnd(way.remoteEndpoint) != place ||
-             atPeer != place))
-        {
-            RefuseImages("replicas share more than a switch " + between);
-        }
-    }
-
     const TaskGraph& m_graph;
-    const Cluster& m_cluster;
     const RankImages m_images;
+    ImagePaths m_paths;
     std::set<std::tuple<uint32_t, uint32_t, CollectiveOperation, uint64_t, uint32_t>> m_known;
-    std::set<std::pair<uint32_t, uint32_t>> m_pairs;
     bool m_isUneven{false};
 };
 
@@ -549,7 +438,7 @@ CheckImages(const JobPlan& plan, const Cluster& cluster, const ApplicationContai
     {
         checker.Check(*DynamicCast<TrainingApplication>(applications.Get(i)));
     }
-    return checker.IsUneven() ? "chunks of a collective differ by a number" : "";
+    return checker.Finish();
 }
 
 } // namespace ns3::training

@@ -36,8 +36,8 @@ RankImages FindImages(const TrainingRunOptions& options, const JobPlan& plan);
 /**
  * @ingroup distributed-training-helper
  *
- * Compares the schedules of collectives of several images, and looks whether images share nothing
- * but switches: each message must pass one switch only, or none.
+ * Compares the schedules of collectives of several images, looks whether images share nothing but
+ * switches, and lets these turn what is for an image.
  *
  * @param plan the job
  * @param cluster that runs it
