@@ -7,7 +7,6 @@
 #include "image-counters.h"
 
 #include "run/network-images.h"
-#include "run/replica-images.h"
 
 #include "ns3/network-repetition.h"
 

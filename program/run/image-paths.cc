@@ -4,9 +4,7 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "image-paths.h"
-
-#include "run/replica-images.h"
+#include "run/image-paths.h"
 
 #include "ns3/path-choice.h"
 

@@ -4,7 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
-#include "network-images.h"
+#include "run/network-images.h"
+
+#include "ns3/training-configuration-error.h"
 
 #include <algorithm>
 #include <tuple>
@@ -269,6 +271,12 @@ NetworkImages::GetImages(uint32_t link) const
         }
     }
     return found;
+}
+
+void
+RefuseImages(const std::string& reason)
+{
+    throw ConfigurationError("replicas", "derive", " as " + reason + " (allowed: simulate)");
 }
 
 } // namespace ns3::training

@@ -80,6 +80,13 @@ class NetworkImages
     std::string m_obstacle;
 };
 
+/**
+ * @ingroup distributed-training-helper
+ * @param reason why replicas are no images
+ * @throw ConfigurationError always
+ */
+[[noreturn]] void RefuseImages(const std::string& reason);
+
 } // namespace ns3::training
 
 #endif // DISTRIBUTED_TRAINING_NETWORK_IMAGES_H

@@ -11,7 +11,6 @@
 
 #include "ns3/scheduled-communicator.h"
 #include "ns3/training-application.h"
-#include "ns3/training-configuration-error.h"
 #include "ns3/training-key-values.h"
 #include "ns3/training-processes.h"
 
@@ -378,12 +377,6 @@ class ImageChecker
 };
 
 } // namespace
-
-void
-RefuseImages(const std::string& reason)
-{
-    throw ConfigurationError("replicas", "derive", " as " + reason + " (allowed: simulate)");
-}
 
 RankImages
 FindImages(const TrainingRunOptions& options, const JobPlan& plan)

@@ -49,13 +49,6 @@ std::string CheckImages(const JobPlan& plan,
                         const Cluster& cluster,
                         const ApplicationContainer& applications);
 
-/**
- * @ingroup distributed-training-helper
- * @param reason why replicas are no images
- * @throw ConfigurationError always
- */
-[[noreturn]] void RefuseImages(const std::string& reason);
-
 } // namespace ns3::training
 
 #endif // DISTRIBUTED_TRAINING_REPLICA_IMAGES_H
