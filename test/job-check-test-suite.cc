@@ -336,7 +336,7 @@ CheckDerived()
     cluster.topology = "rail-optimized:servers=2,gpus=8";
     const JobCheck all = CheckJob(plan, {1.5e14, 2e12}, cluster);
     NS_TEST_EXPECT_MSG_EQ(all.derivedHops, 0, "all is simulated");
-    const JobCheck some = CheckJob(plan, {1.5e14, 2e12}, cluster, true);
+    const JobCheck some = CheckJob(plan, {1.5e14, 2e12}, cluster, {true});
     double derived = 0;
     for (const auto& group : some.groups)
     {
@@ -358,7 +358,7 @@ CheckDerived()
                               "the others are simulated");
     NS_TEST_EXPECT_MSG_LT(some.cpuSeconds, all.cpuSeconds, "takes less");
     cluster.loss = 1e-6;
-    const JobCheck lossy = CheckJob(plan, {1.5e14, 2e12}, cluster, true);
+    const JobCheck lossy = CheckJob(plan, {1.5e14, 2e12}, cluster, {true});
     NS_TEST_EXPECT_MSG_EQ(lossy.derivedHops, 0, "nothing repeats itself with losses");
     // A file of SimAI: two servers with an NVSwitch each, and a switch with a lossy link.
     cluster.loss = 0;
@@ -372,7 +372,7 @@ CheckDerived()
             text += name + " 18 400Gbps 0.001ms " + (host == 0 ? loss : "0") + "\n";
         }
         cluster.topology = "file:" + WriteFile("two-servers-" + loss + ".txt", text);
-        const JobCheck read = CheckJob(plan, {1.5e14, 2e12}, cluster, true);
+        const JobCheck read = CheckJob(plan, {1.5e14, 2e12}, cluster, {true});
         NS_TEST_EXPECT_MSG_EQ((read.derivedHops > 0), (loss == "0"), "a link loses " << loss);
     }
 }

@@ -22,8 +22,8 @@
 
 #include <algorithm>
 #include <boost/format.hpp>
+#include <cmath>
 #include <map>
-#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -108,18 +108,18 @@ class Checker
      * @param plan that it follows, or null
      * @param typical ranks: all others do what one of them does
      * @param cluster its network
-     * @param derives see CheckJob()
+     * @param shortcuts see CheckJob()
      */
     Checker(std::shared_ptr<const TaskGraph> graph,
             const ParallelPlan* plan,
             std::vector<uint32_t> typical,
             const ClusterOptions& cluster,
-            bool derives)
+            const WorkShortcuts& shortcuts)
         : m_graph(std::move(graph)),
           m_plan(plan),
           m_typical(std::move(typical)),
           m_cluster(cluster),
-          m_derives(derives),
+          m_shortcuts(shortcuts),
           m_network(*m_graph, cluster)
     {
     }
@@ -129,14 +129,15 @@ class Checker
   private:
     void ListGroups();
     void FindLowerBound();
-    std::optional<PrivateGroups> FindPrivateGroups() const;
+    PrivateGroups FindPrivateGroups() const;
+    void EstimateRank(uint32_t rank, const PrivateGroups& privates, SimulatedWork& work);
     void EstimateCost();
 
     std::shared_ptr<const TaskGraph> m_graph;
     const ParallelPlan* m_plan;
     std::vector<uint32_t> m_typical;
     const ClusterOptions& m_cluster;
-    const bool m_derives;
+    const WorkShortcuts m_shortcuts;
     CheckedNetwork m_network;
     JobCheck m_check;
 };
@@ -227,68 +228,113 @@ Checker::FindLowerBound()
     m_check.lowerBound = std::min(first, both - first).GetSeconds();
 }
 
-/** @return whose collectives are derived; none if all are simulated */
-std::optional<PrivateGroups>
+/** @return groups whose collectives repeat themselves on links of their own */
+PrivateGroups
 Checker::FindPrivateGroups() const
 {
-    if (!m_derives)
-    {
-        return std::nullopt;
-    }
     const bool varies = !m_cluster.MakeFaults(m_network.GetTopology()).IsEmpty() ||
                         !m_cluster.FindVariation().empty();
     const auto servers = m_network.GetTopology().GetServers();
     return PrivateGroups({varies, true, servers}, *m_graph, m_typical);
 }
 
+/** Counts what a rank does, and what of it is simulated. */
+void
+Checker::EstimateRank(uint32_t rank, const PrivateGroups& privates, SimulatedWork& work)
+{
+    struct Derivable
+    {
+        double count{0};
+        double messages{0}; // of one
+        double packets{0};  // of a message
+        double hops{0};     // of all
+    };
+
+    const double packet = m_cluster.GetMtu();
+    const auto servers = m_network.GetTopology().GetServers();
+    const double part = m_plan && m_shortcuts.microBatches
+                            ? SimulatedWork::GetPartOfMicroBatches(m_plan->GetOptions().pipeline,
+                                                                   m_plan->GetMicroBatches())
+                            : 1;
+    std::map<std::tuple<uint32_t, CollectiveOperation, uint64_t, uint32_t>, Derivable> derivable;
+    double messages = 0; // from elsewhere
+    double count = 0;    // of what is derivable
+    const auto source = m_graph->MakeSource(rank, 1);
+    for (GraphTask task; source->Next(task); task = {})
+    {
+        m_check.tasks++;
+        const bool isMessage = task.kind == TaskKind::SEND;
+        if (!isMessage && task.kind != TaskKind::COLLECTIVE)
+        {
+            continue;
+        }
+        const bool isRepeated = task.parallelism != Parallelism::DATA;
+        const auto bytes = static_cast<double>(task.bytes);
+        if (isMessage)
+        {
+            const double links = m_network.GetHops(rank, task.peer);
+            m_check.payload += bytes;
+            m_check.packetHops += bytes / packet * links;
+            work.Add(isRepeated ? part : 1, std::ceil(bytes / packet), links);
+            messages +=
+                servers[rank] == TopologyGraph::NO_SERVER || servers[rank] != servers[task.peer];
+            continue;
+        }
+        const auto size = static_cast<uint32_t>(m_graph->GetGroup(task.groups, rank).size());
+        const double sent = bytes * GetSentPart(task.operation, size);
+        const double links = m_network.GetHopsInGroup(task.groups, rank);
+        const double steps = (size - 1) * std::round(GetSentPart(task.operation, size) * size /
+                                                     std::max(1U, size - 1));
+        const double packets = steps > 0 ? std::ceil(sent / packet / steps) : 0;
+        const bool isPrivate = m_shortcuts.collectives && !privates.IsAlone(task.groups) &&
+                               privates.IsPrivate(task.groups, rank);
+        m_check.payload += sent;
+        if (isPrivate || (m_shortcuts.quiet && privates.IsInServer(task.groups, rank)))
+        {
+            Derivable& of = derivable[{task.groups, task.operation, task.bytes, task.peer}];
+            of.count++;
+            of.messages = steps;
+            of.packets = packets;
+            of.hops += sent / packet * links;
+            count++;
+        }
+        else
+        {
+            m_check.packetHops += sent / packet * links;
+            work.Add(steps * (isRepeated ? part : 1), packets, links);
+        }
+    }
+    for (const auto& [kind, of] : derivable)
+    {
+        const double before = messages * of.count / count;
+        const double partOf =
+            SimulatedWork::GetSimulated(of.count * part, before * part) / of.count;
+        const double links = m_network.GetHopsInGroup(std::get<0>(kind), rank);
+        m_check.derivedHops += of.hops * (1 - partOf);
+        m_check.packetHops += of.hops * partOf;
+        work.Add(of.count * partOf * of.messages, of.packets, links);
+    }
+}
+
 void
 Checker::EstimateCost()
 {
-    /// Collectives that CollectiveReplay simulates, at least.
-    constexpr uint32_t SIMULATED = 2;
-    const auto privates = FindPrivateGroups();
-    const double packet = m_cluster.GetMtu();
+    const PrivateGroups privates = FindPrivateGroups();
+    SimulatedWork work(m_cluster);
     for (uint32_t rank : m_typical)
     {
-        std::map<std::tuple<uint32_t, CollectiveOperation, uint64_t, uint32_t>, uint32_t> alike;
-        const auto source = m_graph->MakeSource(rank, 1);
-        GraphTask task;
-        while (source->Next(task))
-        {
-            m_check.tasks++;
-            if (task.kind == TaskKind::COLLECTIVE)
-            {
-                const auto size =
-                    static_cast<uint32_t>(m_graph->GetGroup(task.groups, rank).size());
-                const double bytes =
-                    static_cast<double>(task.bytes) * GetSentPart(task.operation, size);
-                const double hops = bytes / packet * m_network.GetHopsInGroup(task.groups, rank);
-                const bool isDerived =
-                    privates && !privates->IsAlone(task.groups) &&
-                    privates->IsPrivate(task.groups, rank) &&
-                    ++alike[{task.groups, task.operation, task.bytes, task.peer}] > SIMULATED;
-                (isDerived ? m_check.derivedHops : m_check.packetHops) += hops;
-                m_check.payload += bytes;
-            }
-            else if (task.kind == TaskKind::SEND)
-            {
-                const auto bytes = static_cast<double>(task.bytes);
-                m_check.payload += bytes;
-                m_check.packetHops += bytes / packet * m_network.GetHops(rank, task.peer);
-            }
-            task = {};
-        }
+        EstimateRank(rank, privates, work);
     }
     const uint32_t simulated = m_graph->GetRanks() / m_cluster.images.GetCount();
     const double others = simulated / static_cast<double>(m_typical.size());
+    work.Scale(others);
     m_check.packetHops *= others;
     m_check.derivedHops *= others;
+    m_check.simulatedHops = work.GetHops();
     m_check.tasks *= others;
     m_check.payload *= others;
-    const RunCost cost = EstimateRunCost(m_check.packetHops,
-                                         m_graph->GetRanks(),
-                                         m_cluster.transport,
-                                         m_check.tasks);
+    const RunCost cost =
+        EstimateRunCost(work.GetCost(), simulated, m_cluster.transport, m_check.tasks);
     m_check.cpuSeconds = cost.cpuSeconds;
     m_check.memoryOfRun = cost.peakMemoryMebibytes;
 }
@@ -338,6 +384,7 @@ JobCheck::ToJson() const
     auto estimate = JsonValue::Object();
     estimate.Set("packet_hops", packetHops)
         .Set("derived_packet_hops", derivedHops)
+        .Set("simulated_packet_hops", simulatedHops)
         .Set("cpu_s", cpuSeconds)
         .Set("peak_memory_MiB", memoryOfRun);
     auto document = JsonValue::Object();
@@ -399,10 +446,11 @@ JobCheck::ToText() const
     }
     const std::string derived =
         derivedHops > 0 ? (boost::format(" (and %.3g derived ones)") % derivedHops).str() : "";
-    text += (boost::format("estimate of an iteration's simulation: %.3g packet-hops%s, %.3g s of "
-                           "CPU without steady states, %.0f MiB\n") %
-             packetHops % derived % cpuSeconds % memoryOfRun)
-                .str();
+    text +=
+        (boost::format("estimate of an iteration's simulation: %.3g packet-hops%s, of which %.3g "
+                       "are simulated, %.3g s of CPU, %.0f MiB\n") %
+         packetHops % derived % simulatedHops % cpuSeconds % memoryOfRun)
+            .str();
     return text;
 }
 
@@ -410,7 +458,7 @@ JobCheck
 CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
          const TransformerRates& rates,
          const ClusterOptions& cluster,
-         bool derives)
+         const WorkShortcuts& shortcuts)
 {
     UsePicoseconds();
     std::vector<uint32_t> pipeline; // all pipelines are alike
@@ -419,7 +467,7 @@ CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
         pipeline.push_back(plan->GetRankOfStage(0, place));
     }
     const auto graph = std::make_shared<const TransformerGraph>(plan, rates);
-    JobCheck check = Checker(graph, plan.get(), pipeline, cluster, derives).Run();
+    JobCheck check = Checker(graph, plan.get(), pipeline, cluster, shortcuts).Run();
     check.parameters = plan->GetModel().GetParameters();
     check.memory = GetMostMemoryBytes(*plan);
     check.operators = CheckOperators(*plan, rates);
@@ -437,7 +485,7 @@ CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
 }
 
 JobCheck
-CheckJob(const JobPlan& plan, const ClusterOptions& cluster, bool derives)
+CheckJob(const JobPlan& plan, const ClusterOptions& cluster, const WorkShortcuts& shortcuts)
 {
     if (plan.format != "workload" && plan.format != "csv")
     {
@@ -445,7 +493,7 @@ CheckJob(const JobPlan& plan, const ClusterOptions& cluster, bool derives)
                                  plan.name,
                                  " is a file (allowed: --model or a workload that is built in)");
     }
-    JobCheck check = Checker(plan.graph, nullptr, {0}, cluster, derives).Run();
+    JobCheck check = Checker(plan.graph, nullptr, {0}, cluster, shortcuts).Run();
     check.parameters = plan.parameters;
     constexpr uint64_t WEIGHT = 4;
     check.memory = (WEIGHT + plan.gradientBytes) * check.parameters;

@@ -9,6 +9,7 @@
 
 #include "job-plan.h"
 #include "run/checked-operators.h"
+#include "run/simulated-work.h"
 
 #include "ns3/cluster-options.h"
 #include "ns3/collective-operation.h"
@@ -68,13 +69,14 @@ struct JobCheck
     /// takes two.
     double makespan{0};
     double work{0}; ///< likewise, of the micro-batches of the rank that has most
-    /// Frames of an iteration over all links that are simulated, without acknowledgements.
+    /// Frames of an iteration over all links that are not images, without acknowledgements.
     double packetHops{0};
-    double derivedHops{0}; ///< those of collectives that take the time of earlier ones
-    double tasks{0};       ///< of all ranks in an iteration
-    double payload{0};     ///< that ranks get in an iteration, bytes
-    double cpuSeconds{0};  ///< of the simulation of an iteration, without steady states
-    double memoryOfRun{0}; ///< of the simulation, MiB
+    double derivedHops{0};   ///< those of collectives that take the time of earlier ones
+    double simulatedHops{0}; ///< of packetHops, those that neither steady states nor others skip
+    double tasks{0};         ///< of all ranks in an iteration
+    double payload{0};       ///< that ranks get in an iteration, bytes
+    double cpuSeconds{0};    ///< of the simulation of an iteration
+    double memoryOfRun{0};   ///< of the simulation, MiB
     std::vector<CheckedOperator> operators; ///< of a transformer
     std::string measured;                   ///< which of them a file has; empty: there is none
 
@@ -101,24 +103,26 @@ double GetSentPart(CollectiveOperation operation, uint32_t size);
  * @param plan who has which part of a model
  * @param rates of computations
  * @param cluster its network; its number of ranks does not count
- * @param derives whether collectives may take the time of earlier ones, see CollectiveReplay
+ * @param shortcuts what its simulation may leave out
  * @return what is known of the job without a simulation
  * @throw ConfigurationError if the topology is invalid
  */
 JobCheck CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
                   const TransformerRates& rates,
                   const ClusterOptions& cluster,
-                  bool derives = false);
+                  const WorkShortcuts& shortcuts = {});
 
 /**
  * @ingroup distributed-training-helper
  * @param plan of a job whose ranks all do the same steps
  * @param cluster its network
- * @param derives whether collectives may take the time of earlier ones, see CollectiveReplay
+ * @param shortcuts what its simulation may leave out
  * @return likewise; memory: weights of 4 bytes, and gradients
  * @throw ConfigurationError if the ranks do different steps
  */
-JobCheck CheckJob(const JobPlan& plan, const ClusterOptions& cluster, bool derives = false);
+JobCheck CheckJob(const JobPlan& plan,
+                  const ClusterOptions& cluster,
+                  const WorkShortcuts& shortcuts = {});
 
 } // namespace ns3::training
 

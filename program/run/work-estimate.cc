@@ -169,7 +169,9 @@ CheckJob(const TrainingRunOptions& options)
 {
     const ParallelJobOptions model = options.GetModel();
     TrainingRunOptions workload = options;
-    const bool derives = options.DerivesCollectives();
+    const WorkShortcuts shortcuts{options.DerivesCollectives() || options.collectives == "derive",
+                                  options.collectives == "derive",
+                                  options.microBatches == "derive"};
     if (options.replicas == "derive" && options.cluster.images.GetCount() == 1)
     {
         const JobPlan plan = MakeJobPlan(workload);
@@ -177,11 +179,11 @@ CheckJob(const TrainingRunOptions& options)
     }
     if (!model.HasTransformer())
     {
-        return CheckJob(MakeJobPlan(workload), workload.cluster, derives);
+        return CheckJob(MakeJobPlan(workload), workload.cluster, shortcuts);
     }
     const auto plan = model.MakePlan(options.cluster.ranks);
     const TransformerRates rates = model.GetRates(options.gpu, options.computeScale);
-    JobCheck check = CheckJob(plan, rates, workload.cluster, derives);
+    JobCheck check = CheckJob(plan, rates, workload.cluster, shortcuts);
     check.measured = DescribeMeasured(*plan, rates);
     check.expectedParameters = model.GetExpectedParameters();
     return check;

@@ -1,0 +1,59 @@
+/*
+ * Copyright (c) 2026 The distributed-training authors
+ *
+ * SPDX-License-Identifier: GPL-2.0-only
+ */
+
+#include "run/simulated-work.h"
+
+#include "ns3/path-choice.h"
+#include "ns3/transport-entry.h"
+
+#include <algorithm>
+
+namespace ns3::training
+{
+
+SimulatedWork::SimulatedWork(const ClusterOptions& cluster)
+    : m_skips(cluster.steadyState == "skip" && cluster.GetTransport().repeats &&
+              cluster.FindVariation().empty()),
+      m_skipsAlways(m_skips && GetPathChoice(cluster.path).repeats)
+{
+}
+
+double
+SimulatedWork::GetPartOfMicroBatches(double stages, double microBatches)
+{
+    /// Micro-batches for each stage until two periods are equal, with those at both ends.
+    constexpr double PERIODS = 5;
+    return std::min(1.0, PERIODS * stages / microBatches);
+}
+
+double
+SimulatedWork::GetSimulated(double collectives, double messages)
+{
+    /// Collectives of a kind that are simulated before others are like them.
+    constexpr double FIRST = 2;
+    /// Collectives whose ranks do not start together, for each message before them.
+    constexpr double APART = 0.4;
+    return std::min(collectives, FIRST + APART * messages);
+}
+
+void
+SimulatedWork::Add(double count, double packets, double links)
+{
+    /// Packets of a long message until its steady state is found, and behind its end.
+    constexpr double SIMULATED = 1000;
+    /// Shorter messages are over before anything looks for a steady state.
+    constexpr double SHORT = 256;
+    /// How much dearer a packet is in the search for steady states.
+    constexpr double SEARCH = 3.5;
+    /// Fewer links than a way over a spine has, where switches choose among ports.
+    constexpr double SPINE = 4;
+    const bool skips = (links < SPINE ? m_skips : m_skipsAlways) && packets > SHORT;
+    const double hops = count * links * (skips ? std::min(packets, SIMULATED) : packets);
+    m_hops += hops;
+    m_cost += hops * (skips ? SEARCH : 1);
+}
+
+} // namespace ns3::training
