@@ -122,6 +122,13 @@ struct ListedOperator
  */
 std::vector<ListedOperator> ListOperators(const ParallelPlan& plan, uint32_t places = 1);
 
+/**
+ * @ingroup distributed-training-parallel
+ * @param model a model
+ * @return inner size of the shared experts of a layer together; 0: there are none
+ */
+uint64_t GetSharedSize(const TransformerModel& model);
+
 /** @param pass a pass @return its name */
 std::string GetName(LayerPass pass);
 
