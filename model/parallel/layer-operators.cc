@@ -6,6 +6,8 @@
 
 #include "parallel/layer-operators.h"
 
+#include "parallel/recomputation.h"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -171,6 +173,7 @@ OperatorWriter::Multiply(const char* name,
     switch (m_pass)
     {
     case LayerPass::FORWARD:
+    case LayerPass::REPEATED:
         Add(name, products, rows, columns, inner, NUMBER, isNarrow);
         break;
     case LayerPass::INPUT_GRADIENT:
@@ -364,19 +367,15 @@ OperatorWriter::WriteScores()
     {
         return;
     }
-    const bool isForward = m_pass == LayerPass::FORWARD;
     const bool isFused = m_options.attention == "flash";
-    const bool isRepeated = !isForward && m_options.recompute == "selective";
-    if (isForward || isRepeated)
+    if (m_pass == LayerPass::FORWARD)
     {
         isFused ? Attend("attention", 1, 1) : AttendUnfused(LayerPass::FORWARD);
+        Complete(total);
+        return;
     }
-    if (!isForward)
-    {
-        isFused ? Attend("attention-backward", 2, BACKWARD)
-                : AttendUnfused(LayerPass::INPUT_GRADIENT);
-    }
-    Complete((isForward ? 1 : isRepeated ? 3 : 2) * total);
+    isFused ? Attend("attention-backward", 2, BACKWARD) : AttendUnfused(LayerPass::INPUT_GRADIENT);
+    Complete(2 * total);
 }
 
 void
@@ -459,6 +458,29 @@ OperatorWriter::WritePrediction()
     Multiply("prediction", m_tokens, m_hidden / m_tensor, INPUTS * m_hidden);
 }
 
+/** @return whether an operator of a part's forward pass runs again in the backward pass */
+bool
+IsRepeated(const Recomputation& again, LayerPart part, bool hasExperts, const std::string& name)
+{
+    using M = RecomputedModule;
+    const bool isNorm = name == "norm" && again.Has(M::LAYERNORM);
+    switch (part)
+    {
+    case LayerPart::INPUTS:
+        return isNorm || (again.Has(M::MLA_UP_PROJECTION) &&
+                          (name == "queries" || name == "keys and values" || name == "rotary"));
+    case LayerPart::SCORES:
+        return again.Has(M::CORE_ATTENTION);
+    case LayerPart::NETWORK:
+        return isNorm || (again.HasNetwork(hasExperts) && name != "norm" && name != "residual") ||
+               (again.Has(M::MOE_ACTIVATION) && hasExperts && name == "activation");
+    case LayerPart::SHARED_EXPERTS:
+        return again.Has(M::SHARED_EXPERTS) || again.Has(M::MOE);
+    default:
+        return false;
+    }
+}
+
 } // namespace
 
 std::string
@@ -482,7 +504,10 @@ GetSharedSize(const TransformerModel& model)
 std::string
 GetName(LayerPass pass)
 {
-    static const char* const names[]{"forward", "input gradient", "weight gradient"};
+    static const char* const names[]{"forward",
+                                     "forward again",
+                                     "input gradient",
+                                     "weight gradient"};
     return names[static_cast<std::size_t>(pass)];
 }
 
@@ -494,6 +519,19 @@ MakeOperators(const ParallelPlan& plan,
               double load,
               uint64_t pieces)
 {
+    if (pass == LayerPass::REPEATED)
+    {
+        const Recomputation again(plan.GetOptions().recompute);
+        const bool hasExperts = plan.GetModel().HasExperts(layer);
+        auto all = MakeOperators(plan, part, LayerPass::FORWARD, layer, load, pieces);
+        all.erase(std::remove_if(all.begin(),
+                                 all.end(),
+                                 [&](const LayerOperator& each) {
+                                     return !IsRepeated(again, part, hasExperts, each.name);
+                                 }),
+                  all.end());
+        return all;
+    }
     OperatorWriter writer(plan, pass, layer, load, pieces);
     switch (part)
     {

@@ -79,8 +79,10 @@ ListOperators(const ParallelPlan& plan, uint32_t places)
         add(LayerPart::OUTPUT, pass, 0, 1);
     };
     add(LayerPart::EMBEDDING, LayerPass::FORWARD, 0, 1);
-    for (LayerPass pass :
-         {LayerPass::FORWARD, LayerPass::INPUT_GRADIENT, LayerPass::WEIGHT_GRADIENT})
+    for (LayerPass pass : {LayerPass::FORWARD,
+                           LayerPass::REPEATED,
+                           LayerPass::INPUT_GRADIENT,
+                           LayerPass::WEIGHT_GRADIENT})
     {
         addPass(pass);
     }

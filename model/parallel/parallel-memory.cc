@@ -7,6 +7,7 @@
 #include "parallel-memory.h"
 
 #include "parallel/layer-operators.h"
+#include "parallel/recomputation.h"
 
 #include <algorithm>
 
@@ -18,7 +19,7 @@ namespace
 
 /** @return activations of attention that a rank keeps for a token, bytes */
 double
-GetAttentionBytes(const ParallelPlan& plan, uint32_t layer)
+GetAttentionBytes(const ParallelPlan& plan, uint32_t layer, const Recomputation& again)
 {
     const TransformerModel& model = plan.GetModel();
     const ParallelOptions& options = plan.GetOptions();
@@ -35,7 +36,10 @@ GetAttentionBytes(const ParallelPlan& plan, uint32_t layer)
     const auto key = static_cast<double>(model.GetHeadSize() + (isLatent ? model.rotarySize : 0));
     const double gates = !isLatent && model.Has(TransformerModel::QUERY_GATE) ? 2 : 1;
     double bytes = 2 * heads * value; // taken in by the projection
-    bytes += 2 * (gates * heads * key + keyValueHeads * (key + value));
+    if (!again.Has(RecomputedModule::MLA_UP_PROJECTION))
+    {
+        bytes += 2 * (gates * heads * key + keyValueHeads * (key + value));
+    }
     if (isLatent)
     {
         // Before their norms, and after them.
@@ -43,7 +47,7 @@ GetAttentionBytes(const ParallelPlan& plan, uint32_t layer)
         bytes += 2 * (compressed + static_cast<double>(model.rotarySize)) /
                  (options.sequenceParallel ? parts : 1);
     }
-    if (options.recompute != "selective" && options.attention != "flash")
+    if (!again.Has(RecomputedModule::CORE_ATTENTION) && options.attention != "flash")
     {
         bytes += 5 * static_cast<double>(model.GetSpan(layer)) * heads;
     }
@@ -52,23 +56,30 @@ GetAttentionBytes(const ParallelPlan& plan, uint32_t layer)
 
 /** @return activations of a feed-forward network, or of experts, for a token, bytes */
 double
-GetNetworkBytes(const ParallelPlan& plan, uint32_t layer)
+GetNetworkBytes(const ParallelPlan& plan, uint32_t layer, const Recomputation& again)
 {
     const TransformerModel& model = plan.GetModel();
     const auto parts = static_cast<double>(plan.GetOptions().tensor);
-    // Results of the first matrices, and what the last one takes in.
-    const double results = model.Has(TransformerModel::GATED) ? 3 : 2;
-    if (!model.HasExperts(layer))
+    const bool hasExperts = model.HasExperts(layer);
+    if (again.HasNetwork(hasExperts))
     {
-        return 2 * results * static_cast<double>(model.GetLayer(layer).feedForward) / parts;
+        return 0;
+    }
+    // Results of the first matrices, and what the last one takes in.
+    const double first = model.Has(TransformerModel::GATED) ? 2 : 1;
+    if (!hasExperts)
+    {
+        return 2 * (first + 1) * static_cast<double>(model.GetLayer(layer).feedForward) / parts;
     }
     const double choices = model.expertsPerToken;
     const auto slices = static_cast<double>(plan.GetOptions().GetExpertTensor());
-    const auto inner = static_cast<double>(model.expertFeedForward);
-    return 2 *
-           (choices * (static_cast<double>(model.hidden) * slices + results * inner) +
-            results * static_cast<double>(GetSharedSize(model))) /
-           parts;
+    const double last = again.Has(RecomputedModule::MOE_ACTIVATION) ? 0 : 1;
+    const double routed = static_cast<double>(model.hidden) * slices +
+                          (first + last) * static_cast<double>(model.expertFeedForward);
+    const double shared = again.Has(RecomputedModule::SHARED_EXPERTS)
+                              ? 0
+                              : (first + 1) * static_cast<double>(GetSharedSize(model));
+    return 2 * (choices * routed + shared) / parts;
 }
 
 /** @return activations of a layer that a rank keeps for a micro-batch, bytes */
@@ -80,13 +91,14 @@ GetLayerActivationBytes(const ParallelPlan& plan, uint32_t layer)
     const auto tokens = static_cast<double>(plan.GetTokens());
     const double numbers = tokens * static_cast<double>(plan.GetModel().hidden) /
                            static_cast<double>(options.sequenceParallel ? options.tensor : 1);
-    if (options.recompute == "full")
+    const Recomputation again(options.recompute);
+    if (again.IsFull())
     {
         return 2 * numbers;
     }
     // Inputs of two norms, what they give, and two masks of dropout.
-    return (4 + 4 + 2) * numbers +
-           tokens * (GetAttentionBytes(plan, layer) + GetNetworkBytes(plan, layer));
+    return (4 + (again.Has(RecomputedModule::LAYERNORM) ? 0 : 4) + 2) * numbers +
+           tokens * (GetAttentionBytes(plan, layer, again) + GetNetworkBytes(plan, layer, again));
 }
 
 } // namespace
