@@ -625,7 +625,7 @@ TestParallelRefusal()
     Expect([](auto& o) { o.gradientBytes = 3; }, "gradient bytes 3");
     Expect([](auto& o) { o.tpCommOverlap = 2; }, "without sequence parallelism");
     Expect([](auto& o) { o.cpCommType = "ring"; }, "cp comm type ring (allowed: p2p");
-    Expect([](auto& o) { o.recompute = "some"; }, "recompute some (allowed: none");
+    Expect([](auto& o) { o.recompute = "some"; }, "unknown recompute 'some'");
     Expect([](auto& o) { o.context = 16, o.cpCommType = "a2a"; },
            "context 16 (allowed: divisors of 8, the heads of keys");
     Expect([](auto& o) { o.expertNode = 2; }, "expert node 2 (allowed: divisors of 1");

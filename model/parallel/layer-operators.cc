@@ -6,10 +6,10 @@
 
 #include "parallel/layer-operators.h"
 
+#include "parallel/recomputation.h"
+
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <tuple>
 #include <utility>
 
 namespace ns3::training
@@ -173,6 +173,7 @@ OperatorWriter::Multiply(const char* name,
     switch (m_pass)
     {
     case LayerPass::FORWARD:
+    case LayerPass::REPEATED:
         Add(name, products, rows, columns, inner, NUMBER, isNarrow);
         break;
     case LayerPass::INPUT_GRADIENT:
@@ -366,19 +367,15 @@ OperatorWriter::WriteScores()
     {
         return;
     }
-    const bool isForward = m_pass == LayerPass::FORWARD;
     const bool isFused = m_options.attention == "flash";
-    const bool isRepeated = !isForward && m_options.recompute == "selective";
-    if (isForward || isRepeated)
+    if (m_pass == LayerPass::FORWARD)
     {
         isFused ? Attend("attention", 1, 1) : AttendUnfused(LayerPass::FORWARD);
+        Complete(total);
+        return;
     }
-    if (!isForward)
-    {
-        isFused ? Attend("attention-backward", 2, BACKWARD)
-                : AttendUnfused(LayerPass::INPUT_GRADIENT);
-    }
-    Complete((isForward ? 1 : isRepeated ? 3 : 2) * total);
+    isFused ? Attend("attention-backward", 2, BACKWARD) : AttendUnfused(LayerPass::INPUT_GRADIENT);
+    Complete(2 * total);
 }
 
 void
@@ -429,14 +426,11 @@ OperatorWriter::WriteNetwork()
 void
 OperatorWriter::WriteSharedExperts()
 {
-    const uint64_t inner = m_model.sharedFeedForward > 0
-                               ? m_model.sharedFeedForward
-                               : m_model.sharedExperts * m_model.expertFeedForward;
     if (!m_model.HasExperts(m_number) || m_model.GetSharedParameters() == 0)
     {
         return;
     }
-    WriteMatrices(m_tokens, static_cast<double>(inner) / m_tensor, 0);
+    WriteMatrices(m_tokens, static_cast<double>(GetSharedSize(m_model)) / m_tensor, 0);
     Complete(2 * static_cast<double>(m_model.GetSharedParameters()) * m_tokens / m_tensor);
 }
 
@@ -464,6 +458,29 @@ OperatorWriter::WritePrediction()
     Multiply("prediction", m_tokens, m_hidden / m_tensor, INPUTS * m_hidden);
 }
 
+/** @return whether an operator of a part's forward pass runs again in the backward pass */
+bool
+IsRepeated(const Recomputation& again, LayerPart part, bool hasExperts, const std::string& name)
+{
+    using M = RecomputedModule;
+    const bool isNorm = name == "norm" && again.Has(M::LAYERNORM);
+    switch (part)
+    {
+    case LayerPart::INPUTS:
+        return isNorm || (again.Has(M::MLA_UP_PROJECTION) &&
+                          (name == "queries" || name == "keys and values" || name == "rotary"));
+    case LayerPart::SCORES:
+        return again.Has(M::CORE_ATTENTION);
+    case LayerPart::NETWORK:
+        return isNorm || (again.HasNetwork(hasExperts) && name != "norm" && name != "residual") ||
+               (again.Has(M::MOE_ACTIVATION) && hasExperts && name == "activation");
+    case LayerPart::SHARED_EXPERTS:
+        return again.Has(M::SHARED_EXPERTS) || again.Has(M::MOE);
+    default:
+        return false;
+    }
+}
+
 } // namespace
 
 std::string
@@ -477,10 +494,20 @@ LayerOperator::GetShape() const
     return shape;
 }
 
+uint64_t
+GetSharedSize(const TransformerModel& model)
+{
+    return model.sharedFeedForward > 0 ? model.sharedFeedForward
+                                       : model.sharedExperts * model.expertFeedForward;
+}
+
 std::string
 GetName(LayerPass pass)
 {
-    static const char* const names[]{"forward", "input gradient", "weight gradient"};
+    static const char* const names[]{"forward",
+                                     "forward again",
+                                     "input gradient",
+                                     "weight gradient"};
     return names[static_cast<std::size_t>(pass)];
 }
 
@@ -492,6 +519,19 @@ MakeOperators(const ParallelPlan& plan,
               double load,
               uint64_t pieces)
 {
+    if (pass == LayerPass::REPEATED)
+    {
+        const Recomputation again(plan.GetOptions().recompute);
+        const bool hasExperts = plan.GetModel().HasExperts(layer);
+        auto all = MakeOperators(plan, part, LayerPass::FORWARD, layer, load, pieces);
+        all.erase(std::remove_if(all.begin(),
+                                 all.end(),
+                                 [&](const LayerOperator& each) {
+                                     return !IsRepeated(again, part, hasExperts, each.name);
+                                 }),
+                  all.end());
+        return all;
+    }
     OperatorWriter writer(plan, pass, layer, load, pieces);
     switch (part)
     {
@@ -521,80 +561,6 @@ MakeOperators(const ParallelPlan& plan,
         break;
     }
     return writer.TakeAll();
-}
-
-uint64_t
-GetProductPieces(const ParallelPlan& plan)
-{
-    return plan.GetOptions().tensor > 1 ? plan.GetOptions().tpCommOverlap : 1;
-}
-
-uint64_t
-GetScorePieces(const ParallelPlan& plan)
-{
-    return plan.GetOptions().cpCommType == "p2p" ? plan.GetOptions().context : 1;
-}
-
-std::vector<ListedOperator>
-ListOperators(const ParallelPlan& plan, uint32_t places)
-{
-    const TransformerModel& model = plan.GetModel();
-    std::vector<ListedOperator> all;
-    std::map<std::tuple<LayerPass, std::string, std::string, std::string>, std::size_t> known;
-    const auto add = [&](LayerPart part, LayerPass pass, uint32_t layer, double load) {
-        const bool isLayer = part != LayerPart::EMBEDDING && part != LayerPart::OUTPUT;
-        const bool isRepeated =
-            isLayer && pass == LayerPass::FORWARD && plan.GetOptions().recompute == "full";
-        const bool isDivided = isLayer && part != LayerPart::SHARED_EXPERTS;
-        const uint64_t pieces = part == LayerPart::SCORES ? GetScorePieces(plan)
-                                : isDivided && pass != LayerPass::WEIGHT_GRADIENT
-                                    ? GetProductPieces(plan)
-                                    : 1;
-        for (LayerOperator& each : MakeOperators(plan, part, pass, layer, load, pieces))
-        {
-            if (each.executed == 0 && each.bytes == 0 && each.operands == 0)
-            {
-                continue;
-            }
-            const auto [place, isNew] =
-                known.try_emplace({pass, each.name, each.kernel, each.GetShape()}, all.size());
-            if (isNew)
-            {
-                all.push_back({pass, std::move(each)});
-            }
-            all[place->second].count += pieces * (isRepeated ? 2 : 1);
-        }
-    };
-    const auto addPass = [&](LayerPass pass) {
-        for (uint32_t layer = 0; layer < model.layers; layer++)
-        {
-            add(LayerPart::INPUTS, pass, layer, 1);
-            add(LayerPart::SCORES, pass, layer, 1);
-            add(LayerPart::PROJECTION, pass, layer, 1);
-            for (uint32_t place = 0; place < (model.HasExperts(layer) ? places : 1); place++)
-            {
-                const double share = plan.GetExpertShare(place);
-                add(LayerPart::NETWORK,
-                    pass,
-                    layer,
-                    model.HasExperts(layer) ? share * plan.GetOptions().expert : 1);
-            }
-            add(LayerPart::SHARED_EXPERTS, pass, layer, 1);
-            if (model.IsPrediction(layer))
-            {
-                add(LayerPart::PREDICTION, pass, layer, 1);
-                add(LayerPart::OUTPUT, pass, 0, 1);
-            }
-        }
-        add(LayerPart::OUTPUT, pass, 0, 1);
-    };
-    add(LayerPart::EMBEDDING, LayerPass::FORWARD, 0, 1);
-    for (LayerPass pass :
-         {LayerPass::FORWARD, LayerPass::INPUT_GRADIENT, LayerPass::WEIGHT_GRADIENT})
-    {
-        addPass(pass);
-    }
-    return all;
 }
 
 } // namespace ns3::training

@@ -36,6 +36,7 @@ enum class LayerPart : uint8_t
 enum class LayerPass : uint8_t
 {
     FORWARD,
+    REPEATED, ///< what the backward pass computes again of it, see Recomputation
     INPUT_GRADIENT,
     WEIGHT_GRADIENT
 };
@@ -71,8 +72,8 @@ struct LayerOperator
  * @ingroup distributed-training-parallel
  *
  * The operators of a part of a layer at a rank, for a micro-batch. Their operations sum up to
- * those of TransformerModel, at a load of 1. Biases and the weights of norms count as operations of
- * the first operator.
+ * those of TransformerModel, at a load of 1, but for those of LayerPass::REPEATED. Biases and the
+ * weights of norms count as operations of the first operator.
  * @param plan who has which part of the model
  * @param part of the layer
  * @param pass through it
@@ -121,6 +122,13 @@ struct ListedOperator
  *         those that are part of another kernel
  */
 std::vector<ListedOperator> ListOperators(const ParallelPlan& plan, uint32_t places = 1);
+
+/**
+ * @ingroup distributed-training-parallel
+ * @param model a model
+ * @return inner size of the shared experts of a layer together; 0: there are none
+ */
+uint64_t GetSharedSize(const TransformerModel& model);
 
 /** @param pass a pass @return its name */
 std::string GetName(LayerPass pass);

@@ -20,6 +20,7 @@ LayerTasks::LayerTasks(const ParallelPlan& plan,
       m_tasks(tasks),
       m_writer(tasks.GetWriter()),
       m_experts(plan, tasks, rank),
+      m_again(plan.GetOptions().recompute),
       m_rank(rank)
 {
 }
@@ -29,11 +30,21 @@ Time
 LayerTasks::GetNetworkTime(uint32_t layer, LayerPass pass, uint64_t pieces) const
 {
     const bool hasExperts = m_plan.GetModel().HasExperts(layer);
-    return m_times.Get(LayerPart::NETWORK,
-                       pass,
-                       layer,
-                       hasExperts ? m_experts.GetLoad() : 1,
-                       pieces);
+    const double load = hasExperts ? m_experts.GetLoad() : 1;
+    return pass == LayerPass::INPUT_GRADIENT
+               ? GetBackwardTime(LayerPart::NETWORK, layer, load, pieces)
+               : m_times.Get(LayerPart::NETWORK, pass, layer, load, pieces);
+}
+
+/** @return time of the gradients of inputs, and of operators that are computed again for them */
+Time
+LayerTasks::GetBackwardTime(LayerPart part, uint32_t layer, double load, uint64_t pieces) const
+{
+    const Time length = m_times.Get(part, LayerPass::INPUT_GRADIENT, layer, load, pieces);
+    const bool isOfNetwork = part == LayerPart::NETWORK || part == LayerPart::SHARED_EXPERTS;
+    return isOfNetwork && m_again.HasNetwork(m_plan.GetModel().HasExperts(layer))
+               ? length // Backward() writes the whole network apart
+               : length + m_times.Get(part, LayerPass::REPEATED, layer, load, pieces);
 }
 
 void
@@ -197,9 +208,10 @@ void
 LayerTasks::Attend(uint32_t layer, bool isForward)
 {
     const ParallelOptions& options = m_plan.GetOptions();
-    const LayerPass pass = isForward ? LayerPass::FORWARD : LayerPass::INPUT_GRADIENT;
     const uint64_t pieces = GetScorePieces(m_plan);
-    const Time length = m_times.Get(LayerPart::SCORES, pass, layer, 1, pieces);
+    const Time length = isForward
+                            ? m_times.Get(LayerPart::SCORES, LayerPass::FORWARD, layer, 1, pieces)
+                            : GetBackwardTime(LayerPart::SCORES, layer, 1, pieces);
     const TransformerModel& model = m_plan.GetModel();
     const LayerTask name = isForward ? LayerTask::SCORES : LayerTask::INPUT_GRADIENT;
     const uint64_t keyValues = m_plan.GetKeyValueBytes(layer);
@@ -247,8 +259,9 @@ LayerTasks::Attend(uint32_t layer, bool isForward)
     }
 }
 
+/** A block forward, or what the backward pass computes again of its network. */
 void
-LayerTasks::ForwardBlock(uint32_t layer, Block block)
+LayerTasks::ForwardBlock(uint32_t layer, Block block, LayerPass pass)
 {
     const TransformerModel& model = m_plan.GetModel();
     const auto get = [&](LayerPart part) {
@@ -262,7 +275,7 @@ LayerTasks::ForwardBlock(uint32_t layer, Block block)
         Await(Multiply(LayerTask::PROJECTION, get(LayerPart::PROJECTION), {}, &activations));
         return;
     }
-    const Time length = GetNetworkTime(layer, LayerPass::FORWARD, GetProductPieces(m_plan));
+    const Time length = GetNetworkTime(layer, pass, GetProductPieces(m_plan));
     if (!model.HasExperts(layer))
     {
         Await(Multiply(LayerTask::FEED_FORWARD, length, GatherParts(activations), &activations));
@@ -271,10 +284,7 @@ LayerTasks::ForwardBlock(uint32_t layer, Block block)
     const auto share = [&] {
         if (model.sharedExperts > 0)
         {
-            Compute(LayerTask::SHARED_EXPERTS,
-                    LayerPart::SHARED_EXPERTS,
-                    LayerPass::FORWARD,
-                    layer);
+            Compute(LayerTask::SHARED_EXPERTS, LayerPart::SHARED_EXPERTS, pass, layer);
         }
     };
     const bool overlaps = m_plan.GetOptions().sharedExpertOverlap;
@@ -355,7 +365,7 @@ LayerTasks::BackwardBlock(uint32_t layer, Block block, bool withWeights)
     const std::vector<uint64_t> gradients = GatherParts(activations);
     const uint64_t inputs = withWeights ? GatherInputs(layer, block) : 0;
     const auto get = [&](LayerPart part) {
-        return m_times.Get(part, LayerPass::INPUT_GRADIENT, layer, 1, GetProductPieces(m_plan));
+        return GetBackwardTime(part, layer, 1, GetProductPieces(m_plan));
     };
     std::vector<uint64_t> reduced;
     if (block == Block::FEED_FORWARD)
@@ -385,22 +395,24 @@ LayerTasks::Backward(uint32_t layer, bool withWeights)
     m_writer.SetLayer(static_cast<int32_t>(layer));
     const ParallelOptions& options = m_plan.GetOptions();
     const TransformerModel& model = m_plan.GetModel();
-    if (options.recompute == "full")
+    if (m_again.IsFull())
     {
         Forward(layer);
     }
     const auto share = [&] {
         if (model.GetSharedParameters() > 0)
         {
-            Compute(LayerTask::INPUT_GRADIENT,
-                    LayerPart::SHARED_EXPERTS,
-                    LayerPass::INPUT_GRADIENT,
-                    layer);
+            m_tasks.Compute(LayerTask::INPUT_GRADIENT,
+                            GetBackwardTime(LayerPart::SHARED_EXPERTS, layer));
         }
     };
     for (Block block : {Block::FEED_FORWARD, Block::ATTENTION})
     {
         const bool exchanges = block == Block::FEED_FORWARD && model.HasExperts(layer);
+        if (block == Block::FEED_FORWARD && m_again.HasNetwork(exchanges))
+        {
+            ForwardBlock(layer, block, LayerPass::REPEATED);
+        }
         if (exchanges)
         {
             const uint64_t there = m_experts.Exchange(LayerTask::COMBINE, true);

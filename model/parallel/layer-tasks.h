@@ -9,6 +9,7 @@
 
 #include "parallel/expert-exchange.h"
 #include "parallel/operator-times.h"
+#include "parallel/recomputation.h"
 #include "rank-tasks.h"
 
 #include <cstdint>
@@ -87,8 +88,12 @@ class LayerTasks
                                    const Activations* reduced);
     void Compute(LayerTask name, LayerPart part, LayerPass pass, uint32_t layer);
     Time GetNetworkTime(uint32_t layer, LayerPass pass, uint64_t pieces = 1) const;
+    Time GetBackwardTime(LayerPart part,
+                         uint32_t layer,
+                         double load = 1,
+                         uint64_t pieces = 1) const;
     void Await(const std::vector<uint64_t>& ids);
-    void ForwardBlock(uint32_t layer, Block block);
+    void ForwardBlock(uint32_t layer, Block block, LayerPass pass = LayerPass::FORWARD);
     void ForwardPrediction(uint32_t layer);
     void BackwardPrediction(uint32_t layer, bool withWeights);
     void PredictionWeights(uint32_t layer, uint64_t inputs);
@@ -102,6 +107,7 @@ class LayerTasks
     RankTasks& m_tasks;
     TaskWriter& m_writer; // of the tasks
     ExpertExchange m_experts;
+    Recomputation m_again;
     uint32_t m_rank;
 };
 

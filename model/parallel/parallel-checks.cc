@@ -6,6 +6,8 @@
 
 #include "parallel/parallel-checks.h"
 
+#include "parallel/recomputation.h"
+
 #include "ns3/training-configuration-error.h"
 
 #include <algorithm>
@@ -114,7 +116,7 @@ ParallelChecks::Check() const
     CheckDivides("context", m_options.context, "tokens of a sequence", m_model.sequence);
     CheckWord("cp comm type", m_options.cpCommType, {"p2p", "a2a", "all_gather"});
     CheckWord("attention", m_options.attention, {"flash", "unfused"});
-    CheckWord("recompute", m_options.recompute, {"none", "selective", "full"});
+    Recomputation(m_options.recompute).Check(m_model, m_options);
     for (uint32_t layer = 0; layer < m_model.layers; layer++)
     {
         CheckLayer(layer);

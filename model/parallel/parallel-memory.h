@@ -18,7 +18,8 @@ namespace ns3::training
  * @ingroup distributed-training-parallel
  *
  * Memory that a rank needs: parameters, gradients and the state of Adam, divided as ZeRO says,
- * and the activations that its schedule keeps (Korthikanti et al., MLSys 2023).
+ * and the activations that its schedule keeps (Korthikanti et al., MLSys 2023), but for those that
+ * are computed again. Sizes of a layer's matrices say how many activations it has.
  * @param plan who has what
  * @param rank the rank
  * @return bytes

@@ -47,8 +47,10 @@ struct ParallelOptions
     std::string layout;     ///< layers of all stages, see ReadStageLayout(); empty: equal stages
     uint64_t mtpLayers{0};  ///< more layers in the last stage that predict one more token each
     bool delayWgrad{false}; ///< gradients of weights are computed when those of inputs left
-    /// What is computed again in the backward pass: none, selective (scores of attention), or full
-    /// (whole layers, with the collectives of their forward pass).
+    /// What is computed again in the backward pass: none, full (whole layers, with the collectives
+    /// of their forward pass), or selective:modules=NAME+NAME, by default core-attention (scores).
+    /// Names are core-attention, layernorm, mla-up-projection, mlp, moe, moe-activation and
+    /// shared-experts: --recompute-modules of Megatron-LM.
     std::string recompute{"none"};
     /// How scores of attention are computed: flash (FlashAttention), which keeps none, or unfused.
     std::string attention{"flash"};

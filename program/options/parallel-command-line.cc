@@ -9,6 +9,7 @@
 #include "core/input-manifest.h"
 #include "options/value-suggestion.h"
 #include "parallel/operator-times.h"
+#include "parallel/recomputation.h"
 #include "pipeline/pipeline-choice.h"
 
 #include "ns3/training-configuration-error.h"
@@ -175,10 +176,11 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
     options.AddBool("delay-wgrad-compute",
                     "gradients of weights are computed when those of inputs have been sent",
                     parallel.delayWgrad);
-    options.AddChoice("recompute",
-                      "what is computed again in the backward pass: scores of attention, or layers",
-                      parallel.recompute,
-                      {"none", "selective", "full"});
+    options.AddKind("recompute",
+                    "recompute",
+                    "what is computed again in the backward pass",
+                    parallel.recompute,
+                    &DescribeAlternatives<RecomputeEntry>);
     options.AddChoice(
         "attention",
         "whether FlashAttention keeps no scores in memory, or each head keeps its own",

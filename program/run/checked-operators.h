@@ -24,7 +24,7 @@ namespace ns3::training
  */
 struct CheckedOperator
 {
-    std::string pass;     ///< forward, input gradient or weight gradient
+    std::string pass;     ///< see GetName(LayerPass)
     std::string name;     ///< what it is for
     std::string kernel;   ///< its kind
     std::string shape;    ///< its sizes

@@ -319,7 +319,7 @@ class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Share
     precision: Literal["bf16", "fp8", "fp4"]
     prefetch: int
     price_port_hour: float
-    recompute: Literal["none", "selective", "full"]
+    recompute: Union[Literal["full", "none", "selective"], _Path]
     reconfiguration: _Time
     repeat: Literal["simulate", "derive"]
     replicas: Literal["simulate", "derive"]
