@@ -76,6 +76,7 @@ void
 ParallelChecks::CheckAll() const
 {
     Check();
+    CheckSamples();
     CheckZero();
     CheckExperts();
 }
@@ -135,14 +136,79 @@ ParallelChecks::Check() const
                                  " without sequence parallelism (allowed: 1)");
     }
     const uint64_t replicas = m_options.microBatch * m_options.data;
-    if (m_options.globalBatch == 0 || m_options.globalBatch % replicas != 0 ||
-        m_options.globalBatch / replicas > MAX_MICRO_BATCHES)
+    const bool isHybrid = m_options.hybridContext > 0; // replicas have unlike numbers of samples
+    if (!isHybrid && (m_options.globalBatch == 0 || m_options.globalBatch % replicas != 0 ||
+                      m_options.globalBatch / replicas > MAX_MICRO_BATCHES))
     {
         throw ConfigurationError("global batch",
                                  std::to_string(m_options.globalBatch),
                                  " (allowed: multiples of " + std::to_string(replicas) +
                                      ", micro-batch times data, up to " +
                                      std::to_string(MAX_MICRO_BATCHES) + " times)");
+    }
+}
+
+/** Samples with lengths of their own. */
+void
+ParallelChecks::CheckSamples() const
+{
+    const std::string name = m_options.hybridContext > 0 ? "hybrid context" : "sample lengths";
+    if (m_options.sampleLengths.empty())
+    {
+        CheckRange("hybrid context", m_options.hybridContext, 0, 0);
+        return;
+    }
+    const auto refuse = [&name](const std::string& reason, const std::string& allowed) {
+        throw ConfigurationError(name + " " + reason + " (allowed: " + allowed + ")");
+    };
+    for (const auto& [option, value] : {std::make_pair("pipeline", m_options.pipeline),
+                                        std::make_pair("expert", m_options.expert),
+                                        std::make_pair("micro batch", m_options.microBatch)})
+    {
+        if (value > 1)
+        {
+            refuse("with " + std::string(option) + " " + std::to_string(value), "1");
+        }
+    }
+    if (m_options.zero > 1)
+    {
+        refuse("with zero " + std::to_string(m_options.zero), "0, 1");
+    }
+    if (m_options.order.rfind("tp-cp-dp", 0) != 0)
+    {
+        refuse("with order " + m_options.order, "tp-cp-dp-pp");
+    }
+    if (m_options.globalBatch != m_options.sampleLengths.size())
+    {
+        refuse("with global batch " + std::to_string(m_options.globalBatch),
+               std::to_string(m_options.sampleLengths.size()) + ", the number of samples");
+    }
+    const auto [least, longest] =
+        std::minmax_element(m_options.sampleLengths.begin(), m_options.sampleLengths.end());
+    if (*least == 0 || *longest != m_model.sequence)
+    {
+        refuse("from " + std::to_string(*least) + " to " + std::to_string(*longest) + " tokens",
+               "from 1 to " + std::to_string(m_model.sequence) + ", those of --sequence");
+    }
+    if (m_options.hybridContext == 0)
+    {
+        return;
+    }
+    const uint64_t places = m_options.data * m_options.context;
+    if ((places & (places - 1)) != 0)
+    {
+        refuse("with data x context " + std::to_string(places), "powers of two");
+    }
+    if (m_options.cpCommType != "p2p")
+    {
+        refuse("with cp comm type " + m_options.cpCommType, "p2p");
+    }
+    if (m_options.hybridContext * places < *longest)
+    {
+        refuse(std::to_string(m_options.hybridContext),
+               "at least " + std::to_string((*longest + places - 1) / places) +
+                   ", as all ranks have to share a sample of " + std::to_string(*longest) +
+                   " tokens");
     }
 }
 

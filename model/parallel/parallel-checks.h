@@ -40,6 +40,7 @@ class ParallelChecks
   private:
     void Check() const;
     void CheckLayer(uint32_t layer) const;
+    void CheckSamples() const;
     void CheckZero() const;
     void CheckExperts() const;
     void CheckExpertRanks() const;

@@ -8,6 +8,7 @@
 
 #include "parallel/layer-operators.h"
 #include "parallel/recomputation.h"
+#include "parallel/sample-plans.h"
 
 #include <algorithm>
 
@@ -107,6 +108,14 @@ uint64_t
 GetMostMemoryBytes(const ParallelPlan& plan)
 {
     uint64_t most = 0;
+    if (!plan.GetOptions().sampleLengths.empty())
+    {
+        for (const auto& [kind, each] : MakeSamplePlans(plan))
+        {
+            most = std::max(most, GetMemoryBytes(*each, 0));
+        }
+        return most;
+    }
     for (uint32_t place = 0; place < plan.GetOptions().pipeline; place++) // all pipelines are alike
     {
         most = std::max(most, GetMemoryBytes(plan, plan.GetRankOfStage(0, place)));

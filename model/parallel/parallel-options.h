@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace ns3::training
 {
@@ -36,6 +37,12 @@ struct ParallelOptions
     /// How ranks that share a sequence see all keys: p2p is a ring (Ring Attention), a2a exchanges
     /// sequences for heads (Ulysses), all_gather collects keys and values (Llama 3).
     std::string cpCommType{"p2p"};
+
+    /// Tokens of each sample of an iteration; empty: all have those of the model.
+    std::vector<uint64_t> sampleLengths{};
+    /// Most tokens of a sample at a rank: a sample has as few of the ranks of data and context
+    /// parallelism as its length needs. 0: each has those of context parallelism.
+    uint64_t hybridContext{0};
 
     uint64_t microBatch{1};       ///< samples of a replica that it computes together
     uint64_t globalBatch{1};      ///< samples of an iteration

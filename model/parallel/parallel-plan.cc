@@ -297,7 +297,8 @@ ParallelPlan::GetRanks() const
 uint32_t
 ParallelPlan::GetMicroBatches() const
 {
-    return static_cast<uint32_t>(m_options.globalBatch / (m_options.microBatch * m_options.data));
+    const uint64_t replicas = m_options.microBatch * m_options.data;
+    return static_cast<uint32_t>(std::max<uint64_t>(1, m_options.globalBatch / replicas));
 }
 
 uint32_t

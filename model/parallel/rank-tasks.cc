@@ -48,11 +48,12 @@ const std::vector<std::string>&
 GetLayerTaskNames()
 {
     static const std::vector<std::string> names{
-        "embedding",       "attention",      "scores",           "projection", "feed-forward",
-        "experts",         "shared experts", "prediction",       "output",     "input gradient",
-        "weight gradient", "update",         "activations",      "gradients",  "keys and values",
-        "heads",           "dispatch",       "combine",          "parameters", "embedding gradient",
-        "quantization",    "dequantization", "end of iteration",
+        "embedding",    "attention",      "scores",          "projection",
+        "feed-forward", "experts",        "shared experts",  "prediction",
+        "output",       "input gradient", "weight gradient", "update",
+        "activations",  "gradients",      "keys and values", "heads",
+        "dispatch",     "combine",        "parameters",      "embedding gradient",
+        "quantization", "dequantization", "barrier",         "end of iteration",
     };
     return names;
 }

@@ -62,6 +62,7 @@ enum class LayerTask : uint32_t
     EMBEDDING_GRADIENT,
     QUANTIZATION,
     DEQUANTIZATION,
+    BARRIER,
     END_OF_ITERATION
 };
 
@@ -178,6 +179,15 @@ class RankTasks
                      uint32_t peer,
                      uint64_t tag,
                      uint64_t bytes);
+
+    /**
+     * Counts the collectives that follow from a number on, as other ranks had more or fewer so far.
+     * @param number of the next collective in this iteration
+     */
+    void CountFrom(uint64_t number)
+    {
+        m_collectives = number;
+    }
 
     /** Ends an iteration. */
     void Mark();

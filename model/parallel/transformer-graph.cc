@@ -9,6 +9,7 @@
 #include "parallel/gradient-reduction.h"
 #include "parallel/layer-tasks.h"
 #include "parallel/operator-times.h"
+#include "parallel/sample-plans.h"
 #include "parallel/stage-messages.h"
 #include "parallel/zero-quantization.h"
 
@@ -41,6 +42,7 @@ class TransformerSource : public QueuedSource
   public:
     TransformerSource(std::shared_ptr<const ParallelPlan> plan,
                       std::shared_ptr<const LayerTimes> times,
+                      std::shared_ptr<const SamplePlans> samples,
                       double memory,
                       uint32_t rank,
                       uint32_t iterations);
@@ -53,16 +55,13 @@ class TransformerSource : public QueuedSource
 
     bool Write() override;
 
-    const std::vector<PipelineAction>& GetActions() const
-    {
-        return m_plan->GetSchedule().actions[m_place];
-    }
-
     bool HasStage(uint32_t stage) const
     {
         return m_plan->GetSchedule().rankOfStage[stage] == m_place;
     }
 
+    void TakeSamples(uint32_t rank);
+    void BeginSample(std::size_t index);
     void Do(std::size_t index);
     void Forward(const PipelineAction& action);
     void Backward(const PipelineAction& action, bool isLast);
@@ -81,8 +80,11 @@ class TransformerSource : public QueuedSource
 
     std::shared_ptr<const ParallelPlan> m_plan;
     std::shared_ptr<const LayerTimes> m_times;
+    std::shared_ptr<const SamplePlans> m_plans; // null: all samples are alike
     RankTasks m_tasks;
-    LayerTasks m_layers;
+    LayerTasks m_own;                                        // of samples that are alike
+    std::map<const SamplePlan*, LayerTasks> m_layersOfPlans; // of others
+    LayerTasks* m_layers;                                    // of this action
     StageMessages m_messages;
     ZeroQuantization m_quantization;
     GradientReduction m_gradients;
@@ -90,33 +92,44 @@ class TransformerSource : public QueuedSource
     uint32_t m_place; // in the pipeline
     uint32_t m_iterations;
     uint32_t m_iteration{0};
+    std::vector<PipelineAction> m_actions;
+    std::vector<RankSample> m_samples;      // each has two actions
     std::size_t m_next{0};                  // action
     std::vector<std::size_t> m_lastOfStage; // by stage, the action that completes its gradients
     // Units of parameters: the embedding is 0, layer k is k + 1, the output layer comes last.
     std::map<uint32_t, GatheredUnit> m_gathered; // not awaited yet
     std::set<uint32_t> m_kept;                   // units whose parameters were not dropped
+    uint64_t m_barriers{0};                      // of the iteration, so far
 };
 
 TransformerSource::TransformerSource(std::shared_ptr<const ParallelPlan> plan,
                                      std::shared_ptr<const LayerTimes> times,
+                                     std::shared_ptr<const SamplePlans> samples,
                                      double memory,
                                      uint32_t rank,
                                      uint32_t iterations)
     : m_plan(std::move(plan)),
       m_times(std::move(times)),
+      m_plans(std::move(samples)),
       m_tasks(*m_plan, memory),
-      m_layers(*m_plan, *m_times, m_tasks, rank),
+      m_own(*m_plan, *m_times, m_tasks, rank),
+      m_layers(&m_own),
       m_messages(*m_plan, m_tasks, rank),
       m_quantization(*m_plan, m_tasks),
       m_gradients(*m_plan, m_tasks, m_quantization),
       m_rank(rank),
       m_place(m_plan->GetPipelineRank(rank)),
       m_iterations(iterations),
+      m_actions(m_plan->GetSchedule().actions[m_place]),
       m_lastOfStage(m_plan->GetStages())
 {
-    for (std::size_t index = 0; index < GetActions().size(); index++)
+    if (m_plans)
     {
-        const PipelineAction& action = GetActions()[index];
+        TakeSamples(rank);
+    }
+    for (std::size_t index = 0; index < m_actions.size(); index++)
+    {
+        const PipelineAction& action = m_actions[index];
         if (action.work == PipelineWork::BACKWARD || action.work == PipelineWork::WEIGHT_GRADIENT)
         {
             m_lastOfStage[action.stage] = index;
@@ -131,7 +144,7 @@ TransformerSource::Write()
     {
         return false;
     }
-    if (m_next < GetActions().size())
+    if (m_next < m_actions.size())
     {
         Do(m_next++);
         return true;
@@ -142,12 +155,56 @@ TransformerSource::Write()
     return true;
 }
 
+/** Passes through the samples of this rank, one after the other. */
+void
+TransformerSource::TakeSamples(uint32_t rank)
+{
+    m_samples = m_plans->Get(rank);
+    m_actions.clear();
+    for (const RankSample& each : m_samples)
+    {
+        m_layersOfPlans.try_emplace(each.plan, *each.plan->plan, *each.plan->times, m_tasks, rank);
+        for (PipelineWork work : {PipelineWork::FORWARD, PipelineWork::BACKWARD})
+        {
+            PipelineAction action{};
+            action.work = work;
+            action.microBatch = each.sample;
+            m_actions.push_back(action);
+        }
+    }
+}
+
+/** Before new groups all ranks wait for each other (hybrid_context_parallel_forward_backward). */
+void
+TransformerSource::BeginSample(std::size_t index)
+{
+    constexpr uint64_t BARRIER_BYTES = 4;
+    /// More than the collectives of a round.
+    constexpr uint64_t ROUND = 1U << 20;
+    const RankSample& sample = m_samples[index / 2];
+    m_layers = &m_layersOfPlans.at(sample.plan);
+    if (index % 2 == 0 && sample.awaitsOthers)
+    {
+        m_tasks.CountFrom(++m_barriers * ROUND);
+        m_tasks.GetWriter().Await(m_tasks.Communicate(LayerTask::BARRIER,
+                                                      PlanGroups::DATA,
+                                                      RankTasks::DATA_STREAM,
+                                                      Operation::ALL_REDUCE,
+                                                      BARRIER_BYTES));
+    }
+    if (index + 1 == m_actions.size() && m_plan->GetOptions().hybridContext > 0)
+    {
+        m_tasks.CountFrom(++m_barriers * ROUND); // gradients are those of all ranks
+        m_barriers = 0;
+    }
+}
+
 void
 TransformerSource::Do(std::size_t index)
 {
-    const PipelineAction& action = GetActions()[index];
+    const PipelineAction& action = m_actions[index];
     const bool isLast = m_lastOfStage[action.stage] == index;
-    m_messages.Begin(index);
+    m_plans ? BeginSample(index) : m_messages.Begin(index);
     m_tasks.GetWriter().SetMicroBatch(static_cast<int32_t>(action.microBatch));
     switch (action.work)
     {
@@ -175,18 +232,18 @@ TransformerSource::Forward(const PipelineAction& action)
     if (action.stage == 0)
     {
         Unshard(0, 0, true);
-        m_layers.ForwardEmbedding();
+        m_layers->ForwardEmbedding();
     }
     const uint32_t end = m_plan->GetFirstLayer(action.stage + 1);
     for (uint32_t layer = m_plan->GetFirstLayer(action.stage); layer < end; layer++)
     {
         Unshard(action.stage, layer + 1, true);
-        m_layers.Forward(layer);
+        m_layers->Forward(layer);
     }
     if (action.stage + 1 == m_plan->GetStages())
     {
         Unshard(action.stage, end + 1, true);
-        m_layers.ForwardOutput();
+        m_layers->ForwardOutput();
         return;
     }
     m_messages.PassOutput(action);
@@ -201,7 +258,7 @@ TransformerSource::Backward(const PipelineAction& action, bool isLast)
     if (action.stage + 1 == m_plan->GetStages())
     {
         Unshard(action.stage, m_plan->GetModel().layers + 1, false);
-        m_layers.BackwardOutput();
+        m_layers->BackwardOutput();
     }
     const uint32_t end = m_plan->GetFirstLayer(action.stage + 1);
     if (withWeights && action.stage + 1 == m_plan->GetStages())
@@ -211,7 +268,7 @@ TransformerSource::Backward(const PipelineAction& action, bool isLast)
     for (uint32_t layer = end; layer-- > m_plan->GetFirstLayer(action.stage);)
     {
         Unshard(action.stage, layer + 1, false);
-        m_layers.Backward(layer, withWeights);
+        m_layers->Backward(layer, withWeights);
         if (withWeights)
         {
             AddGradients(layer + 1, isLast);
@@ -250,7 +307,7 @@ TransformerSource::WeightGradients(const PipelineAction& action, bool isLast)
     }
     for (uint32_t layer = end; layer-- > m_plan->GetFirstLayer(action.stage);)
     {
-        m_layers.WeightGradients(layer);
+        m_layers->WeightGradients(layer);
         AddGradients(layer + 1, isLast);
     }
     if (action.stage == 0)
@@ -389,7 +446,10 @@ void
 TransformerSource::EndIteration()
 {
     const ParallelOptions& options = m_plan->GetOptions();
-    m_messages.Begin(GetActions().size());
+    if (!m_plans)
+    {
+        m_messages.Begin(m_actions.size());
+    }
     m_tasks.GetWriter().SetMicroBatch(-1);
     m_gradients.ReduceRest();
     const TransformerModel& model = m_plan->GetModel();
@@ -469,6 +529,9 @@ TransformerGraph::TransformerGraph(std::shared_ptr<const ParallelPlan> plan,
                                    const TransformerRates& rates)
     : m_plan(std::move(plan)),
       m_times(std::make_shared<const LayerTimes>(m_plan, rates)),
+      m_samples(m_plan->GetOptions().sampleLengths.empty()
+                    ? nullptr
+                    : std::make_shared<const SamplePlans>(*m_plan, rates)),
       m_memory(rates.memory)
 {
 }
@@ -494,7 +557,12 @@ TransformerGraph::GetNames() const
 std::unique_ptr<TaskSource>
 TransformerGraph::MakeSource(uint32_t rank, uint32_t iterations) const
 {
-    return std::make_unique<TransformerSource>(m_plan, m_times, m_memory, rank, iterations);
+    return std::make_unique<TransformerSource>(m_plan,
+                                               m_times,
+                                               m_samples,
+                                               m_memory,
+                                               rank,
+                                               iterations);
 }
 
 } // namespace ns3::training

@@ -21,6 +21,7 @@ namespace ns3::training
 {
 
 class LayerTimes;
+class SamplePlans;
 
 /**
  * @ingroup distributed-training-parallel
@@ -37,7 +38,7 @@ class LayerTimes;
  * - data: gradients in buckets, in backward order, during the last backward pass of a stage; with
  *   ZeRO reduce-scatters, and all-gathers of parameters (Rajbhandari et al., SC 2020);
  * - context: keys and values in a ring, while scores of the previous part are computed (Liu et
- *   al., Ring Attention, 2023);
+ *   al., Ring Attention, 2023), of all its ranks or of those of a sample, see SampleSchedule;
  * - expert: tokens to their experts and back, all experts equally popular.
  *
  * Computations take the time of their operators, see LayerTimes. A backward pass computes as much
@@ -60,7 +61,8 @@ class TransformerGraph : public TaskGraph
   private:
     std::shared_ptr<const ParallelPlan> m_plan;
     std::shared_ptr<const LayerTimes> m_times;
-    double m_memory; // its bandwidth, byte/s
+    std::shared_ptr<const SamplePlans> m_samples; // null: all samples are alike
+    double m_memory;                              // its bandwidth, byte/s
 };
 
 } // namespace ns3::training

@@ -10,6 +10,7 @@
 #include "options/value-suggestion.h"
 #include "parallel/operator-times.h"
 #include "parallel/recomputation.h"
+#include "parallel/sample-schedule.h"
 #include "pipeline/pipeline-choice.h"
 
 #include "ns3/training-configuration-error.h"
@@ -127,6 +128,17 @@ ParallelJobOptions::AddTo(ProgramOptions& options)
                       "(Ulysses), or all gathered",
                       parallel.cpCommType,
                       {"p2p", "a2a", "all_gather"});
+    options.AddString("sample-lengths",
+                      "tokens of each sample of an iteration, such as 8192,2048*6; none: all have "
+                      "those of --sequence",
+                      sampleLengths);
+    options.AddAutomatic(Key::Count("hybrid-context",
+                                    0,
+                                    1,
+                                    uint64_t{1} << 32,
+                                    "most tokens of a sample at a rank: a sample has as few ranks "
+                                    "as its length needs; auto: those of --context"),
+                         parallel.hybridContext);
     options.AddUnsigned("micro-batch",
                         "samples that a replica computes together",
                         parallel.microBatch,
@@ -337,9 +349,13 @@ ParallelJobOptions::Describe(const ParallelPlan& plan, const std::string& gpu) c
            (options.expertTensor > 0 ? ", expert tensor " + std::to_string(options.expertTensor)
                                      : "") +
            (options.mtpLayers > 0 ? ", MTP " + std::to_string(options.mtpLayers) : "") + ", ZeRO " +
-           std::to_string(options.zero) + ", " + std::to_string(plan.GetMicroBatches()) +
-           " micro-batches of " + std::to_string(options.microBatch) + ", " + options.schedule +
-           ", " + gpu;
+           std::to_string(options.zero) + ", " +
+           (options.sampleLengths.empty()
+                ? std::to_string(plan.GetMicroBatches()) + " micro-batches of " +
+                      std::to_string(options.microBatch)
+                : std::to_string(options.globalBatch) + " samples of up to " +
+                      std::to_string(plan.GetModel().sequence) + " tokens") +
+           ", " + options.schedule + ", " + gpu;
 }
 
 bool
@@ -393,6 +409,20 @@ ParallelJobOptions::MakePlan(uint64_t ranks) const
                                      " (allowed: " + allowed + "or a JSON file)");
     }
     TransformerModel transformer = FindTransformer(model);
+    ParallelOptions plan = parallel;
+    if (!sampleLengths.empty())
+    {
+        plan.sampleLengths = ReadSampleLengths(sampleLengths);
+        if (!kernels.empty())
+        {
+            throw ConfigurationError("sample lengths",
+                                     sampleLengths,
+                                     " (allowed: without kernels)");
+        }
+        plan.globalBatch = plan.globalBatch > 0 ? plan.globalBatch : plan.sampleLengths.size();
+        transformer.sequence =
+            *std::max_element(plan.sampleLengths.begin(), plan.sampleLengths.end());
+    }
     transformer.sequence = sequence > 0 ? sequence : transformer.sequence;
     if (transformer.sequence == 0)
     {
@@ -407,7 +437,6 @@ ParallelJobOptions::MakePlan(uint64_t ranks) const
                                              " learned positions",
                                          model);
     }
-    ParallelOptions plan = parallel;
     const uint64_t parts = plan.tensor * plan.pipeline * plan.context;
     const std::string product = "tensor " + std::to_string(plan.tensor) + " x pipeline " +
                                 std::to_string(plan.pipeline) + " x context " +

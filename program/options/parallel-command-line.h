@@ -39,6 +39,7 @@ struct ParallelJobOptions
     double efficiency{0};
     std::string kernels;          ///< CSV file of a KernelTable; empty: all times are estimated
     double expectedParameters{0}; ///< 0: see GetExpectedParameters()
+    std::string sampleLengths;    ///< see ReadSampleLengths(); empty: all samples are alike
     /// How it is divided; data 0: from the number of ranks; global batch 0: a micro-batch for each
     /// rank of a pipeline.
     ParallelOptions parallel;

@@ -173,11 +173,15 @@ Checker::ListGroups()
         if (!messages[kind].empty())
         {
             const auto isRing = m_plan && kind == Parallelism::CONTEXT;
-            m_check.groups.push_back({kind,
-                                      isRing ? DescribeMembers(PlanGroups::CONTEXT) : "stages",
-                                      isRing ? m_plan->GetSize(PlanGroups::CONTEXT)
-                                             : static_cast<uint32_t>(m_typical.size()),
-                                      messages[kind]});
+            const bool isHybrid = isRing && m_plan->GetOptions().hybridContext > 0;
+            const PlanGroups ring = isHybrid ? PlanGroups::DATA : PlanGroups::CONTEXT;
+            m_check.groups.push_back(
+                {kind,
+                 isHybrid ? "at most, of a sample"
+                 : isRing ? DescribeMembers(ring)
+                          : "stages",
+                 isRing ? m_plan->GetSize(ring) : static_cast<uint32_t>(m_typical.size()),
+                 messages[kind]});
         }
         for (const auto& [key, all] : collectives)
         {
@@ -461,8 +465,14 @@ CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
          const WorkShortcuts& shortcuts)
 {
     UsePicoseconds();
-    std::vector<uint32_t> pipeline; // all pipelines are alike
-    for (uint32_t place = 0; place < plan->GetOptions().pipeline; place++)
+    const ParallelOptions& options = plan->GetOptions();
+    const bool isUnequal = !options.sampleLengths.empty(); // then there is one stage
+    std::vector<uint32_t> pipeline;                        // otherwise all pipelines are alike
+    for (uint64_t place = 0; isUnequal && place < options.data * options.context; place++)
+    {
+        pipeline.push_back(static_cast<uint32_t>(place * options.tensor));
+    }
+    for (uint32_t place = 0; !isUnequal && place < options.pipeline; place++)
     {
         pipeline.push_back(plan->GetRankOfStage(0, place));
     }
@@ -470,8 +480,11 @@ CheckJob(const std::shared_ptr<const ParallelPlan>& plan,
     JobCheck check = Checker(graph, plan.get(), pipeline, cluster, shortcuts).Run();
     check.parameters = plan->GetModel().GetParameters();
     check.memory = GetMostMemoryBytes(*plan);
-    check.operators = CheckOperators(*plan, rates);
-    if (pipeline.size() > 1)
+    if (!isUnequal)
+    {
+        check.operators = CheckOperators(*plan, rates);
+    }
+    if (options.pipeline > 1)
     {
         PipelineSchedule schedule = plan->GetSchedule();
         schedule.SeparateActions(); // a job does them one after the other

@@ -44,6 +44,7 @@ FindUnequalOption(const TrainingRunOptions& options)
         {!options.stragglers.empty(), "stragglers are no images of other ranks"},
         {!variation.empty(), variation},
         {cluster.loss > 0 || !cluster.faults.empty(), "links fail, or lose or delay frames"},
+        {!options.model.sampleLengths.empty(), "samples have lengths of their own"},
         {options.gradientPriority == "layer", "rank 0 announces every collective"},
         {options.life.HasCheckpoints() || options.life.HasFailures(),
          "checkpoints and failures are of single hosts"},

@@ -294,6 +294,7 @@ class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Share
     global_batch: Union[Literal["auto"], int]
     gradient_bytes: Union[Literal["auto"], int]
     gradient_priority: Literal["none", "layer"]
+    hybrid_context: Union[Literal["auto"], int]
     iterations: int
     kernels: _Text
     last_layers: Union[Literal["auto"], int]
@@ -324,6 +325,7 @@ class TrainingJob(_Ns3, _Shared1, _Shared2, _Shared3, _Shared4, _Shared5, _Share
     repeat: Literal["simulate", "derive"]
     replicas: Literal["simulate", "derive"]
     reshard_after_forward: bool
+    sample_lengths: _Text
     sequence: Union[Literal["auto"], int]
     sequence_parallel: bool
     shard: Union[Literal["auto"], int]
