@@ -284,7 +284,8 @@ Checker::EstimateRank(uint32_t rank, const PrivateGroups& privates, SimulatedWor
                 servers[rank] == TopologyGraph::NO_SERVER || servers[rank] != servers[task.peer];
             continue;
         }
-        const auto size = static_cast<uint32_t>(m_graph->GetGroup(task.groups, rank).size());
+        const std::vector<uint32_t> group = m_graph->GetGroup(task.groups, rank);
+        const auto size = static_cast<uint32_t>(group.size());
         const double sent = bytes * GetSentPart(task.operation, size);
         const double links = m_network.GetHopsInGroup(task.groups, rank);
         const double steps = (size - 1) * std::round(GetSentPart(task.operation, size) * size /
@@ -293,7 +294,10 @@ Checker::EstimateRank(uint32_t rank, const PrivateGroups& privates, SimulatedWor
         const bool isPrivate = m_shortcuts.collectives && !privates.IsAlone(task.groups) &&
                                privates.IsPrivate(task.groups, rank);
         m_check.payload += sent;
-        if (isPrivate || (m_shortcuts.quiet && privates.IsInServer(task.groups, rank)))
+        const bool isWhole = std::all_of(group.begin(), group.end(), [this](uint32_t each) {
+            return m_cluster.images.GetImage(each) == 0;
+        });
+        if (isWhole && (isPrivate || (m_shortcuts.quiet && privates.IsInServer(task.groups, rank))))
         {
             Derivable& of = derivable[{task.groups, task.operation, task.bytes, task.peer}];
             of.count++;
@@ -305,7 +309,10 @@ Checker::EstimateRank(uint32_t rank, const PrivateGroups& privates, SimulatedWor
         else
         {
             m_check.packetHops += sent / packet * links;
-            work.Add(steps * (isRepeated ? part : 1), packets, links);
+            work.Add(steps * (isRepeated ? part : 1),
+                     packets,
+                     links,
+                     task.operation == CollectiveOperation::ALL_TO_ALL);
         }
     }
     for (const auto& [kind, of] : derivable)
@@ -337,10 +344,11 @@ Checker::EstimateCost()
     m_check.simulatedHops = work.GetHops();
     m_check.tasks *= others;
     m_check.payload *= others;
-    const RunCost cost =
-        EstimateRunCost(work.GetCost(), simulated, m_cluster.transport, m_check.tasks);
-    m_check.cpuSeconds = cost.cpuSeconds;
-    m_check.memoryOfRun = cost.peakMemoryMebibytes;
+    const auto estimate = [&](uint32_t ranks) {
+        return EstimateRunCost(work.GetCost(), ranks, m_cluster.transport, m_check.tasks);
+    };
+    m_check.cpuSeconds = estimate(simulated).cpuSeconds;
+    m_check.memoryOfRun = estimate(m_graph->GetRanks()).peakMemoryMebibytes; // all have a host
 }
 
 JobCheck

@@ -40,7 +40,7 @@ SimulatedWork::GetSimulated(double collectives, double messages)
 }
 
 void
-SimulatedWork::Add(double count, double packets, double links)
+SimulatedWork::Add(double count, double packets, double links, bool areTogether)
 {
     /// Packets of a long message until its steady state is found, and behind its end.
     constexpr double SIMULATED = 1000;
@@ -51,9 +51,12 @@ SimulatedWork::Add(double count, double packets, double links)
     /// Fewer links than a way over a spine has, where switches choose among ports.
     constexpr double SPINE = 4;
     const bool skips = (links < SPINE ? m_skips : m_skipsAlways) && packets > SHORT;
-    const double hops = count * links * (skips ? std::min(packets, SIMULATED) : packets);
+    /// Messages that are sent at a time have one steady state.
+    constexpr double TOGETHER = 2;
+    const double shared = areTogether ? TOGETHER : 1;
+    const double hops = count * links * (skips ? std::min(packets, SIMULATED / shared) : packets);
     m_hops += hops;
-    m_cost += hops * (skips ? SEARCH : 1);
+    m_cost += hops * (skips ? SEARCH / shared : 1);
 }
 
 } // namespace ns3::training

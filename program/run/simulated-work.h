@@ -54,8 +54,9 @@ class SimulatedWork
      * @param count how many of them
      * @param packets of each
      * @param links that it crosses
+     * @param areTogether whether all messages of a rank are sent at a time
      */
-    void Add(double count, double packets, double links);
+    void Add(double count, double packets, double links, bool areTogether = false);
 
     /** @return packet-hops that are simulated */
     double GetHops() const
