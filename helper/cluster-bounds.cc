@@ -80,9 +80,11 @@ ClusterBounds::MakeForGroup(const std::vector<uint32_t>& group,
         return {m_engines.LimitHosts(m_topology, m_packet), group, m_engines.GetGoodput(m_packet)};
     }
     LowerBound bound(m_topology, group, m_packet.GetGoodput());
-    if (isJob && m_communicators.GetController())
+    const auto& divided = m_communicators.GetInNetworkOf(group);
+    if (!divided.empty() || (isJob && m_communicators.GetController()))
     {
-        bound.SetSumsInNetwork({CollectiveOperation::ALL_REDUCE}, 1);
+        bound.SetSumsInNetwork({CollectiveOperation::ALL_REDUCE},
+                               divided.empty() ? 1 : 1 / divided.front()->GetLineShare());
     }
     return bound;
 }

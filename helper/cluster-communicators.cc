@@ -15,6 +15,7 @@
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ns3::training
 {
@@ -43,6 +44,10 @@ AddToLists(const Fabric& fabric, const std::vector<Ptr<T>>& communicators)
     }
 }
 
+/// Keys of sums that NCCL chooses. Frames of 8 KiB take as long as those of 1 KiB, and an eighth of
+/// the events.
+constexpr const char* LIBRARY_KEYS = ":choice=tuning,elements-per-packet=2048,slots=128";
+
 /**
  * @return the system by which NCCL adds in the switches of servers; empty: they are racks, whose
  *         published times are those of rings (doc/validation.rst)
@@ -55,10 +60,8 @@ GetLibrarySystem(const ClusterOptions& options, const TopologyGraph& topology)
     {
         return "";
     }
-    // Frames of 8 KiB take as long as those of 1 KiB, and an eighth of the events.
-    return (options.ranks <= gpus ? "nvls" : "nvls-tree") +
-           std::string(":choice=tuning,elements-per-packet=2048,slots=128,children=") +
-           std::to_string(gpus);
+    return std::string(options.ranks <= gpus ? "nvls" : "nvls-tree") + LIBRARY_KEYS +
+           ",children=" + std::to_string(gpus);
 }
 
 } // namespace
@@ -104,12 +107,68 @@ ClusterCommunicators::InstallOnHosts(const ScheduledCommunicator::Planner& plann
     AddToLists(m_parts.fabric, m_hosts);
 }
 
+/** @return the system whose switches groups of ranks divide, in place of all ranks; or none */
+std::string
+ClusterCommunicators::FindDividedSystem() const
+{
+    const ClusterOptions& options = m_parts.options;
+    if (!options.sumsInGroups || !options.schedule.empty())
+    {
+        return "";
+    }
+    if (options.algorithm != LibrarySelector::NAME)
+    {
+        const bool divides = IsInNetwork(options.algorithm) &&
+                             Choose<InNetworkSystem>(options.algorithm).entry->divide;
+        return divides ? options.algorithm : "";
+    }
+    // NCCL's trees between servers are those of all ranks.
+    const uint32_t gpus = m_parts.topology.shape.GetHostsPerServer();
+    std::vector<uint32_t> server(std::min(gpus, GetRanks()));
+    std::iota(server.begin(), server.end(), 0);
+    return gpus <= SharpProgram::MAX_PORTS && !(options.sumsOfAll && options.ranks > gpus) &&
+                   m_parts.plan.GetHostModel(server)->HasSwitches()
+               ? std::string("nvls") + LIBRARY_KEYS
+               : "";
+}
+
+/** @throw ConfigurationError if hosts take a time that sums in switches do not know */
+void
+ClusterCommunicators::CheckHostLatency() const
+{
+    if (m_parts.options.hostLatency.IsStrictlyPositive())
+    {
+        throw ConfigurationError("host latency",
+                                 FormatTime(m_parts.options.hostLatency),
+                                 " with " + m_parts.options.algorithm +
+                                     " (allowed: with algorithms that run on hosts)");
+    }
+}
+
+/** @return a request without ranks */
+InNetworkRequest
+ClusterCommunicators::MakeRequest(const Choice<InNetworkSystem>& system,
+                                  std::vector<std::string>& notes) const
+{
+    InNetworkRequest request{m_parts.fabric,
+                             {},
+                             {},
+                             nullptr,
+                             system.values,
+                             system.values.GetAttributes(GetKeys(*system.entry)),
+                             notes};
+    request.attributes.Add(m_parts.attributes);
+    return request;
+}
+
 void
 ClusterCommunicators::InstallInNetwork(uint32_t largestJob, std::vector<std::string>& notes)
 {
     const ClusterOptions& options = m_parts.options;
     const auto hostModel = m_parts.plan.GetHostModel({});
-    const std::string name = options.algorithm == LibrarySelector::NAME &&
+    m_dividedSystem = largestJob == 0 ? FindDividedSystem() : "";
+    const std::string name = !m_dividedSystem.empty() ? m_dividedSystem
+                             : options.algorithm == LibrarySelector::NAME &&
                                      hostModel->HasSwitches() && largestJob == 0 &&
                                      options.schedule.empty()
                                  ? GetLibrarySystem(options, m_parts.topology)
@@ -118,23 +177,17 @@ ClusterCommunicators::InstallInNetwork(uint32_t largestJob, std::vector<std::str
     {
         return;
     }
-    if (options.hostLatency.IsStrictlyPositive())
-    {
-        throw ConfigurationError("host latency",
-                                 FormatTime(options.hostLatency),
-                                 " with " + options.algorithm +
-                                     " (allowed: with algorithms that run on hosts)");
-    }
+    CheckHostLatency();
     const auto system = Choose<InNetworkSystem>(name);
-    InNetworkRequest request{m_parts.fabric,
-                             {},
-                             m_hosts,
-                             hostModel,
-                             system.values,
-                             system.values.GetAttributes(GetKeys(*system.entry)),
-                             notes,
-                             largestJob};
-    request.attributes.Add(m_parts.attributes);
+    InNetworkRequest request = MakeRequest(system, notes);
+    if (!m_dividedSystem.empty())
+    {
+        system.entry->divide(request, {}); // refuses keys
+        return;
+    }
+    request.hosts = m_hosts;
+    request.hostModel = hostModel;
+    request.largestJob = largestJob;
     for (uint32_t rank = 0; rank < GetRanks(); rank++)
     {
         request.endpoints.push_back(m_parts.fabric.devices[rank]->GetEndpoint());
@@ -157,12 +210,83 @@ ClusterCommunicators::InstallInNetwork(uint32_t largestJob, std::vector<std::str
     AddToLists(m_parts.fabric, m_inNetwork);
 }
 
+std::vector<std::vector<Ptr<InNetworkCommunicator>>>
+ClusterCommunicators::Divide(const std::vector<SummingGroup>& groups,
+                             std::vector<std::string>& notes)
+{
+    std::vector<std::vector<Ptr<InNetworkCommunicator>>> workers(groups.size());
+    const std::string& algorithm = m_parts.options.algorithm;
+    const bool isLibrary = algorithm == LibrarySelector::NAME;
+    std::vector<uint32_t> able;
+    std::vector<InNetworkGroup> asked;
+    for (uint32_t index = 0; index < groups.size() && !m_dividedSystem.empty(); index++)
+    {
+        const SummingGroup& group = groups[index];
+        const auto hostModel = m_parts.plan.GetHostModel(group.ranks);
+        const auto isPreferred = [&](uint64_t bytes) { return hostModel->PrefersSwitches(bytes); };
+        if (isLibrary && !(hostModel->HasSwitches() &&
+                           std::any_of(group.sums.begin(), group.sums.end(), isPreferred)))
+        {
+            continue;
+        }
+        able.push_back(index);
+        asked.push_back({{}, group.hosts, hostModel});
+        for (uint32_t rank : group.ranks)
+        {
+            asked.back().endpoints.push_back(m_parts.fabric.devices[rank]->GetEndpoint());
+        }
+    }
+    std::size_t served = 0;
+    if (!asked.empty())
+    {
+        const auto system = Choose<InNetworkSystem>(m_dividedSystem);
+        const auto divided = system.entry->divide(MakeRequest(system, notes), asked);
+        for (std::size_t i = 0; i < able.size(); i++)
+        {
+            const SummingGroup& group = groups[able[i]];
+            for (std::size_t rank = 0; rank < divided[i].size(); rank++)
+            {
+                divided[i][rank]->SetPlace(group.ranks[rank], group.number);
+                CommunicatorList::Add(m_parts.fabric.hosts.Get(group.ranks[rank]),
+                                      divided[i][rank]);
+            }
+            served += divided[i].empty() ? 0 : 1;
+            workers[able[i]] = divided[i];
+            m_divided[group.ranks] = divided[i];
+            m_inNetwork.insert(m_inNetwork.end(), divided[i].begin(), divided[i].end());
+        }
+    }
+    const bool isAsked = isLibrary ? served > 0 : IsInNetwork(algorithm) && !groups.empty();
+    if (isAsked)
+    {
+        notes.push_back(algorithm + ": switches sum for " +
+                        (m_dividedSystem.empty() ? "all ranks"
+                                                 : std::to_string(served) + " of " +
+                                                       std::to_string(groups.size()) + " groups") +
+                        (served < groups.size() ? ", hosts for other groups" : ""));
+    }
+    return workers;
+}
+
+const std::vector<Ptr<InNetworkCommunicator>>&
+ClusterCommunicators::GetInNetworkOf(const std::vector<uint32_t>& ranks) const
+{
+    static const std::vector<Ptr<InNetworkCommunicator>> none;
+    const auto found = m_divided.find(ranks);
+    return found == m_divided.end() ? none : found->second;
+}
+
 std::string
 ClusterCommunicators::FindChosenSystem(CollectiveOperation operation, uint64_t bytes) const
 {
-    return !m_chosenSystem.empty() && operation == CollectiveOperation::ALL_REDUCE &&
-                   m_inNetwork.front()->IsChosen(bytes)
-               ? m_chosenSystem
+    std::vector<uint32_t> all(GetRanks());
+    std::iota(all.begin(), all.end(), 0);
+    const auto& divided = GetInNetworkOf(all);
+    const std::string system =
+        divided.empty() ? m_chosenSystem : KeyValues::Split(m_dividedSystem).GetName();
+    return !system.empty() && operation == CollectiveOperation::ALL_REDUCE &&
+                   (divided.empty() ? m_inNetwork : divided).front()->IsChosen(bytes)
+               ? system
                : "";
 }
 
@@ -228,7 +352,7 @@ ClusterCommunicators::Get(uint32_t rank) const
     {
         return m_coded.at(rank);
     }
-    if (!m_inNetwork.empty())
+    if (!m_inNetwork.empty() && !IsDivided())
     {
         return m_inNetwork.at(rank);
     }

@@ -18,6 +18,7 @@
 #include "ns3/scheduled-communicator.h"
 #include "ns3/training-fabric.h"
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -25,6 +26,16 @@
 
 namespace ns3::training
 {
+
+/** A group of ranks of a job that may sum in switches. */
+struct SummingGroup
+{
+    uint32_t groups{0};                            ///< index of its groups in the job
+    uint32_t number{0};                            ///< of its communicators, for records
+    std::vector<uint32_t> ranks;                   ///< of the cluster
+    std::vector<Ptr<ScheduledCommunicator>> hosts; ///< by rank in the group
+    std::set<uint64_t> sums;                       ///< sizes of its all-reduces, bytes
+};
 
 /**
  * @ingroup distributed-training-helper
@@ -80,11 +91,40 @@ class ClusterCommunicators
         return m_hosts.at(rank);
     }
 
-    /** @return the communicators that offload all-reduce to the network, by rank; or none */
+    /**
+     * @return the communicators that offload all-reduce to the network, by rank; after Divide()
+     *         those of its groups, one after the other; or none
+     */
     const std::vector<Ptr<InNetworkCommunicator>>& GetInNetwork() const
     {
         return m_inNetwork;
     }
+
+    /** @return whether groups of Divide() use switches, not all ranks */
+    bool IsDivided() const
+    {
+        return !m_dividedSystem.empty();
+    }
+
+    /**
+     * Lets switches sum for groups of ranks, if ClusterOptions::sumsInGroups asks for it. A group
+     * that no switch serves, or that the hosts' library leaves to hosts, gets no communicators.
+     * Call it once, before the simulation.
+     * @param groups all that sum
+     * @param notes receives what a reader of the results must know, by line
+     * @return by group and rank in it the communicator in place of that on hosts
+     * @throw ConfigurationError if the switches lack resources
+     */
+    std::vector<std::vector<Ptr<InNetworkCommunicator>>> Divide(
+        const std::vector<SummingGroup>& groups,
+        std::vector<std::string>& notes);
+
+    /**
+     * @param ranks of a group
+     * @return its communicators of Divide(), by rank in it; or none
+     */
+    const std::vector<Ptr<InNetworkCommunicator>>& GetInNetworkOf(
+        const std::vector<uint32_t>& ranks) const;
 
     /**
      * @param operation operation of all ranks
@@ -155,6 +195,10 @@ class ClusterCommunicators
     ScheduledCommunicator::Planner MakePlanner() const;
     void InstallOnHosts(const ScheduledCommunicator::Planner& planner);
     void InstallInNetwork(uint32_t largestJob, std::vector<std::string>& notes);
+    std::string FindDividedSystem() const;
+    void CheckHostLatency() const;
+    InNetworkRequest MakeRequest(const Choice<InNetworkSystem>& system,
+                                 std::vector<std::string>& notes) const;
     void InstallInNics(const ScheduledCommunicator::Planner& planner,
                        std::vector<std::string>& notes);
     void InstallCodecs(std::vector<std::string>& notes);
@@ -164,6 +208,8 @@ class ClusterCommunicators
     std::vector<Ptr<ScheduledCommunicator>> m_storage; // of ranks and storage hosts; or none
     std::vector<Ptr<ScheduledCommunicator>> m_hosts;
     std::vector<Ptr<InNetworkCommunicator>> m_inNetwork;
+    std::map<std::vector<uint32_t>, std::vector<Ptr<InNetworkCommunicator>>> m_divided; // by ranks
+    std::string m_dividedSystem;                       // that groups of ranks divide; or none
     std::string m_chosenSystem;                        // that the hosts' library may take; or none
     std::unique_ptr<InNetworkController> m_controller; // null: none, or a single job
     NicCommunicators m_inNics;

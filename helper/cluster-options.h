@@ -54,6 +54,8 @@ struct ClusterOptions
     Time rerouteDelay{MilliSeconds(1)};    ///< from a link failure to new routes
     std::string path{"ecmp"};              ///< path choice of switches; see SwitchDevice
     RankImages images;                     ///< ranks that are not simulated; no option
+    bool sumsInGroups{false};              ///< whether groups of ranks of the job sum; no option
+    bool sumsOfAll{true};                  ///< whether all ranks of the job sum; no option
     std::string steadyState{"skip"};       ///< skip, verify or simulate; see SteadyState
     std::string pcap;                      ///< prefix of capture files; empty: no capture
     std::string portPairs{"auto"};         ///< turns, stripe or spray; auto: see GetPortPairs()

@@ -42,6 +42,14 @@ struct InNetworkRequest
     uint32_t largestJob{0};          ///< jobs that share the switches: most ranks of one
 };
 
+/** A group of ranks of a job that may sum in switches, beside other groups. */
+struct InNetworkGroup
+{
+    std::vector<uint32_t> endpoints;               ///< by rank in the group
+    std::vector<Ptr<ScheduledCommunicator>> hosts; ///< for collectives on hosts, by rank in it
+    std::shared_ptr<const HostModel> hostModel;    ///< of its ranks; null: hosts add no time
+};
+
 /**
  * @ingroup distributed-training-helper
  *
@@ -66,6 +74,12 @@ struct InNetworkSystem
     std::unique_ptr<InNetworkController> (*control)(const InNetworkRequest& request){nullptr};
     /// Whether equal collectives take the same time whenever they come.
     bool repeats{false};
+    /// Makes the communicators of all groups of a job, which divide the switches, by group and rank
+    /// in it; none for a group that no switch can serve. The request has no ranks. Throws
+    /// ConfigurationError if the keys do not fit; null: groups of ranks use hosts.
+    std::vector<std::vector<Ptr<InNetworkCommunicator>>> (*divide)(
+        const InNetworkRequest& request,
+        const std::vector<InNetworkGroup>& groups){nullptr};
 };
 
 /** @return names of the systems whose switches several jobs can share, separated by commas */

@@ -24,13 +24,6 @@ namespace
 /// The algorithm of the trees between servers.
 constexpr const char* TREES = "double-binary-tree";
 
-/// Values in a packet of NVLS, bytes: one simulated frame stands for eight packets of NVLink.
-constexpr uint32_t NVLS_PAYLOAD = 1024;
-/// Packets of all ranks that an NVSwitch has memory for: 8 MiB in all.
-constexpr uint32_t NVLS_ADDENDS = 8192;
-/// Ranks from which on each has fewer of them.
-constexpr uint32_t NVLS_RANKS = 8;
-
 /** Gives a switch whose neighbors are hosts the flow control of an NVSwitch. */
 void
 MakeScaleUp(const Fabric& fabric, uint32_t index)
@@ -48,104 +41,6 @@ MakeScaleUp(const Fabric& fabric, uint32_t index)
         fabric.devicesOfSwitches[index]->Configure();
     }
 }
-
-/**
- * @param request of a job
- * @param ranks how many are at a switch
- * @return attributes of the program in an NVSwitch, unless the user has set them: packets of eight
- *         cache lines, and memory for a bandwidth-delay product
- */
-AttributeList
-GetNvSwitchAttributes(const InNetworkRequest& request, uint32_t ranks)
-{
-    const TypeId program = SharpProgram::GetTypeId();
-    AttributeList attributes;
-    for (const auto& [name, value] : std::map<std::string, uint32_t>{
-             {"Payload", NVLS_PAYLOAD},
-             {"Slots", std::max(ranks, NVLS_ADDENDS / std::max(ranks, NVLS_RANKS))},
-             {"Children", ranks},
-             {"Trees", SharpProgram::MAX_CHILDREN}, // no limit is published
-             {"Credits", 1}})                       // streaming trees are not used
-    {
-        if (!request.attributes.Has(program, name) && IsDefaultUnchanged(program, name))
-        {
-            attributes.Set(program.GetName() + "::" + name, std::to_string(value));
-        }
-    }
-    return attributes;
-}
-
-std::vector<Ptr<InNetworkCommunicator>>
-InstallNvls(const InNetworkRequest& request)
-{
-    InNetworkRequest ofNvSwitch = request;
-    ofNvSwitch.attributes.Add(
-        GetNvSwitchAttributes(request, static_cast<uint32_t>(request.endpoints.size())));
-    NvlsHelper helper;
-    helper.Configure(ofNvSwitch);
-    const auto ranks = helper.AddReadingJob(request.fabric,
-                                            request.endpoints,
-                                            request.hosts,
-                                            SharpHelper::GetJobWindow(ofNvSwitch));
-    for (const auto& rank : ranks)
-    {
-        rank->SetHostModel(request.hostModel);
-    }
-    return {ranks.begin(), ranks.end()};
-}
-
-std::vector<Ptr<InNetworkCommunicator>>
-InstallNvlsTree(const InNetworkRequest& request)
-{
-    const auto servers = NvlsHelper::GetServers(request.fabric.topology,
-                                                GetHosts(request.fabric, request.endpoints));
-    InNetworkRequest ofNvSwitch = request;
-    ofNvSwitch.attributes.Add(
-        GetNvSwitchAttributes(request, static_cast<uint32_t>(servers.front().size())));
-    NvlsHelper helper;
-    helper.Configure(ofNvSwitch);
-    const auto ranks = helper.AddTreeJob(request.fabric,
-                                         request.endpoints,
-                                         request.hosts,
-                                         SharpHelper::GetJobWindow(ofNvSwitch));
-    for (const auto& rank : ranks)
-    {
-        rank->SetTreeHostModel(request.hostModel);
-    }
-    return {ranks.begin(), ranks.end()};
-}
-
-std::vector<Key>
-GetNvlsKeys()
-{
-    return SharpHelper::MakeKeys(NvlsCommunicator::GetTypeId());
-}
-
-std::vector<Key>
-GetNvlsTreeKeys()
-{
-    return SharpHelper::MakeKeys(NvlsTreeCommunicator::GetTypeId());
-}
-
-const Registry<InNetworkSystem>::Entry g_nvls(
-    "nvls",
-    {"ranks on one switch read sums of all from it and write them to all (NVLink SHARP)",
-     &InstallNvls,
-     &GetNvlsKeys,
-     "all-reduce",
-     0,
-     nullptr,
-     true});
-
-const Registry<InNetworkSystem>::Entry g_nvlsTree(
-    "nvls-tree",
-    {"NVLink SHARP in each server, and two binary trees between servers (NCCL's NVLSTree)",
-     &InstallNvlsTree,
-     &GetNvlsTreeKeys,
-     "all-reduce",
-     0,
-     nullptr,
-     true});
 
 /**
  * @return the link of a host to the first switch of its scale-up network, or the first link to
@@ -299,6 +194,20 @@ NvlsHelper::AddReadingJob(Fabric& fabric,
                           const std::vector<Ptr<ScheduledCommunicator>>& hosts,
                           uint32_t window)
 {
+    return AddReadingJobOn(fabric,
+                           endpoints,
+                           ChooseAggregationLinks(fabric.topology, GetHosts(fabric, endpoints)),
+                           hosts,
+                           window);
+}
+
+std::vector<Ptr<NvlsCommunicator>>
+NvlsHelper::AddReadingJobOn(Fabric& fabric,
+                            const std::vector<uint32_t>& endpoints,
+                            const std::vector<uint32_t>& links,
+                            const std::vector<Ptr<ScheduledCommunicator>>& hosts,
+                            uint32_t window)
+{
     UseFabric(fabric);
     const auto owners = static_cast<uint32_t>(endpoints.size());
     std::vector<Ptr<NvlsCommunicator>> ranks;
@@ -306,13 +215,8 @@ NvlsHelper::AddReadingJob(Fabric& fabric,
     {
         ranks.push_back(GetAttributes().Create<NvlsCommunicator>());
     }
-    const Job job = MakeJob("nvls",
-                            TakeNumber("nvls"),
-                            endpoints,
-                            ChooseAggregationLinks(fabric.topology, GetHosts(fabric, endpoints)),
-                            window,
-                            owners,
-                            *ranks[0]);
+    const Job job =
+        MakeJob("nvls", TakeNumber("nvls"), endpoints, links, window, owners, *ranks[0]);
     Readers readers = MakeReaders(job, *ranks[0]);
     const uint64_t lineRate = GetLineRate(job.endpoints, false);
     const uint32_t slots = GetNumber(GetAttributes(), SharpProgram::GetTypeId(), "Slots");
@@ -328,6 +232,27 @@ NvlsHelper::AddReadingJob(Fabric& fabric,
         ranks[rank]->SetSession(session);
     }
     return ranks;
+}
+
+std::vector<uint32_t>
+NvlsHelper::FindCommonSwitch(const TopologyGraph& topology, const std::vector<uint32_t>& hosts)
+{
+    const auto linksOf = topology.GetLinksOfNodes();
+    std::vector<uint32_t> found;
+    std::set<uint32_t> switches;
+    for (uint32_t host : hosts)
+    {
+        uint32_t link = FindLink(topology, host, linksOf[host], true);
+        link = link == Fabric::NO_LINK ? FindLink(topology, host, linksOf[host], false) : link;
+        if (link == Fabric::NO_LINK)
+        {
+            return {};
+        }
+        found.push_back(link);
+        switches.insert(TopologyGraph::GetPeer(topology.links[link], host));
+    }
+    const bool isCommon = switches.size() == 1 && *switches.begin() >= topology.hosts;
+    return isCommon ? found : std::vector<uint32_t>();
 }
 
 std::vector<std::vector<uint32_t>>

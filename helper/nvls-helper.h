@@ -51,6 +51,32 @@ class NvlsHelper : public SharpHelper
         uint32_t window);
 
     /**
+     * Adds a job of ranks on one switch, by these links.
+     * @param fabric its switches aggregate; must outlive the simulation
+     * @param endpoints of each rank, any of its host
+     * @param links of each rank to the switch
+     * @param hosts communicators of the ranks for collectives on hosts
+     * @param window packets that all ranks together read concurrently
+     * @return a communicator for each rank
+     * @throw ConfigurationError as AddReadingJob()
+     */
+    std::vector<Ptr<NvlsCommunicator>> AddReadingJobOn(
+        Fabric& fabric,
+        const std::vector<uint32_t>& endpoints,
+        const std::vector<uint32_t>& links,
+        const std::vector<Ptr<ScheduledCommunicator>>& hosts,
+        uint32_t window);
+
+    /**
+     * @param topology the network
+     * @param hosts of a group of ranks
+     * @return the link of each to the switch that joins all of them, the scale-up switch of their
+     *         server if there is one; empty: no switch does
+     */
+    static std::vector<uint32_t> FindCommonSwitch(const TopologyGraph& topology,
+                                                  const std::vector<uint32_t>& hosts);
+
+    /**
      * Adds a job of ranks in several servers. Ranks in the same place of their servers are joined
      * by two binary trees (NVLSTree).
      * @param fabric its switches aggregate; must outlive the simulation

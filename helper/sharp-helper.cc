@@ -97,6 +97,7 @@ SharpHelper::Install(uint32_t index, uint32_t children, uint32_t payload)
     return InstallProgram(index, [&](SharpProgram& program) {
         program.SetAttribute("Payload", UintegerValue(payload));
         RaiseAttribute(program, "Children", children, m_mostChildren);
+        program.SetAddends(m_addends);
     });
 }
 

@@ -41,6 +41,15 @@ class SharpHelper : public InNetworkHelper<SharpProgram, SharpCommunicator>
     void SetElementsPerPacket(uint32_t elements);
 
     /**
+     * @param packets of children that switches of later jobs have memory for; 0 (default): Slots of
+     *        Children each
+     */
+    void SetAddends(uint64_t packets)
+    {
+        m_addends = packets;
+    }
+
+    /**
      * @param fabric its switches aggregate; must outlive the simulation
      * @param endpoints of each rank, any of its host
      * @param hosts communicators of the ranks for collectives on hosts
@@ -152,6 +161,7 @@ class SharpHelper : public InNetworkHelper<SharpProgram, SharpCommunicator>
                                                     std::size_t ranks);
 
     uint32_t m_elements{0};
+    uint64_t m_addends{0};
     uint32_t m_mostChildren{SharpProgram::MAX_PORTS};
 };
 

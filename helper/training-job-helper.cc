@@ -27,6 +27,19 @@
 namespace ns3::training
 {
 
+/** @return ranks of each group */
+static std::vector<std::vector<uint32_t>>
+ListGroups(const TaskGroups& groups, std::size_t ranks)
+{
+    if (!groups.groups.empty())
+    {
+        return groups.groups;
+    }
+    std::vector<uint32_t> all(ranks);
+    std::iota(all.begin(), all.end(), 0);
+    return {all};
+}
+
 TrainingJobHelper::TrainingJobHelper()
 {
     m_application.SetTypeId(TrainingApplication::GetTypeId());
@@ -101,12 +114,7 @@ TrainingJobHelper::Split(const Cluster& cluster,
 {
     const uint32_t ranks =
         places.empty() ? cluster.GetRanks() : static_cast<uint32_t>(places.size());
-    std::vector<std::vector<uint32_t>> placed = groups.groups;
-    if (placed.empty())
-    {
-        placed.emplace_back(ranks);
-        std::iota(placed[0].begin(), placed[0].end(), 0);
-    }
+    std::vector<std::vector<uint32_t>> placed = ListGroups(groups, ranks);
     for (auto& group : placed)
     {
         for (uint32_t& rank : group)
@@ -127,6 +135,51 @@ void
 TrainingJobHelper::SetOffload(Offload offload)
 {
     m_offload = std::move(offload);
+}
+
+void
+TrainingJobHelper::SetDivision(Division division)
+{
+    m_division = std::move(division);
+}
+
+/** Lets switches sum for groups, in place of hosts. */
+void
+TrainingJobHelper::Divide(const TaskGraph& graph,
+                          const std::vector<std::set<CollectiveOperation>>& operations,
+                          const std::vector<uint32_t>& numbers,
+                          std::vector<Handles>& byGroups) const
+{
+    std::vector<SummingGroup> summing;
+    for (uint32_t index = 0; index < byGroups.size(); index++)
+    {
+        const TaskGroups& groups = graph.GetGroups()[index];
+        if (operations.at(index).count(CollectiveOperation::ALL_REDUCE) == 0 ||
+            !groups.algorithm.empty())
+        {
+            continue;
+        }
+        for (const auto& ranks : ListGroups(groups, byGroups[index].size()))
+        {
+            SummingGroup group{index, numbers[index], ranks, {}, {}};
+            for (uint32_t rank : ranks)
+            {
+                group.hosts.push_back(DynamicCast<ScheduledCommunicator>(byGroups[index][rank]));
+            }
+            if (ranks.size() > 1 && group.hosts.front())
+            {
+                summing.push_back(group);
+            }
+        }
+    }
+    const auto workers = m_division(summing);
+    for (std::size_t i = 0; i < workers.size(); i++)
+    {
+        for (std::size_t place = 0; place < workers[i].size(); place++)
+        {
+            byGroups[summing[i].groups][summing[i].ranks[place]] = workers[i][place];
+        }
+    }
 }
 
 void
@@ -298,9 +351,11 @@ TrainingJobHelper::Install(const Cluster& cluster,
     uint32_t number = places.empty() ? 1 : 2;
     bool isAllUsed = false;
     std::vector<Handles> byGroups;
+    std::vector<uint32_t> numbers; // of the communicators, by groups
     for (std::size_t i = 0; i < graph->GetGroups().size(); i++)
     {
         const TaskGroups& groups = graph->GetGroups()[i];
+        numbers.push_back(0);
         if (operations.at(i).empty() && !groups.AreAll(ranks))
         {
             byGroups.emplace_back(ranks);
@@ -319,6 +374,7 @@ TrainingJobHelper::Install(const Cluster& cluster,
             }
             continue;
         }
+        numbers.back() = number;
         byGroups.push_back(
             Split(cluster,
                   groups,
@@ -329,6 +385,10 @@ TrainingJobHelper::Install(const Cluster& cluster,
                       : SelectDimensions(cluster.GetOptions().algorithm, groups.dimensions),
                   operations[i],
                   places));
+    }
+    if (m_division && places.empty())
+    {
+        Divide(*graph, operations, numbers, byGroups);
     }
     for (std::size_t i = 0; i < byGroups.size(); i++)
     {

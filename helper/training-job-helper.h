@@ -74,6 +74,16 @@ class TrainingJobHelper
     /** @param offload of the next jobs at places; null: their collectives run on hosts */
     void SetOffload(Offload offload);
 
+    /**
+     * Makes the communicators of groups of ranks that sum from those on hosts, by group and rank in
+     * it; none for groups that use hosts.
+     */
+    using Division = std::function<std::vector<std::vector<Ptr<InNetworkCommunicator>>>(
+        const std::vector<SummingGroup>&)>;
+
+    /** @param division of jobs of all ranks; null: groups of ranks use hosts */
+    void SetDivision(Division division);
+
     /** @return the repetitions of the groups that the last Install() found */
     const std::vector<std::shared_ptr<CollectiveReplay>>& GetReplays() const;
 
@@ -105,6 +115,10 @@ class TrainingJobHelper
                          const std::string& algorithm,
                          const std::set<CollectiveOperation>& operations,
                          const std::vector<uint32_t>& places);
+    void Divide(const TaskGraph& graph,
+                const std::vector<std::set<CollectiveOperation>>& operations,
+                const std::vector<uint32_t>& numbers,
+                std::vector<Handles>& byGroups) const;
     std::shared_ptr<QuietGroups> SetReplays(const Cluster& cluster,
                                             const std::shared_ptr<const TaskGraph>& graph,
                                             const std::vector<Handles>& byGroups,
@@ -121,7 +135,8 @@ class TrainingJobHelper
     bool m_derivesWhole{true};
     bool m_derivesQuiet{false};
     bool m_isLoaded{false};
-    Offload m_offload; // or null
+    Offload m_offload;   // or null
+    Division m_division; // or null
     mutable std::vector<std::shared_ptr<CollectiveReplay>> m_replays;
 };
 

@@ -127,6 +127,7 @@ NcclHostModel::NcclHostModel(const HostModelRequest& request)
     m_system.servers = m_map.GetServers();
     m_system.hasNvlink = m_map.HasLocalLinks();
     m_system.channels = static_cast<uint32_t>(request.keys.GetCount("channels"));
+    m_system.heads = request.hosts.empty() ? 0 : m_system.ranks / m_system.servers;
     m_system.isRccl = IsRccl(request);
     if (m_system.isRccl)
     {

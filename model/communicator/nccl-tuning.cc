@@ -54,6 +54,11 @@ constexpr double MAX_SWITCH_TREE[][3] = {{26.5, 18.5, 10},
 /// A message of an exchange of at most this size uses LL (NCCL_P2P_LL_THRESHOLD), bytes.
 constexpr uint64_t MAX_EXCHANGE_LL = 16384;
 
+/// Rates of a channel in a server that NCCL's search tries, by generation of GPUs, GB/s.
+const std::vector<double> HEAD_RATES[] = {{},
+                                          {},
+                                          {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3},
+                                          {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18}};
 /// Efficiency of sums in the switch by generation of GPUs.
 constexpr double SWITCH_EFFICIENCY[] = {0, 0, 0.85, 0.74};
 
@@ -255,6 +260,20 @@ NcclTuning::GetGraphBandwidth() const
                                  : m_system.remoteRate;
 }
 
+/**
+ * @return rate at which each head reads, bytes/s: the highest of NCCL's search at which the line of
+ *         a GPU carries what it and the others read (src/graph/search.cc, ncclTopoSearchTryNvls)
+ */
+double
+NcclTuning::GetHeadRate() const
+{
+    const auto& rates = HEAD_RATES[m_system.gpu];
+    const auto found = std::find_if(rates.begin(), rates.end(), [this](double rate) {
+        return (m_system.heads + 1) * rate * 1e9 <= m_system.localRate;
+    });
+    return found == rates.end() ? 0 : *found * 1e9;
+}
+
 double
 NcclTuning::GetBusBandwidth(Operation operation, Algorithm algorithm, Protocol protocol) const
 {
@@ -297,8 +316,9 @@ NcclTuning::GetBusBandwidth(Operation operation, Algorithm algorithm, Protocol p
     {
         return 0;
     }
-    const double channels = m_system.channels;
-    const double inside = 2 * local * SWITCH_EFFICIENCY[m_system.gpu] * (channels - 1) / channels;
+    const double heads = m_system.heads > 0 ? m_system.heads : m_system.channels;
+    const double read = m_system.heads > 0 ? heads * GetHeadRate() : local;
+    const double inside = 2 * read * SWITCH_EFFICIENCY[m_system.gpu] * (heads - 1) / heads;
     const double between = m_system.remoteRate * (m_system.servers == 2 ? 2 : 1);
     return std::min({inside, isSwitch ? inside : between, most});
 }

@@ -84,12 +84,14 @@ class NcclTuning
         uint32_t ranks{1};     ///< number of ranks
         uint32_t servers{1};   ///< number of servers with ranks
         uint32_t channels{16}; ///< channels: thread blocks that copy at the same time
-        uint32_t gpu{2};       ///< index into GetGpus()
-        uint32_t cpu{0};       ///< index into GetCpus()
-        bool isRccl{false};    ///< whether RCCL runs: RcclTables in place of NCCL's tables
-        bool hasNvlink{true};  ///< whether NVLink connects the GPUs of a server; otherwise PCIe
-        double localRate{0};   ///< of a GPU to the others of its server, bytes/s
-        double remoteRate{0};  ///< of all ports together that a ring leaves a server by, bytes/s
+        /// GPUs of a group in a server that read sums of its switch; 0: as many as the channels.
+        uint32_t heads{0};
+        uint32_t gpu{2};      ///< index into GetGpus()
+        uint32_t cpu{0};      ///< index into GetCpus()
+        bool isRccl{false};   ///< whether RCCL runs: RcclTables in place of NCCL's tables
+        bool hasNvlink{true}; ///< whether NVLink connects the GPUs of a server; otherwise PCIe
+        double localRate{0};  ///< of a GPU to the others of its server, bytes/s
+        double remoteRate{0}; ///< of all ports together that a ring leaves a server by, bytes/s
         /// What the network tells NCCL of its latency, us. It counts for expected times only.
         double networkLatency{0};
         /// Usable ones, at least one, in the order of Protocol.
@@ -180,6 +182,7 @@ class NcclTuning
                            Algorithm algorithm,
                            Protocol protocol) const;
     double GetGraphBandwidth() const;
+    double GetHeadRate() const;
     double GetLatency(CollectiveOperation operation, Algorithm algorithm, Protocol protocol) const;
     double GetRingLatency(CollectiveOperation operation, double local, double remote) const;
     double GetMaxBusBandwidth(Algorithm algorithm, Protocol protocol) const;

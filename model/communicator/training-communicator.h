@@ -50,6 +50,8 @@ struct Tensor : public SimpleRefCount<Tensor>
     }
 };
 
+class ScheduledCommunicator;
+
 /**
  * @ingroup distributed-training-collective
  *
@@ -75,6 +77,17 @@ class Communicator : public Object
 
     /** @return the rank, collective and message that this rank waits for; empty if it is idle */
     virtual std::string GetWaitingFor() const;
+
+    /**
+     * @param operation of a collective
+     * @param bytes size of the whole vector
+     * @return the communicator that executes it on hosts; null: others do, or it is not known
+     */
+    virtual ScheduledCommunicator* FindHosts([[maybe_unused]] CollectiveOperation operation,
+                                             [[maybe_unused]] uint64_t bytes)
+    {
+        return nullptr;
+    }
 
     /**
      * Starts any of the collective operations below.

@@ -165,7 +165,7 @@ InNetworkCommunicator::Abort(const std::string& reason)
     Cancel();
     if (m_onError)
     {
-        m_onError(GetRank(), reason);
+        m_onError(GetPlace(), reason);
     }
 }
 

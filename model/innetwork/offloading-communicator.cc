@@ -28,6 +28,7 @@ void
 OffloadingCommunicator::SetHosts(uint32_t rank, Ptr<ScheduledCommunicator> hosts)
 {
     m_rank = rank;
+    m_place = rank;
     m_hosts = hosts;
 }
 
@@ -81,7 +82,8 @@ void
 OffloadingCommunicator::Add(CollectiveOperation type, Operation operation)
 {
     operation.record.operation = type;
-    operation.record.rank = m_rank;
+    operation.record.rank = m_place;
+    operation.record.communicator = m_number;
     operation.record.collective = m_issued++;
     operation.record.bytes = operation.tensor->bytes;
     operation.record.iteration = operation.tensor->iteration;
@@ -125,7 +127,10 @@ void
 OffloadingCommunicator::RunByHosts()
 {
     TakeBack();
-    const Operation& operation = m_queue.front();
+    Operation& operation = m_queue.front();
+    CollectiveRecord& record = operation.record;
+    record.algorithm =
+        m_hosts->GetSchedule(record.operation, record.bytes, operation.root)->algorithm;
     NS_LOG_LOGIC("rank " << m_rank << ": the hosts make operation " << operation.record.collective);
     m_hosts->Start(operation.record.operation,
                    operation.tensor,

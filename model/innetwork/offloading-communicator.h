@@ -44,6 +44,28 @@ class OffloadingCommunicator : public Communicator
         return true;
     }
 
+    /**
+     * @param rank number of this rank, for its records; that in its group unless it is called
+     * @param communicator number of the communicator, for its records
+     */
+    void SetPlace(uint32_t rank, uint32_t communicator)
+    {
+        m_place = rank;
+        m_number = communicator;
+    }
+
+    /** @return number of this rank in its records */
+    uint32_t GetPlace() const
+    {
+        return m_place;
+    }
+
+    /** @return communicator for operations that are not offloaded */
+    const Ptr<ScheduledCommunicator>& GetHosts() const
+    {
+        return m_hosts;
+    }
+
     /** @return whether an all-reduce returns a sum, not weights kept in the network */
     virtual bool ReturnsSum() const
     {
@@ -151,6 +173,8 @@ class OffloadingCommunicator : public Communicator
     void RunByHosts();
 
     uint32_t m_rank{0};
+    uint32_t m_place{0};  // of this rank, for records
+    uint32_t m_number{0}; // of the communicator, for records
     Ptr<ScheduledCommunicator> m_hosts;
     std::deque<Operation> m_queue; // the first one is in progress if m_busy
     bool m_busy{false};

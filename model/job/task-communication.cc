@@ -40,7 +40,9 @@ TaskCommunication::SetHostLoad(const std::shared_ptr<const HostLoad>& load)
 {
     for (const Ptr<Communicator>& group : m_handles.groups)
     {
-        if (const auto hosts = DynamicCast<ScheduledCommunicator>(group))
+        // Nobody but hosts makes an all-to-all.
+        auto* const hosts = group ? group->FindHosts(CollectiveOperation::ALL_TO_ALL, 0) : nullptr;
+        if (hosts)
         {
             hosts->SetHostLoad(load);
         }
@@ -50,7 +52,8 @@ TaskCommunication::SetHostLoad(const std::shared_ptr<const HostLoad>& load)
 bool
 TaskCommunication::IsCopiedByGpu(const GraphTask& collective) const
 {
-    const auto hosts = DynamicCast<ScheduledCommunicator>(m_handles.groups[collective.groups]);
+    const auto* const hosts =
+        m_handles.groups[collective.groups]->FindHosts(collective.operation, collective.bytes);
     return hosts && hosts->HasHostModel();
 }
 

@@ -100,6 +100,10 @@ GuardedRun::SetErrorHandlers(const Communicator::ErrorHandler& handler)
     {
         m_cluster.GetCommunicator(rank)->SetErrorHandler(handler);
     }
+    for (const auto& worker : m_cluster.GetInNetworkCommunicators())
+    {
+        worker->SetErrorHandler(handler); // that of a group, too
+    }
     for (uint32_t host = 0; storage > 0 && host < ranks + storage; host++)
     {
         m_cluster.GetCommunicators().GetOfStorage(host)->SetErrorHandler(handler);
@@ -377,6 +381,11 @@ GuardedRun::GetWaitingFor(uint32_t rank) const
         return m_waiting(rank);
     }
     std::string waiting = m_cluster.GetCommunicator(rank)->GetWaitingFor();
+    for (const auto& worker : m_cluster.GetInNetworkCommunicators())
+    {
+        const bool isOfGroup = waiting.empty() && worker->GetPlace() == rank;
+        waiting = isOfGroup ? worker->GetWaitingFor() : waiting;
+    }
     if (waiting.empty()) // groups of ranks use communicators on hosts
     {
         waiting = m_cluster.GetHostCommunicator(rank)->GetWaitingFor();

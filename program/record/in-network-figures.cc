@@ -28,7 +28,12 @@ MakeInNetworkFigures(const FiguresRequest& request)
     {
         return nullptr;
     }
-    const InNetworkFigures mine = SumFigures(workers);
+    InNetworkFigures mine = SumFigures(workers);
+    const uint64_t images = request.cluster.GetOptions().images.GetCount();
+    mine.sent *= images;
+    mine.resent *= images;
+    mine.received *= images;
+    mine.duplicates *= images;
     auto figures = std::make_unique<InNetworkFigures>(
         SumOverProcesses(InNetworkFigures::GetFields(), {mine}).front());
     ByteWriter bound;

@@ -84,15 +84,15 @@ CountNetwork(const Cluster& cluster)
             mine.timeouts += counters.timeouts;
         }
     }
-    const uint64_t images = cluster.GetOptions().images.GetCount();
-    mine.sentPackets *= images;
-    mine.repeatedPackets *= images;
-    mine.timeouts *= images;
     for (const auto& worker : cluster.GetInNetworkCommunicators())
     {
         mine.sentPackets += worker->GetCounters().sent + worker->GetCounters().resent;
         mine.repeatedPackets += worker->GetCounters().resent;
     }
+    const uint64_t images = cluster.GetOptions().images.GetCount();
+    mine.sentPackets *= images;
+    mine.repeatedPackets *= images;
+    mine.timeouts *= images;
     NetworkFigures sum = SumOverProcesses(NetworkFigures::GetFields(), {mine}).front();
     sum.countsPackets = cluster.GetOptions().GetTransport().countsPackets ||
                         !cluster.GetInNetworkCommunicators().empty();

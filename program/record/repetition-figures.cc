@@ -30,12 +30,11 @@ RepetitionFigures::AddTo(JsonValue& document) const
     {
         document.Set("micro_batches_simulated", simulatedMicroBatches)
             .Set("micro_batches_derived", derivedMicroBatches);
-        if (!microBatchReason.empty())
-        {
-            document.Set(derivedMicroBatches == 0 ? "micro_batches_not_derived"
-                                                  : "micro_batches_about",
-                         microBatchReason);
-        }
+    }
+    if (!microBatchReason.empty())
+    {
+        document.Set(derivedMicroBatches == 0 ? "micro_batches_not_derived" : "micro_batches_about",
+                     microBatchReason);
     }
     if (simulatedCollectives + derivedCollectives > 0)
     {
@@ -61,6 +60,10 @@ RepetitionFigures::Format() const
         text += "micro-batches: " + std::to_string(simulatedMicroBatches) + " simulated, " +
                 std::to_string(derivedMicroBatches) + " derived" +
                 (microBatchReason.empty() ? "" : " (" + microBatchReason + ")") + "\n";
+    }
+    else if (!microBatchReason.empty())
+    {
+        text += "micro-batches: none derived (" + microBatchReason + ")\n";
     }
     if (derivedCollectives > 0)
     {

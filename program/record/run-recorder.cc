@@ -92,7 +92,9 @@ RunRecorder::Observe(Ptr<TrainingApplication> application)
     {
         if (communicator && m_observed.insert(communicator).second)
         {
-            Connect(communicator, communicator);
+            const auto offloading = DynamicCast<OffloadingCommunicator>(communicator);
+            Connect(communicator,
+                    offloading ? Ptr<Communicator>(offloading->GetHosts()) : communicator);
         }
     }
     m_applications.push_back(application);

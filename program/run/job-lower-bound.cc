@@ -73,12 +73,14 @@ GetLowerBound(const JobPlan& plan, const Cluster& cluster, const std::vector<uin
     for (uint32_t index = 0; index < plan.operations.size(); index++)
     {
         const TaskGroups& taskGroups = plan.graph->GetGroups()[index];
-        if (places.empty() && taskGroups.groups.size() < 2 && taskGroups.AreAll(cluster.GetRanks()))
+        std::vector<uint32_t> group = plan.graph->GetGroup(index, 0);
+        if (places.empty() && taskGroups.groups.size() < 2 &&
+            taskGroups.AreAll(cluster.GetRanks()) &&
+            cluster.GetCommunicators().GetInNetworkOf(group).empty())
         {
             longest = std::max(longest, GetAllBound(plan, cluster, index));
             continue;
         }
-        std::vector<uint32_t> group = plan.graph->GetGroup(index, 0);
         for (uint32_t& rank : group)
         {
             rank = places.empty() ? rank : places.at(rank);

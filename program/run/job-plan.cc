@@ -240,6 +240,7 @@ void
 JobPlan::Summarize()
 {
     operations.assign(graph->GetGroups().size(), {});
+    sums.assign(graph->GetGroups().size(), {});
     const uint32_t ranks = graph->GetRanks();
     const uint32_t step = isUniform ? ranks : std::max(1U, ranks / MAX_LOOKED_AT);
     for (uint32_t rank = 0; rank < ranks; rank += step)
@@ -247,7 +248,12 @@ JobPlan::Summarize()
         const GraphSummary some = SummarizeGraph(*graph, rank, 1);
         for (const auto& [collective, count] : some.collectives)
         {
-            operations[std::get<0>(collective)].insert(std::get<1>(collective));
+            const auto& [groups, operation, bytes] = collective;
+            operations[groups].insert(operation);
+            if (operation == CollectiveOperation::ALL_REDUCE)
+            {
+                sums[groups].insert(bytes);
+            }
         }
         hasMessages = hasMessages || some.tasks[static_cast<uint32_t>(TaskKind::SEND)] > 0;
         if (rank == 0)
@@ -300,6 +306,19 @@ JobPlan::MakeLayerNames() const
         const auto layer = layers->second.find(bucket);
         return layer == layers->second.end() ? "" : "layer " + std::to_string(layer->second);
     };
+}
+
+bool
+JobPlan::Sums(bool ofAll) const
+{
+    for (std::size_t i = 0; i < sums.size(); i++)
+    {
+        if (!sums[i].empty() && graph->GetGroups()[i].AreAll(graph->GetRanks()) == ofAll)
+        {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool

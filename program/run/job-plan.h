@@ -53,9 +53,10 @@ struct JobPlan
     uint64_t gradientBytes{4};      ///< size of a gradient of a workload on the network, bytes
     /// Collectives of any rank, by groups of the graph.
     std::vector<std::set<CollectiveOperation>> operations;
-    bool hasMessages{false};  ///< whether ranks send messages
-    bool isUniform{false};    ///< see FormatResult
-    bool gathersParts{false}; ///< see FormatResult
+    std::vector<std::set<uint64_t>> sums; ///< sizes of all-reduces, by groups of the graph, bytes
+    bool hasMessages{false};              ///< whether ranks send messages
+    bool isUniform{false};                ///< see FormatResult
+    bool gathersParts{false};             ///< see FormatResult
 
     /** Fills in what follows from the graph: the summary and the members after it. */
     void Summarize();
@@ -71,6 +72,12 @@ struct JobPlan
      *         by its number in the iteration; empty if it belongs to none in particular
      */
     std::function<std::string(uint32_t rank, uint32_t bucket)> MakeLayerNames() const;
+
+    /**
+     * @param ofAll whether the groups asked for are those of all ranks
+     * @return whether such groups sum
+     */
+    bool Sums(bool ofAll) const;
 
     /** @return whether all collectives are all-reduces over all ranks, and there are no messages */
     bool IsAllReduceOnly() const;

@@ -190,7 +190,8 @@ CheckClusterRules(const TrainingRunOptions& options, const JobPlan& plan, const 
         operations.insert(operations.end(), ofGroups.begin(), ofGroups.end());
     }
     if (isReal && !plan.IsAllReduceOnly() &&
-        (cluster.GetNicEngines().IsInstalled() || !workers.empty()))
+        (cluster.GetNicEngines().IsInstalled() || !workers.empty() ||
+         cluster.GetCommunicators().IsDivided()))
     {
         throw ConfigurationError("payload",
                                  "real",

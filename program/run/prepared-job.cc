@@ -43,6 +43,9 @@ PreparedJob::PreparedJob(const TrainingRunOptions& runOptions)
         ResultStore::Check(options.results);
     }
     options.cluster.images = FindImages(options, plan);
+    // After a failure, state in switches would remain.
+    options.cluster.sumsInGroups = plan.Sums(false) && !options.life.HasFailures();
+    options.cluster.sumsOfAll = plan.Sums(true);
     cluster = std::make_unique<Cluster>(options.cluster);
     CheckClusterRules(options, plan, *cluster);
     const auto& workers = cluster->GetInNetworkCommunicators();
@@ -98,6 +101,13 @@ PreparedJob::Install()
         graph = circuits;
         operations.push_back({CollectiveOperation::BARRIER});
     }
+    helper.SetDivision([this](std::vector<SummingGroup> groups) {
+        for (SummingGroup& group : groups)
+        {
+            group.sums = plan.sums.at(group.groups);
+        }
+        return cluster->GetCommunicators().Divide(groups, plan.notes);
+    });
     applications = helper.Install(*cluster, graph, operations, options.GetAllToAll());
     replays = helper.GetReplays();
     uint64_t sums = 0;

@@ -137,6 +137,10 @@ EstimateIteration(const TrainingRunOptions& options, const Cluster& cluster)
     }
     WorkVolume volume{check.packetHops, check.payload, check.tasks};
     const auto worker = FindWorker(cluster, CollectiveOperation::ALL_REDUCE);
+    if (worker && cluster.GetCommunicators().IsDivided())
+    {
+        return {}; // what switches send for groups of ranks is not estimated
+    }
     for (const CheckedGroup& group : check.groups)
     {
         for (const CheckedCollective& each : group.collectives)

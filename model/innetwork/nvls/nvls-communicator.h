@@ -62,6 +62,13 @@ class NvlsCommunicator : public SharpEndpoint
      */
     void SetHostModel(std::shared_ptr<const HostModel> model);
 
+    // Communicator
+    ScheduledCommunicator* FindHosts(CollectiveOperation operation, uint64_t bytes) override
+    {
+        const bool isOffloaded = IsOffloaded(operation) && IsChosen(bytes) && !HasFallenBack();
+        return isOffloaded ? nullptr : PeekPointer(GetHosts());
+    }
+
     // InNetworkCommunicator
     bool IsChosen(uint64_t bytes) const override
     {

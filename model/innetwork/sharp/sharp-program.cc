@@ -113,8 +113,9 @@ SharpProgram::GetResources() const
 {
     // Stages and recirculation do not apply: the adders are separate units.
     Resources resources;
+    const uint64_t addends = m_addends > 0 ? m_addends : uint64_t{m_slotCount} * m_children;
     resources.registerBytes =
-        uint64_t{m_slotCount} * (uint64_t{m_payload} * m_children + STATE_BYTES) +
+        addends * m_payload + m_slotCount * STATE_BYTES +
         uint64_t{m_credits} * (uint64_t{m_streamingPayload} * m_children + STATE_BYTES);
     resources.latency = m_latency;
     return resources;

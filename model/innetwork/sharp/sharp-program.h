@@ -81,6 +81,15 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
     static TypeId GetTypeId();
 
     /**
+     * @param packets of children that operations of low-latency trees wait for, at most; 0
+     *        (default): Slots of Children each
+     */
+    void SetAddends(uint64_t packets)
+    {
+        m_addends = packets;
+    }
+
+    /**
      * @param count number of connections to add
      * @return queue pair number of the first; the others follow
      */
@@ -189,6 +198,7 @@ class SharpProgram : public AggregationProgram, private SharpConnection::Owner
     void SendDown(Tree* tree, SharpMessage message);
 
     uint32_t m_slotCount;
+    uint64_t m_addends{0}; // 0: those of all slots
     uint32_t m_payload;
     uint32_t m_children;
     uint32_t m_streamingPayload;
