@@ -168,7 +168,7 @@ DescribeTcp()
     entry.make = &MakeHostTransport<TcpHostTransport>;
     entry.ownAttributes = {{"ns3::TcpL4Protocol::SocketType", "congestion control"}};
     entry.isStream = true;
-    entry.hopsPerSecond = 0.53e6;
+    entry.hopsPerSecond = 0.25e6;
     entry.getControl = &TcpHelper::GetControl;
     return entry;
 }

@@ -77,6 +77,7 @@ DescribeUec()
     entry.make = &MakeHostTransport<UecHostTransport>;
     entry.forgets = true;
     entry.sprays = TransportEntry::Sprays::CAN;
+    entry.hopsPerSecond = 3.6e6;
     return entry;
 }
 

@@ -41,6 +41,10 @@ RepetitionFigures::AddTo(JsonValue& document) const
         document.Set("collectives_simulated", simulatedCollectives)
             .Set("collectives_derived", derivedCollectives);
     }
+    if (!collectiveReason.empty())
+    {
+        document.Set("collectives_not_derived", collectiveReason);
+    }
 }
 
 std::string
@@ -69,6 +73,10 @@ RepetitionFigures::Format() const
     {
         text += "collectives: " + std::to_string(simulatedCollectives) + " simulated, " +
                 std::to_string(derivedCollectives) + " derived\n";
+    }
+    if (!collectiveReason.empty())
+    {
+        text += "collectives: none derived (" + collectiveReason + ")\n";
     }
     return text;
 }

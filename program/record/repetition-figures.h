@@ -29,6 +29,7 @@ struct RepetitionFigures
 
     uint64_t simulatedCollectives{0}; ///< of groups whose collectives may be derived
     uint64_t derivedCollectives{0};   ///< of the same groups
+    std::string collectiveReason;     ///< why none of any group may be, if that was asked for
 
     uint64_t simulatedRanks{0}; ///< with --replicas=derive
     uint64_t derivedRanks{0};   ///< images of them

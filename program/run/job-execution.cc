@@ -284,6 +284,12 @@ JobExecution::GetRepetition() const
     {
         m_microBatches->AddTo(figures);
     }
+    if (derivesCollectives && m_prepared.replays.empty())
+    {
+        figures.collectiveReason = m_cluster.GetInNetworkCommunicators().empty()
+                                       ? "no group in a server has links whose use is known"
+                                       : "switches or NICs compute some of them";
+    }
     const auto sums = CollectiveReplay::Add(m_prepared.replays);
     figures.simulatedCollectives += sums.simulated;
     figures.derivedCollectives += sums.derived;

@@ -17,7 +17,7 @@ namespace ns3::training
 SimulatedWork::SimulatedWork(const ClusterOptions& cluster)
     : m_skips(cluster.steadyState == "skip" && cluster.GetTransport().repeats &&
               cluster.FindVariation().empty()),
-      m_skipsAlways(m_skips && GetPathChoice(cluster.path).repeats)
+      m_isHashed(GetPathChoice(cluster.path).repeats)
 {
 }
 
@@ -46,17 +46,25 @@ SimulatedWork::Add(double count, double packets, double links, bool areTogether)
     constexpr double SIMULATED = 1000;
     /// Shorter messages are over before anything looks for a steady state.
     constexpr double SHORT = 256;
-    /// How much dearer a packet is in the search for steady states.
-    constexpr double SEARCH = 3.5;
+    /// Packets until the search for steady states has become as dear as it gets.
+    constexpr double LONG = 3000;
+    /// What it then costs, in what the packets cost.
+    constexpr double SEARCH = 1.5;
     /// Fewer links than a way over a spine has, where switches choose among ports.
     constexpr double SPINE = 4;
-    const bool skips = (links < SPINE ? m_skips : m_skipsAlways) && packets > SHORT;
+    /// What a packet costs whose port no hash of its flow foretells.
+    constexpr double CHOICE = 2;
     /// Messages that are sent at a time have one steady state.
     constexpr double TOGETHER = 2;
+    const bool skips = m_skips && (links < SPINE || m_isHashed) && packets > SHORT;
     const double shared = areTogether ? TOGETHER : 1;
     const double hops = count * links * (skips ? std::min(packets, SIMULATED / shared) : packets);
     m_hops += hops;
-    m_cost += hops * (skips ? SEARCH / shared : 1);
+    m_cost += hops * (m_isHashed ? 1 : CHOICE);
+    if (skips)
+    {
+        m_cost += hops * SEARCH / shared * std::min(1.0, (packets - SHORT) / LONG);
+    }
 }
 
 } // namespace ns3::training

@@ -78,8 +78,8 @@ class SimulatedWork
     }
 
   private:
-    bool m_skips;       // steady states of messages that cross no spine
-    bool m_skipsAlways; // of other messages, too
+    bool m_skips;    // steady states
+    bool m_isHashed; // paths, so that messages over spines have some, too
     double m_hops{0};
     double m_cost{0};
 };

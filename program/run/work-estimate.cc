@@ -135,7 +135,7 @@ EstimateIteration(const TrainingRunOptions& options, const Cluster& cluster)
     {
         return {}; // a file, whose ranks may do different steps: known after an iteration
     }
-    WorkVolume volume{check.packetHops, check.payload, check.tasks};
+    WorkVolume volume{check.packetHops, check.payload, check.tasks, check.cpuSeconds};
     const auto worker = FindWorker(cluster, CollectiveOperation::ALL_REDUCE);
     if (worker && cluster.GetCommunicators().IsDivided())
     {
@@ -159,6 +159,7 @@ EstimateIteration(const TrainingRunOptions& options, const Cluster& cluster)
                 return {};
             }
             volume.bytes += sums.bytes - byHosts;
+            volume.cpuSeconds = 0; // switches send what the check does not know
             volume.packetHops +=
                 sums.packetHops - EstimateMessages(cluster, ListNeighbors(group.size), byHosts);
         }
@@ -173,8 +174,11 @@ CheckJob(const TrainingRunOptions& options)
 {
     const ParallelJobOptions model = options.GetModel();
     TrainingRunOptions workload = options;
-    const WorkShortcuts shortcuts{options.DerivesCollectives() || options.collectives == "derive",
-                                  options.collectives == "derive",
+    const bool isKnown = options.cluster.transport == "rdma" && options.cluster.algorithm != "nccl";
+    const bool isQuiet =
+        options.collectives == "derive" && isKnown; // NCCL may leave sums to switches
+    const WorkShortcuts shortcuts{options.DerivesCollectives() || isQuiet,
+                                  isQuiet,
                                   options.microBatches == "derive"};
     if (options.replicas == "derive" && options.cluster.images.GetCount() == 1)
     {
@@ -246,10 +250,11 @@ WorkEstimate::WorkEstimate(double work,
                              cluster.ranks,
                              cluster.transport,
                              volume.tasks)),
-      m_skips(cluster.steadyState != "simulate"),
+      m_skips(cluster.steadyState != "simulate" && volume.cpuSeconds == 0),
       m_codes(cluster.codec != ClusterOptions().codec),
       m_what(what)
 {
+    m_cost.cpuSeconds = volume.cpuSeconds > 0 ? work * volume.cpuSeconds : m_cost.cpuSeconds;
 }
 
 WorkEstimate::WorkEstimate(const TrainingRunOptions& options, const Cluster& cluster)
@@ -259,7 +264,7 @@ WorkEstimate::WorkEstimate(const TrainingRunOptions& options, const Cluster& clu
                    std::to_string(options.warmup + options.iterations) +
                        " iterations (--check has more)")
 {
-    m_skips = m_skips || options.repeat == "derive" || options.microBatches == "derive";
+    m_skips = m_skips || options.repeat == "derive";
 }
 
 std::string

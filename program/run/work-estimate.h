@@ -37,6 +37,7 @@ struct WorkVolume
     double packetHops{0}; ///< packets over all links, without acknowledgements
     double bytes{0};      ///< payload as in RankProgress
     double tasks{0};      ///< that are known at a time, of all ranks
+    double cpuSeconds{0}; ///< of what is simulated of it; 0: as of all of these packet-hops
 
     /**
      * @param parts of the work
@@ -44,7 +45,7 @@ struct WorkVolume
      */
     WorkVolume Divide(double parts) const
     {
-        return {packetHops / parts, bytes / parts, tasks};
+        return {packetHops / parts, bytes / parts, tasks, cpuSeconds / parts};
     }
 };
 
@@ -138,8 +139,8 @@ class WorkEstimate
   private:
     double m_work;
     WorkVolume m_volume; // of a unit, as estimated
-    RunCost m_cost;      // of the whole run, every packet simulated
-    bool m_skips;        // what repeats, which makes the run cheaper
+    RunCost m_cost;      // of the whole run
+    bool m_skips;        // what repeats, which makes the run cheaper than that
     bool m_codes;        // hosts send codes, which are smaller
     std::string m_what;
     double m_complete{0};      // work that was complete at the last call
