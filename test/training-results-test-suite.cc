@@ -96,6 +96,9 @@ TestOutputFile()
     NS_TEST_EXPECT_MSG_EQ(Exists(good), false, "but has not been");
     const std::vector<std::pair<OutputKind, std::string>> contents{
         {OutputKind::RESULTS, "{\n  \"rows\": [],\n  \"version\": \"1\"\n}\n"},
+        {OutputKind::RESULTS,
+         "{\n  \"version\": \"1\",\n  \"inputs\": \"" + std::string(1000, 'x') +
+             "\",\n  \"schema\": 3\n}\n"},
         {OutputKind::TIMELINE, "[\n{\"ph\":\"M\"}\n]\n"},
         {OutputKind::TOPOLOGY, "{\n  \"hosts\": 2}\n"},
         {OutputKind::SCHEDULE, "{\n  \"format\": \"distributed-training schedule 1\"}\n"},

@@ -117,7 +117,8 @@ IsOfKind(const std::string& path, OutputKind kind)
     switch (kind)
     {
     case OutputKind::RESULTS:
-        return begins("{") && end.find("\"version\":") != std::string::npos;
+        return begins("{") && (end.find("\"version\":") != std::string::npos ||
+                               end.find("\"schema\":") != std::string::npos); // behind long inputs
     case OutputKind::TIMELINE: {
         const std::string unpacked = StripBlanks(ReadPackedBegin(path, EXCERPT_BYTES));
         return unpacked.rfind("[{\"ph\":", 0) == 0 || unpacked == "[]";
