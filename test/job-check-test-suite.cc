@@ -323,60 +323,6 @@ TestJobCheckTraffic()
     }
 }
 
-/** Tensor-parallel collectives in servers of their own are derived from the third on. */
-void
-CheckDerived()
-{
-    ParallelJobOptions job;
-    job.model = "gpt3-13b";
-    job.parallel.tensor = 8;
-    job.parallel.data = 2;
-    const auto plan = job.MakePlan(16);
-    ClusterOptions cluster = MakeCluster();
-    cluster.topology = "rail-optimized:servers=2,gpus=8";
-    const JobCheck all = CheckJob(plan, {1.5e14, 2e12}, cluster);
-    NS_TEST_EXPECT_MSG_EQ(all.derivedHops, 0, "all is simulated");
-    const JobCheck some = CheckJob(plan, {1.5e14, 2e12}, cluster, {true});
-    double derived = 0;
-    for (const auto& group : some.groups)
-    {
-        for (const auto& each : group.collectives)
-        {
-            if (group.kind == Parallelism::TENSOR && each.count > 2)
-            {
-                // A ring sends 14 / 8 of the vector over the two links of a switch of NVLink.
-                derived += static_cast<double>(each.count - 2) * 1.75 * 2 * 16 *
-                           static_cast<double>(each.bytes) / cluster.GetMtu();
-            }
-        }
-    }
-    NS_TEST_EXPECT_MSG_GT(derived, 0, "there are such collectives");
-    NS_TEST_EXPECT_MSG_EQ_TOL(some.derivedHops, derived, derived * 1e-9, "of tensors");
-    NS_TEST_EXPECT_MSG_EQ_TOL(some.packetHops + some.derivedHops,
-                              all.packetHops,
-                              all.packetHops * 1e-9,
-                              "the others are simulated");
-    NS_TEST_EXPECT_MSG_LT(some.cpuSeconds, all.cpuSeconds, "takes less");
-    cluster.loss = 1e-6;
-    const JobCheck lossy = CheckJob(plan, {1.5e14, 2e12}, cluster, {true});
-    NS_TEST_EXPECT_MSG_EQ(lossy.derivedHops, 0, "nothing repeats itself with losses");
-    // A file of SimAI: two servers with an NVSwitch each, and a switch with a lossy link.
-    cluster.loss = 0;
-    for (const std::string loss : {"0", "0.001"})
-    {
-        std::string text = "19 8 2 1 32 H100\n16 17 18\n";
-        for (uint32_t host = 0; host < 16; host++)
-        {
-            const std::string name = std::to_string(host);
-            text += name + (host < 8 ? " 16" : " 17") + " 400Gbps 0.001ms 0\n";
-            text += name + " 18 400Gbps 0.001ms " + (host == 0 ? loss : "0") + "\n";
-        }
-        cluster.topology = "file:" + WriteFile("two-servers-" + loss + ".txt", text);
-        const JobCheck read = CheckJob(plan, {1.5e14, 2e12}, cluster, {true});
-        NS_TEST_EXPECT_MSG_EQ((read.derivedHops > 0), (loss == "0"), "a link loses " << loss);
-    }
-}
-
 /** Closed forms of makespans on a network without cost. */
 void
 CheckSchedules()
@@ -499,7 +445,6 @@ TestJobCheckFigures()
                R"("world_size":4,"parameters":8030261248,"groups":[{"kind":"data","size":4,)");
     ExpectPart(check.ToText(), "all-reduce");
     NS_TEST_EXPECT_MSG_EQ(check.ToJson().Write().find("schedule"), std::string::npos, "none");
-    CheckDerived();
     CheckSchedules();
     CheckOperators();
     // A workload: the gradients of ResNet-50 in buckets, and tables of DLRM that are exchanged.

@@ -16,7 +16,8 @@ namespace ns3::training
 
 SimulatedWork::SimulatedWork(const ClusterOptions& cluster)
     : m_skips(cluster.steadyState == "skip" && cluster.GetTransport().repeats &&
-              cluster.FindVariation().empty()),
+              cluster.FindVariation().empty() && cluster.loss == 0 && cluster.faults.empty() &&
+              cluster.algorithm != "nccl"), // whose chunks are too short
       m_isHashed(GetPathChoice(cluster.path).repeats)
 {
 }

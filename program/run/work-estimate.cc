@@ -174,12 +174,13 @@ CheckJob(const TrainingRunOptions& options)
 {
     const ParallelJobOptions model = options.GetModel();
     TrainingRunOptions workload = options;
-    const bool isKnown = options.cluster.transport == "rdma" && options.cluster.algorithm != "nccl";
+    // The chunks of NCCL's choices keep micro-batches apart, and switches may sum for groups.
+    const bool repeats = options.cluster.algorithm != "nccl";
     const bool isQuiet =
-        options.collectives == "derive" && isKnown; // NCCL may leave sums to switches
+        options.collectives == "derive" && options.cluster.transport == "rdma" && repeats;
     const WorkShortcuts shortcuts{options.DerivesCollectives() || isQuiet,
                                   isQuiet,
-                                  options.microBatches == "derive"};
+                                  options.microBatches == "derive" && repeats};
     if (options.replicas == "derive" && options.cluster.images.GetCount() == 1)
     {
         const JobPlan plan = MakeJobPlan(workload);
