@@ -97,7 +97,8 @@ def test_json_keys(job_json, benchmark_json, program_json, tmp_path):
     for option in ("--iterations=1", "--iterations=40", "--path=spray", "--replicas=derive"):
         arguments = [f"--workload={WORKLOAD}", "--repeat=derive", option]
         derived |= set(program_json("training-job", *arguments))
-    for options in (["--transport=uec", "--global-batch=40"], ["--global-batch=2"]):
+    quiet = ["--global-batch=2", "--collectives=derive"]
+    for options in (["--transport=uec", "--global-batch=40"], quiet):
         pipeline = ["--pipeline=2", "--ranks=2", "--micro-batches=derive", "--iterations=1"]
         derived |= set(program_json("training-job", f"--model={MODEL}", *pipeline, *options))
     derived.discard("uec")  # of that transport
