@@ -314,8 +314,10 @@ TestRefusals()
     expect([](auto& o) { o.cpCommType = "a2a"; }, "cp comm type a2a (allowed: p2p)");
     expect([](auto& o) { o.hybridContext = 511; }, "hybrid context 511 (allowed: at least 512,");
     expect([](auto& o) { o.sampleLengths[0] = 0; }, "from 0 to 1024 tokens (allowed: from 1 to 40");
-    expect([](auto& o) { o.sampleLengths.clear(); }, "hybrid context 1024 (allowed: 0 to 0)");
-    expect([](auto& o) { o.hybridContext = 0, o.data = 3; }, "allowed: multiples of 3");
+    expect([](auto& o) { o.sampleLengths.clear(); },
+           "hybrid context 1024 (allowed: with sample lengths)");
+    expect([](auto& o) { o.hybridContext = 0, o.data = 3; },
+           "samples (allowed: multiples of 3, the");
     for (const char* wrong : {"", "8,", "0", "8*0", "8*", "x", "8*2000000", "-8"})
     {
         ExpectPart(GetRefusal([&] { ReadSampleLengths(wrong); }), "sample lengths ");

@@ -235,6 +235,25 @@ GetReason(uint32_t ranks, const Change& change)
     });
 }
 
+/** @return a file of hosts with two links to a switch, the dear one first at half of them */
+std::string
+WriteParallelLinks()
+{
+    std::string text = R"({"hosts": 8, "switches": 1, "links": [)";
+    for (uint32_t host = 0; host < 8; host++)
+    {
+        for (uint32_t number : {0, 1})
+        {
+            const bool isDear = (number == 0) == (host < 4);
+            text += (host + number > 0 ? std::string(", ") : "") + R"({"a": )" +
+                    std::to_string(host) + R"(, "b": 8, "cost": )" + (isDear ? "5" : "1") + "}";
+        }
+    }
+    const std::string path = MakePath("parallel-links.json");
+    std::ofstream(path) << text << "]}";
+    return path;
+}
+
 /** What has no images is refused, with the reason. */
 void
 TestRefusals()
@@ -266,6 +285,13 @@ TestRefusals()
          "switches may have drawn which frames they mark"},
         {[](O o) { o.cluster.topology = "leaf-spine:leaves=3,hosts-per-leaf=3"; },
          "the links of host"},
+        {[](O o) { o.cluster.topology = "file:" + WriteParallelLinks(); },
+         "the links of host4 are no images of those of host3"},
+        {[](O o) {
+             o.cluster.topology = "leaf-spine:leaves=4,spines=2", o.cluster.path = "adaptive";
+             o.cluster.congestionControl = "timely";
+         },
+         "rates follow queues"},
         {Model([](auto& p) { p.tensor = 8; }), "there is one replica"},
         {Model([](auto& p) { p.context = 2; },
                [](O o) { o.cluster.topology = "rail-optimized:gpus=2"; }),

@@ -140,6 +140,13 @@ ParallelChecks::Check() const
     if (!isHybrid && (m_options.globalBatch == 0 || m_options.globalBatch % replicas != 0 ||
                       m_options.globalBatch / replicas > MAX_MICRO_BATCHES))
     {
+        if (m_options.globalBatch == m_options.sampleLengths.size())
+        {
+            throw ConfigurationError("sample lengths of " + std::to_string(m_options.globalBatch) +
+                                     " samples (allowed: multiples of " + std::to_string(replicas) +
+                                     ", the replicas, up to " + std::to_string(MAX_MICRO_BATCHES) +
+                                     " times)");
+        }
         throw ConfigurationError("global batch",
                                  std::to_string(m_options.globalBatch),
                                  " (allowed: multiples of " + std::to_string(replicas) +
@@ -155,7 +162,12 @@ ParallelChecks::CheckSamples() const
     const std::string name = m_options.hybridContext > 0 ? "hybrid context" : "sample lengths";
     if (m_options.sampleLengths.empty())
     {
-        CheckRange("hybrid context", m_options.hybridContext, 0, 0);
+        if (m_options.hybridContext > 0)
+        {
+            throw ConfigurationError("hybrid context",
+                                     std::to_string(m_options.hybridContext),
+                                     " (allowed: with sample lengths)");
+        }
         return;
     }
     const auto refuse = [&name](const std::string& reason, const std::string& allowed) {

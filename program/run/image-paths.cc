@@ -7,17 +7,34 @@
 #include "run/image-paths.h"
 
 #include "ns3/path-choice.h"
+#include "ns3/training-key-values.h"
 
 #include <algorithm>
 
 namespace ns3::training
 {
 
+namespace
+{
+
+/** @return whether senders react to queues, other than to marks of dcqcn, which are checked later
+ */
+bool
+FollowsQueues(const ClusterOptions& options)
+{
+    const std::string control = options.FindRdmaControl().value_or("none");
+    const auto all = {"none", "window", "dcqcn"};
+    return std::find(all.begin(), all.end(), KeyValues::Split(control).GetName()) == all.end();
+}
+
+} // namespace
+
 ImagePaths::ImagePaths(const Cluster& cluster)
     : m_cluster(cluster),
       m_images(cluster.GetOptions().images),
       m_network(cluster.GetFabric().topology, cluster.GetRanks(), m_images),
       m_nodeOfPort(cluster.GetFabric().topology.switches),
+      m_followsQueues(FollowsQueues(cluster.GetOptions())),
       m_sprays(GetPathChoice(cluster.GetOptions().path).sprays ||
                cluster.GetOptions().transport == "uec") // each packet has an entropy value
 {
@@ -161,6 +178,10 @@ ImagePaths::Walk(uint32_t node, uint32_t peer, uint32_t own, uint32_t simulated,
     if (next.size() > 1 && !m_sprays)
     {
         Refuse("flows are hashed on paths");
+    }
+    if (next.size() > 1 && m_followsQueues)
+    {
+        Refuse("rates follow queues that grow otherwise at each image, on several paths");
     }
     m_isChosen = m_isChosen || next.size() > 1;
     for (uint32_t each : next)

@@ -67,6 +67,7 @@ class ImagePaths
     const RankImages m_images;
     NetworkImages m_network;
     std::vector<std::vector<uint32_t>> m_nodeOfPort; // by switch, then port
+    bool m_followsQueues;                            // whether rates do
     bool m_sprays;                                   // whether frames of a flow take all ports
     std::set<std::pair<uint32_t, uint32_t>> m_pairs; // of ranks
     std::set<std::tuple<uint32_t, uint32_t, bool>> m_walked; // see Walk()

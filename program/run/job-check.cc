@@ -279,7 +279,7 @@ Checker::EstimateRank(uint32_t rank, const PrivateGroups& privates, SimulatedWor
             const double links = m_network.GetHops(rank, task.peer);
             m_check.payload += bytes;
             m_check.packetHops += bytes / packet * links;
-            work.Add(isRepeated ? part : 1, std::ceil(bytes / packet), links);
+            work.Add(isRepeated ? part : 1, bytes / packet, links);
             messages +=
                 servers[rank] == TopologyGraph::NO_SERVER || servers[rank] != servers[task.peer];
             continue;
@@ -290,7 +290,7 @@ Checker::EstimateRank(uint32_t rank, const PrivateGroups& privates, SimulatedWor
         const double links = m_network.GetHopsInGroup(task.groups, rank);
         const double steps = (size - 1) * std::round(GetSentPart(task.operation, size) * size /
                                                      std::max(1U, size - 1));
-        const double packets = steps > 0 ? std::ceil(sent / packet / steps) : 0;
+        const double packets = steps > 0 ? sent / packet / steps : 0;
         const bool isPrivate = m_shortcuts.collectives && !privates.IsAlone(task.groups) &&
                                privates.IsPrivate(task.groups, rank);
         m_check.payload += sent;

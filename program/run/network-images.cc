@@ -127,6 +127,15 @@ NetworkImages::AddPeers(uint32_t node, uint32_t image, Map& map, Map& nodeOf, Ma
     {
         return false;
     }
+    for (std::size_t i = 0; node < m_topology.hosts && i < peers.size(); i++)
+    {
+        // Parallel links may differ, too.
+        if (Describe(m_topology.links[m_linksOf[node][i]]) !=
+            Describe(m_topology.links[m_linksOf[image][i]]))
+        {
+            return false;
+        }
+    }
     for (std::size_t i = 0; i < peers.size(); i++)
     {
         uint32_t& imageOfPeer = map[peers[i]];

@@ -267,9 +267,10 @@ class ImageChecker
     std::string Finish() const
     {
         m_paths.Apply();
-        return m_isUneven            ? "chunks of a collective differ by a number"
-               : m_paths.AreChosen() ? "switches choose among paths by what they have sent"
-                                     : "";
+        const std::string chunks = m_isUneven ? "chunks of a collective differ by a number" : "";
+        const std::string paths =
+            m_paths.AreChosen() ? "switches choose among paths by what they have sent" : "";
+        return chunks + (chunks.empty() || paths.empty() ? "" : "; ") + paths;
     }
 
   private:
