@@ -50,25 +50,32 @@ HasSpace(SwitchDevice& device, uint64_t images)
 
 } // namespace
 
-uint64_t
-DeriveCounters(const Cluster& cluster)
+ImageCounters::ImageCounters(const Cluster& cluster)
+    : m_cluster(cluster),
+      m_network(std::make_shared<NetworkImages>(cluster.GetFabric().topology,
+                                                cluster.GetRanks(),
+                                                cluster.GetOptions().images))
 {
-    const Fabric& fabric = cluster.GetFabric();
-    const RankImages& images = cluster.GetOptions().images;
-    if (images.GetCount() == 1)
+    const TopologyGraph& topology = cluster.GetFabric().topology;
+    for (uint32_t node = topology.hosts; node < topology.GetNodes(); node++)
     {
-        return 0;
+        m_users.push_back(m_network->IsSimulated(node) ? m_network->GetUsers(node) : 1);
     }
-    const NetworkImages network(fabric.topology, cluster.GetRanks(), images);
+}
+
+uint64_t
+ImageCounters::Derive() const
+{
+    const Fabric& fabric = m_cluster.GetFabric();
     uint64_t hops = 0;
     for (uint32_t number = 0; number < fabric.channels.size(); number++)
     {
         const auto& link = fabric.topology.links[number];
-        if (!network.IsSimulated(link.a) || !network.IsSimulated(link.b))
+        if (!m_network->IsSimulated(link.a) || !m_network->IsSimulated(link.b))
         {
             continue;
         }
-        for (const auto& [image, isReversed] : network.GetImages(number))
+        for (const auto& [image, isReversed] : m_network->GetImages(number))
         {
             for (uint32_t end : {0, 1})
             {
@@ -83,19 +90,8 @@ DeriveCounters(const Cluster& cluster)
     return hops;
 }
 
-SwitchesOfImages::SwitchesOfImages(const Cluster& cluster)
-    : m_cluster(cluster)
-{
-    const TopologyGraph& topology = cluster.GetFabric().topology;
-    const NetworkImages network(topology, cluster.GetRanks(), cluster.GetOptions().images);
-    for (uint32_t node = topology.hosts; node < topology.GetNodes(); node++)
-    {
-        m_users.push_back(network.IsSimulated(node) ? network.GetUsers(node) : 1);
-    }
-}
-
 void
-SwitchesOfImages::Check() const
+ImageCounters::Check() const
 {
     const Fabric& fabric = m_cluster.GetFabric();
     const NetworkRepetition network(fabric, 0, m_cluster.GetOptions().FindRdmaControl());

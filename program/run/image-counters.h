@@ -9,40 +9,39 @@
 
 #include "ns3/training-cluster.h"
 
-#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace ns3::training
 {
 
-/**
- * @ingroup distributed-training-helper
- *
- * Gives the ports of links that are images of others the counters of those.
- *
- * @param cluster with images
- * @return packet-hops of all derived links
- */
-uint64_t DeriveCounters(const Cluster& cluster);
+class NetworkImages;
 
 /**
  * @ingroup distributed-training-helper
  *
- * The switches that several images use.
+ * Counters of links that are images, and what was done at switches that several images use.
  */
-class SwitchesOfImages
+class ImageCounters
 {
   public:
     /** @param cluster with images; must outlive this */
-    explicit SwitchesOfImages(const Cluster& cluster);
+    explicit ImageCounters(const Cluster& cluster);
 
-    /** @throw ConfigurationError if one of them has done what depends on all images */
+    /**
+     * Gives the ports of links that are images of others the counters of those.
+     * @return packet-hops of all derived links
+     */
+    uint64_t Derive() const;
+
+    /** @throw ConfigurationError if a switch has done what depends on all images */
     void Check() const;
 
   private:
     const Cluster& m_cluster;
-    std::vector<std::size_t> m_users; // number of images, by index of a switch
+    std::shared_ptr<const NetworkImages> m_network;
+    std::vector<uint32_t> m_users; // number of images, by index of a switch
 };
 
 } // namespace ns3::training

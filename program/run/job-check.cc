@@ -286,10 +286,10 @@ Checker::EstimateRank(uint32_t rank, const PrivateGroups& privates, SimulatedWor
         }
         const std::vector<uint32_t> group = m_graph->GetGroup(task.groups, rank);
         const auto size = static_cast<uint32_t>(group.size());
-        const double sent = bytes * GetSentPart(task.operation, size);
+        const double sentPart = GetSentPart(task.operation, size);
+        const double sent = bytes * sentPart;
         const double links = m_network.GetHopsInGroup(task.groups, rank);
-        const double steps = (size - 1) * std::round(GetSentPart(task.operation, size) * size /
-                                                     std::max(1U, size - 1));
+        const double steps = std::round(sentPart * size); // each sends a part of one rank
         const double packets = steps > 0 ? sent / packet / steps : 0;
         const bool isPrivate = m_shortcuts.collectives && !privates.IsAlone(task.groups) &&
                                privates.IsPrivate(task.groups, rank);

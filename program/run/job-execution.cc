@@ -82,8 +82,8 @@ JobExecution::JobExecution(PreparedJob& job, const JsonValue& configuration, Cal
     }
     else if (m_cluster.GetOptions().images.GetCount() > 1)
     {
-        m_switches.emplace(m_cluster);
-        m_guard.SetReport([this] { m_switches->Check(); }); // soon, rather than at the end
+        m_imageCounters.emplace(m_cluster);
+        m_guard.SetReport([this] { m_imageCounters->Check(); }); // soon, rather than at the end
     }
 }
 
@@ -195,7 +195,7 @@ JobExecution::OnIteration(const IterationRecord& record)
     // Other processes learn later that an iteration has ended.
     if (Processes::GetCount() == 1 && (!record.derived || m_complete == m_prepared.GetIterations()))
     {
-        DeriveCounters(m_cluster);
+        DeriveCounters();
         (record.warmup ? m_portsBefore : m_portsAfter) = GetPortSeconds(m_cluster.GetFabric());
         m_portsBefore.resize(2 * m_cluster.GetFabric().channels.size());
     }
@@ -318,7 +318,7 @@ JobExecution::FinishFiles()
     ExchangeReports();
     m_job.FindSharedPath();
     GatherCounters(m_cluster.GetFabric());
-    m_imageHops = DeriveCounters(m_cluster);
+    m_imageHops = DeriveCounters();
     SimulationRow derived;
     if (const auto figures = GetRepetition())
     {
@@ -378,9 +378,9 @@ JobExecution::Simulate()
         m_files.Close(stuck.what());
         throw;
     }
-    if (m_switches)
+    if (m_imageCounters)
     {
-        m_switches->Check();
+        m_imageCounters->Check();
     }
     FinishFiles();
     const std::string mismatch = GetMismatch();

@@ -91,6 +91,12 @@ class JobExecution
     uint64_t GetSkippedHops() const;
     std::optional<RepetitionFigures> GetRepetition() const;
     void ExchangeReports();
+
+    uint64_t DeriveCounters() const
+    {
+        return m_imageCounters ? m_imageCounters->Derive() : 0;
+    }
+
     void FinishFiles();
 
     PreparedJob& m_prepared;
@@ -112,7 +118,7 @@ class JobExecution
     std::optional<CircuitChanges> m_circuits;             // none: no circuits change
     std::unique_ptr<JobRepetition> m_repetition;          // null: all is simulated
     std::unique_ptr<MicroBatchRepetition> m_microBatches; // null: all are simulated
-    std::optional<SwitchesOfImages> m_switches;           // none: no rank is an image
+    std::optional<ImageCounters> m_imageCounters;         // none: no rank is an image
     uint64_t m_complete{0};
     uint64_t m_imageHops{0}; // of derived ranks
 };

@@ -159,26 +159,19 @@ bool
 NetworkImages::IsEqual(uint32_t node, const Map& map) const
 {
     using End = std::pair<decltype(Describe(m_topology.links[0])), uint32_t>;
-    std::vector<End> ends;
-    std::vector<End> endsOfImage;
-    const auto isUsed = [this](uint32_t each) {
-        return each < m_ranks || each >= m_topology.hosts;
+    const auto list = [&](uint32_t of, bool isTurned) {
+        std::vector<End> ends;
+        for (uint32_t number : m_linksOf[of])
+        {
+            const auto& link = m_topology.links[number];
+            const uint32_t peer = TopologyGraph::GetPeer(link, of);
+            const bool isUsed = peer < m_ranks || peer >= m_topology.hosts;
+            ends.emplace_back(Describe(link), !isUsed ? NOWHERE : isTurned ? map[peer] : peer);
+        }
+        std::sort(ends.begin(), ends.end());
+        return ends;
     };
-    for (uint32_t number : m_linksOf[node])
-    {
-        const auto& link = m_topology.links[number];
-        const uint32_t peer = TopologyGraph::GetPeer(link, node);
-        ends.emplace_back(Describe(link), isUsed(peer) ? map[peer] : NOWHERE);
-    }
-    for (uint32_t number : m_linksOf[map[node]])
-    {
-        const auto& link = m_topology.links[number];
-        const uint32_t peer = TopologyGraph::GetPeer(link, map[node]);
-        endsOfImage.emplace_back(Describe(link), isUsed(peer) ? peer : NOWHERE);
-    }
-    std::sort(ends.begin(), ends.end());
-    std::sort(endsOfImage.begin(), endsOfImage.end());
-    return ends == endsOfImage &&
+    return list(node, true) == list(map[node], false) &&
            m_topology.IsScaleUpSwitch(node) == m_topology.IsScaleUpSwitch(map[node]);
 }
 
