@@ -11,7 +11,6 @@
 #include "ns3/communicator-list.h"
 #include "ns3/host-model.h"
 #include "ns3/message-tag.h"
-#include "ns3/sharp-program.h"
 #include "ns3/training-quantity.h"
 
 #include <algorithm>
@@ -42,26 +41,6 @@ AddToLists(const Fabric& fabric, const std::vector<Ptr<T>>& communicators)
             CommunicatorList::Add(fabric.hosts.Get(rank), communicators[rank]);
         }
     }
-}
-
-/// Keys of sums that NCCL chooses. Frames of 8 KiB take as long as those of 1 KiB, and an eighth of
-/// the events.
-constexpr const char* LIBRARY_KEYS = ":choice=tuning,elements-per-packet=2048,slots=128";
-
-/**
- * @return the system by which NCCL adds in the switches of servers; empty: they are racks, whose
- *         published times are those of rings (doc/validation.rst)
- */
-std::string
-GetLibrarySystem(const ClusterOptions& options, const TopologyGraph& topology)
-{
-    const uint32_t gpus = topology.shape.GetHostsPerServer();
-    if (gpus > SharpProgram::MAX_PORTS)
-    {
-        return "";
-    }
-    return std::string(options.ranks <= gpus ? "nvls" : "nvls-tree") + LIBRARY_KEYS +
-           ",children=" + std::to_string(gpus);
 }
 
 } // namespace
@@ -126,9 +105,9 @@ ClusterCommunicators::FindDividedSystem() const
     const uint32_t gpus = m_parts.topology.shape.GetHostsPerServer();
     std::vector<uint32_t> server(std::min(gpus, GetRanks()));
     std::iota(server.begin(), server.end(), 0);
-    return gpus <= SharpProgram::MAX_PORTS && !(options.sumsOfAll && options.ranks > gpus) &&
+    return !(options.sumsOfAll && options.ranks > gpus) &&
                    m_parts.plan.GetHostModel(server)->HasSwitches()
-               ? std::string("nvls") + LIBRARY_KEYS
+               ? LibrarySelector::GetInNetwork(m_parts.topology, gpus)
                : "";
 }
 
@@ -171,7 +150,7 @@ ClusterCommunicators::InstallInNetwork(uint32_t largestJob, std::vector<std::str
                              : options.algorithm == LibrarySelector::NAME &&
                                      hostModel->HasSwitches() && largestJob == 0 &&
                                      options.schedule.empty()
-                                 ? GetLibrarySystem(options, m_parts.topology)
+                                 ? LibrarySelector::GetInNetwork(m_parts.topology, options.ranks)
                                  : options.algorithm;
     if (!IsInNetwork(name))
     {

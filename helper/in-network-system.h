@@ -50,6 +50,23 @@ struct InNetworkGroup
     std::shared_ptr<const HostModel> hostModel;    ///< of its ranks; null: hosts add no time
 };
 
+/** Where values meet that the network adds. */
+enum class SumPlace : uint8_t
+{
+    SERVER, ///< in the switches of servers, which read them
+    ROOT,   ///< in one switch
+    LEAVES, ///< in all switches that have ranks, and then in one
+    TREE    ///< wherever paths to one switch merge
+};
+
+/** What sums in the network cost the simulator, about. */
+struct InNetworkWork
+{
+    double packetBytes{256};          ///< values of a packet, by default
+    double cost{1};                   ///< of a packet-hop, in those between hosts
+    SumPlace place{SumPlace::LEAVES}; ///< for the links that packets cross
+};
+
 /**
  * @ingroup distributed-training-helper
  *
@@ -80,6 +97,7 @@ struct InNetworkSystem
     std::vector<std::vector<Ptr<InNetworkCommunicator>>> (*divide)(
         const InNetworkRequest& request,
         const std::vector<InNetworkGroup>& groups){nullptr};
+    InNetworkWork work{}; ///< for estimates
 };
 
 /** @return names of the systems whose switches several jobs can share, separated by commas */

@@ -6,6 +6,7 @@
 
 #include "library-selector.h"
 
+#include "ns3/sharp-program.h"
 #include "ns3/training-configuration-error.h"
 #include "ns3/training-quantity.h"
 
@@ -25,6 +26,17 @@ LibrarySelector::LibrarySelector(std::shared_ptr<const HostModel> hosts)
                                  " with hosts that do not run NCCL (allowed: with a host model "
                                  "that does, such as nccl)");
     }
+}
+
+std::string
+LibrarySelector::GetInNetwork(const TopologyGraph& topology, uint32_t ranks)
+{
+    // Frames of 8 KiB take as long as those of 1 KiB, and an eighth of the events.
+    constexpr const char* KEYS = ":choice=tuning,elements-per-packet=2048,slots=128,children=";
+    const uint32_t gpus = topology.shape.GetHostsPerServer();
+    return gpus > SharpProgram::MAX_PORTS
+               ? ""
+               : (ranks <= gpus ? "nvls" : "nvls-tree") + (KEYS + std::to_string(gpus));
 }
 
 const AlgorithmChoice&

@@ -9,6 +9,7 @@
 
 #include "ns3/algorithm-chooser.h"
 #include "ns3/host-model.h"
+#include "ns3/topology-graph.h"
 
 #include <cstdint>
 #include <map>
@@ -34,6 +35,15 @@ class LibrarySelector : public AlgorithmSelector
      * @throw ConfigurationError if its library has no choice
      */
     explicit LibrarySelector(std::shared_ptr<const HostModel> hosts);
+
+    /**
+     * @param topology of the cluster
+     * @param ranks that sum
+     * @return the system in switches of servers that the library prefers for some sizes, with its
+     *         keys; empty: servers are racks, whose published times are those of rings
+     *         (doc/validation.rst)
+     */
+    static std::string GetInNetwork(const TopologyGraph& topology, uint32_t ranks);
 
     // AlgorithmSelector
     std::string GetName() const override

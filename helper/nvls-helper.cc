@@ -162,10 +162,10 @@ NvlsHelper::MakeReaders(const Job& job, const NvlsCommunicator& rank)
         const Tree tree = MakeTree(job, owner, payload);
         if (tree.nodes.size() > 1)
         {
-            throw ConfigurationError("nvls job " + std::to_string(job.number) + " needs " +
+            throw ConfigurationError("nvls for " + std::to_string(owners) + " ranks, which " +
                                      std::to_string(tree.nodes.size()) +
-                                     " switches (allowed: ranks on one, such as the local switch "
-                                     "of a server)");
+                                     " switches connect (allowed: ranks at one, such as the "
+                                     "NVSwitch of a server, or nvls-tree)");
         }
         switches.insert(tree.nodes[0].switchIndex);
         std::vector<uint32_t> connections;

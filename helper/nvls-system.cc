@@ -22,6 +22,9 @@ constexpr uint32_t NVLS_ADDENDS = 8192;
 /// Ranks from which on each has fewer of them.
 constexpr uint32_t NVLS_RANKS = 8;
 
+/// The cost is measured.
+constexpr InNetworkWork NVLS_WORK{NVLS_PAYLOAD, 3, SumPlace::SERVER};
+
 /**
  * @param request of a job
  * @param ranks how many are at a switch
@@ -209,7 +212,8 @@ const Registry<InNetworkSystem>::Entry g_nvls(
      0,
      nullptr,
      true,
-     &DivideNvls});
+     &DivideNvls,
+     NVLS_WORK});
 
 const Registry<InNetworkSystem>::Entry g_nvlsTree(
     "nvls-tree",
@@ -219,7 +223,9 @@ const Registry<InNetworkSystem>::Entry g_nvlsTree(
      "all-reduce",
      0,
      nullptr,
-     true});
+     true,
+     nullptr,
+     NVLS_WORK});
 
 } // namespace
 

@@ -46,7 +46,9 @@ const Registry<InNetworkSystem>::Entry g_sharp(
      "all-reduce, reduce, broadcast and barrier",
      0,
      nullptr,
-     true});
+     true,
+     nullptr,
+     {2048, 1.7, SumPlace::TREE}});
 
 } // namespace
 

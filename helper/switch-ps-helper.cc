@@ -43,7 +43,9 @@ const Registry<InNetworkSystem>::Entry g_switchPs(
      "all-reduce",
      0,
      nullptr,
-     true});
+     true,
+     nullptr,
+     {256, 1.4, SumPlace::ROOT}});
 
 /** @return value of an attribute */
 uint64_t

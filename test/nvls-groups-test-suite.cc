@@ -411,7 +411,7 @@ TestChoice()
     // Without groups, all ranks must be on a switch.
     ClusterOptions whole = MakeOptions(16);
     whole.sumsInGroups = false;
-    ExpectRefusal(whole, "nvls job 0 needs 9 switches");
+    ExpectRefusal(whole, "nvls for 16 ranks, which 9 switches connect");
 }
 
 /** The bus bandwidth that NCCL expects, by hand from src/graph/search.cc and tuning.cc. */

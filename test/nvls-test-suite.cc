@@ -231,10 +231,9 @@ TestNvlsOptions()
     const std::string servers = "rail-optimized:gpus=8,servers=2";
     ExpectRefusal(MakeOptions(8, servers), "");
     ExpectRefusal(MakeOptions(1, servers), "");
-    ExpectRefusal(
-        MakeOptions(9, servers),
-        "nvls job 0 needs 9 switches (allowed: ranks on one, such as the local switch of a "
-        "server)");
+    ExpectRefusal(MakeOptions(9, servers),
+                  "nvls for 9 ranks, which 9 switches connect (allowed: ranks at one, such as "
+                  "the NVSwitch of a server, or nvls-tree)");
     ClusterOptions options = MakeOptions(8, servers);
     SetKey(options, "frames", "rdma");
     ExpectRefusal(options, "'frames=rdma' (allowed: slots=");

@@ -4,8 +4,9 @@
  * SPDX-License-Identifier: GPL-2.0-only
  */
 
+#include "derived-test-common.h"
 #include "file-test-common.h"
-#include "run/job-check.h"
+#include "run/work-estimate.h"
 
 #include "ns3/cluster-options.h"
 #include "ns3/parallel-command-line.h"
@@ -27,7 +28,7 @@ GetHops(const Change& change, double packets, double links, bool areTogether = f
     ClusterOptions cluster;
     change(cluster);
     SimulatedWork work(cluster);
-    work.Add(3, packets, links, areTogether);
+    work.Add({1, packets, links, areTogether}, 3);
     work.Scale(2);
     NS_TEST_EXPECT_MSG_EQ((work.GetCost() >= work.GetHops()), true, "none is free");
     return work.GetHops() / 6;
@@ -42,6 +43,13 @@ TestSteadyStates()
     NS_TEST_EXPECT_MSG_EQ(GetHops(nothing, 10000, 4), 4000, "over a spine");
     NS_TEST_EXPECT_MSG_EQ(GetHops(nothing, 10000, 2, true), 1000, "beside others");
     NS_TEST_EXPECT_MSG_EQ(GetHops(nothing, 700, 2), 1400, "a short message");
+    SimulatedWork ring{ClusterOptions()};
+    ring.Add({30, 10000, 2});
+    NS_TEST_EXPECT_MSG_EQ(ring.GetHops(), 30 * 300 * 2, "steps of a ring serve each other");
+    SimulatedWork sums{ClusterOptions()};
+    sums.Add({1, 10000, 2, false, 3}, 5);
+    NS_TEST_EXPECT_MSG_EQ(sums.GetHops(), 1e5, "sums of switches have no steady state");
+    NS_TEST_EXPECT_MSG_EQ(sums.GetCost(), 3e5, "and cost more");
     NS_TEST_EXPECT_MSG_EQ(GetHops(nothing, 0, 2), 0, "nothing");
     const auto adapt = [](ClusterOptions& o) { o.path = "adaptive"; };
     NS_TEST_EXPECT_MSG_EQ(GetHops(adapt, 10000, 2), 2000, "there is one path");
@@ -121,10 +129,42 @@ TestDerived()
     }
 }
 
+/** Packet-hops of sums in switches are those that a simulation has. */
+void
+TestSums()
+{
+    TrainingRunOptions options;
+    options.workload = WriteFile("sums.csv",
+                                 "layer,parameters,forward_us,backward_us\n"
+                                 "conv,320000,20,40\n"
+                                 "fc,1600000,10,20\n");
+    options.warmup = 0;
+    options.iterations = 1;
+    options.cluster.ranks = 16;
+    options.cluster.rate = DataRate("400Gbps");
+    for (const auto& [algorithm, topology] :
+         std::vector<std::pair<std::string, std::string>>{{"switchml", "single-switch"},
+                                                          {"switchml", "fat-tree:k=4"},
+                                                          {"switch-ps", "leaf-spine"},
+                                                          {"atp", "single-switch"},
+                                                          {"sharp", "leaf-spine"},
+                                                          {"nvls", "rail-optimized:gpus=16"},
+                                                          {"nvls-tree", "rail-optimized:gpus=8"}})
+    {
+        options.cluster.algorithm = algorithm;
+        options.cluster.topology = topology;
+        const auto hops = static_cast<double>(GetOutcome(options).hops);
+        const JobCheck check = CheckJob(options);
+        NS_TEST_EXPECT_MSG_EQ_TOL(check.packetHops, hops, 0.2 * hops, algorithm << topology);
+        NS_TEST_EXPECT_MSG_EQ(check.simulatedHops, check.packetHops, "none is skipped");
+    }
+}
+
 const Suite g_suite("simulated-work",
                     Duration::QUICK,
                     {{"steady states", &TestSteadyStates},
                      {"repeats", &TestRepeats},
+                     {"sums of switches", &TestSums},
                      {"collectives of servers", &TestDerived}});
 
 } // namespace ns3::training::tests::simulated_work_test

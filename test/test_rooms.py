@@ -258,7 +258,7 @@ def test_suites_include_only_their_room_and_those_below(suite):
 
 def test_each_class_has_a_name_of_its_own():
     """The linker takes one of two classes of a name for both, and tests the other one never."""
-    a_class = re.compile(r"(?:class|struct) (?:alignas\(.*?\) )?(\w+)(?![\w:<(]|.*;)")
+    a_class = re.compile(r"(?:enum class|class|struct) (?:alignas\(.*?\) )?(\w+)(?![\w:<(]|.*;)")
     places = {}
     folders = ("model", "helper", "program", "examples", "test")
     sources = [path for folder in folders for path in sorted((ROOT / folder).rglob("*.*"))]

@@ -73,7 +73,7 @@ OperatorTimes::GetBytes(const LayerOperator& each) const
 double
 OperatorTimes::GetProductSeconds(const LayerOperator& each, double& bytes) const
 {
-    const NumberFormat& format = each.isNarrow ? m_rates.narrow : m_rates.wide;
+    const ProductFormat& format = each.isNarrow ? m_rates.narrow : m_rates.wide;
     const double rate = format.peak * format.reached;
     const std::size_t first = each.sizes.size() - 3;
     const double products = first > 0 ? static_cast<double>(each.sizes.front()) : 1;

@@ -27,7 +27,7 @@ namespace ns3::training
  * @ingroup distributed-training-parallel
  * Matrix products of a GPU in a number format.
  */
-struct NumberFormat
+struct ProductFormat
 {
     double peak{0};    ///< dense products, floating-point operations/s
     double reached{1}; ///< part of it that the best shapes of products reach
@@ -40,8 +40,8 @@ struct NumberFormat
  */
 struct OperatorRates
 {
-    NumberFormat wide;             ///< bf16
-    NumberFormat narrow;           ///< that of --precision
+    ProductFormat wide;            ///< bf16
+    ProductFormat narrow;          ///< that of --precision
     std::string precision{"bf16"}; ///< its name
     double memory{0};              ///< bandwidth of memory, byte/s
     uint32_t multiprocessors{0};   ///< that compute tiles of a product; 0: no waves

@@ -11,6 +11,7 @@
 #include "parallel/transformer-graph.h"
 #include "pipeline/pipeline-timing.h"
 #include "run/checked-network.h"
+#include "run/switch-sums.h"
 
 #include "ns3/parallel-command-line.h"
 #include "ns3/parallel-memory.h"
@@ -120,7 +121,8 @@ class Checker
           m_typical(std::move(typical)),
           m_cluster(cluster),
           m_shortcuts(shortcuts),
-          m_network(*m_graph, cluster)
+          m_network(*m_graph, cluster),
+          m_sums(cluster, m_network.GetTopology())
     {
     }
 
@@ -139,6 +141,7 @@ class Checker
     const ClusterOptions& m_cluster;
     const WorkShortcuts m_shortcuts;
     CheckedNetwork m_network;
+    SwitchSums m_sums;
     JobCheck m_check;
 };
 
@@ -249,9 +252,7 @@ Checker::EstimateRank(uint32_t rank, const PrivateGroups& privates, SimulatedWor
     struct Derivable
     {
         double count{0};
-        double messages{0}; // of one
-        double packets{0};  // of a message
-        double hops{0};     // of all
+        SimulatedMessages messages{}; // of one
     };
 
     const double packet = m_cluster.GetMtu();
@@ -279,7 +280,7 @@ Checker::EstimateRank(uint32_t rank, const PrivateGroups& privates, SimulatedWor
             const double links = m_network.GetHops(rank, task.peer);
             m_check.payload += bytes;
             m_check.packetHops += bytes / packet * links;
-            work.Add(isRepeated ? part : 1, bytes / packet, links);
+            work.Add({1, bytes / packet, links}, isRepeated ? part : 1);
             messages +=
                 servers[rank] == TopologyGraph::NO_SERVER || servers[rank] != servers[task.peer];
             continue;
@@ -287,13 +288,17 @@ Checker::EstimateRank(uint32_t rank, const PrivateGroups& privates, SimulatedWor
         const std::vector<uint32_t> group = m_graph->GetGroup(task.groups, rank);
         const auto size = static_cast<uint32_t>(group.size());
         const double sentPart = GetSentPart(task.operation, size);
-        const double sent = bytes * sentPart;
-        const double links = m_network.GetHopsInGroup(task.groups, rank);
         const double steps = std::round(sentPart * size); // each sends a part of one rank
-        const double packets = steps > 0 ? sent / packet / steps : 0;
+        const auto sums = m_sums.Find(task.operation, group, bytes);
+        const SimulatedMessages sent =
+            sums ? *sums
+                 : SimulatedMessages{steps,
+                                     steps > 0 ? bytes * sentPart / packet / steps : 0,
+                                     m_network.GetHopsInGroup(task.groups, rank),
+                                     task.operation == CollectiveOperation::ALL_TO_ALL};
         const bool isPrivate = m_shortcuts.collectives && !privates.IsAlone(task.groups) &&
                                privates.IsPrivate(task.groups, rank);
-        m_check.payload += sent;
+        m_check.payload += sums ? bytes : bytes * sentPart;
         const bool isWhole = std::all_of(group.begin(), group.end(), [this](uint32_t each) {
             return m_cluster.images.GetImage(each) == 0;
         });
@@ -301,29 +306,22 @@ Checker::EstimateRank(uint32_t rank, const PrivateGroups& privates, SimulatedWor
         {
             Derivable& of = derivable[{task.groups, task.operation, task.bytes, task.peer}];
             of.count++;
-            of.messages = steps;
-            of.packets = packets;
-            of.hops += sent / packet * links;
+            of.messages = sent;
             count++;
         }
         else
         {
-            m_check.packetHops += sent / packet * links;
-            work.Add(steps * (isRepeated ? part : 1),
-                     packets,
-                     links,
-                     task.operation == CollectiveOperation::ALL_TO_ALL);
+            m_check.packetHops += sent.GetHops();
+            work.Add(sent, isRepeated ? part : 1);
         }
     }
     for (const auto& [kind, of] : derivable)
     {
         const double before = messages * of.count / count;
-        const double partOf =
-            SimulatedWork::GetSimulated(of.count * part, before * part) / of.count;
-        const double links = m_network.GetHopsInGroup(std::get<0>(kind), rank);
-        m_check.derivedHops += of.hops * (1 - partOf);
-        m_check.packetHops += of.hops * partOf;
-        work.Add(of.count * partOf * of.messages, of.packets, links);
+        const double simulated = SimulatedWork::GetSimulated(of.count * part, before * part);
+        m_check.derivedHops += of.messages.GetHops() * (of.count - simulated);
+        m_check.packetHops += of.messages.GetHops() * simulated;
+        work.Add(of.messages, simulated);
     }
 }
 

@@ -41,10 +41,14 @@ SimulatedWork::GetSimulated(double collectives, double messages)
 }
 
 void
-SimulatedWork::Add(double count, double packets, double links, bool areTogether)
+SimulatedWork::Add(const SimulatedMessages& messages, double times)
 {
     /// Packets of a long message until its steady state is found, and behind its end.
     constexpr double SIMULATED = 1000;
+    /// Packets of all steps of a collective, likewise, as what one has found serves the next.
+    constexpr double OF_ALL_STEPS = 6000;
+    /// Packets of each step before it goes on as the last one.
+    constexpr double OF_STEP = 100;
     /// Shorter messages are over before anything looks for a steady state.
     constexpr double SHORT = 256;
     /// Packets until the search for steady states has become as dear as it gets.
@@ -57,9 +61,18 @@ SimulatedWork::Add(double count, double packets, double links, bool areTogether)
     constexpr double CHOICE = 2;
     /// Messages that are sent at a time have one steady state.
     constexpr double TOGETHER = 2;
-    const bool skips = m_skips && (links < SPINE || m_isHashed) && packets > SHORT;
-    const double shared = areTogether ? TOGETHER : 1;
-    const double hops = count * links * (skips ? std::min(packets, SIMULATED / shared) : packets);
+    const double all = messages.GetHops() * times;
+    const double packets = messages.packets;
+    if (messages.sumCost > 0)
+    {
+        m_hops += all;
+        m_cost += all * messages.sumCost;
+        return;
+    }
+    const bool skips = m_skips && (messages.links < SPINE || m_isHashed) && packets > SHORT;
+    const double shared = messages.areTogether ? TOGETHER : 1;
+    const double simulated = std::min(SIMULATED, OF_ALL_STEPS / messages.count + OF_STEP);
+    const double hops = skips ? all * std::min(1.0, simulated / shared / packets) : all;
     m_hops += hops;
     m_cost += hops * (m_isHashed ? 1 : CHOICE);
     if (skips)

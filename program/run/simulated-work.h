@@ -23,6 +23,22 @@ struct WorkShortcuts
     bool microBatches{false}; ///< those that repeat others, see MicroBatchRepetition
 };
 
+/** Messages of one size that a rank sends. */
+struct SimulatedMessages
+{
+    double count;            ///< how many of them
+    double packets;          ///< of each
+    double links;            ///< that each packet crosses
+    bool areTogether{false}; ///< whether all are sent at a time
+    double sumCost{0};       ///< of a packet-hop whose values switches sum; 0: hosts sum
+
+    /** @return their packet-hops */
+    double GetHops() const
+    {
+        return count * packets * links;
+    }
+};
+
 /**
  * @ingroup distributed-training-helper
  *
@@ -49,14 +65,8 @@ class SimulatedWork
      */
     static double GetSimulated(double collectives, double messages);
 
-    /**
-     * Adds messages of one size.
-     * @param count how many of them
-     * @param packets of each
-     * @param links that it crosses
-     * @param areTogether whether all messages of a rank are sent at a time
-     */
-    void Add(double count, double packets, double links, bool areTogether = false);
+    /** Adds messages, as many times as they are sent. */
+    void Add(const SimulatedMessages& messages, double times = 1);
 
     /** @return packet-hops that are simulated */
     double GetHops() const

@@ -7,8 +7,8 @@
 #include "run/work-estimate.h"
 
 #include "run/replica-images.h"
+#include "run/switch-sums.h"
 
-#include "ns3/in-network-system.h"
 #include "ns3/nic-algorithm.h"
 #include "ns3/rank-progress.h"
 #include "ns3/shortest-paths.h"
@@ -20,7 +20,6 @@
 #include <cstdio>
 #include <iostream>
 #include <numeric>
-#include <set>
 #include <unistd.h>
 
 namespace ns3::training
@@ -87,35 +86,6 @@ GetPayload(const Cluster& cluster, CollectiveOperation operation, uint64_t bytes
     return sum;
 }
 
-/** @return the worker that leaves a collective to the network; null: hosts execute it */
-Ptr<InNetworkCommunicator>
-FindWorker(const Cluster& cluster, CollectiveOperation operation)
-{
-    const auto& workers = cluster.GetInNetworkCommunicators();
-    return workers.empty() || !workers.front()->IsOffloaded(operation) ? nullptr : workers.front();
-}
-
-/** @return what the network sums, and sends back */
-WorkVolume
-EstimateSums(const Cluster& cluster, const InNetworkCommunicator& worker, double bytes)
-{
-    // Each link of the tree has each packet once in each direction: those of the ranks, and between
-    // several switches one for each that has ranks.
-    const uint32_t ranks = cluster.GetRanks();
-    std::set<uint32_t> leaves;
-    for (const auto& link : cluster.GetTopology().links)
-    {
-        if (link.a < ranks || link.b < ranks)
-        {
-            leaves.insert(std::max(link.a, link.b));
-        }
-    }
-    const auto links =
-        static_cast<double>(ranks + (leaves.size() > 1 ? leaves.size() : std::size_t{0}));
-    const double packet = worker.GetPacketBytes();
-    return packet > 0 ? WorkVolume{2 * links * bytes / packet, ranks * bytes} : WorkVolume();
-}
-
 /** @return volume of an iteration of a job; none if it is not known, or not wanted */
 WorkVolume
 EstimateIteration(const TrainingRunOptions& options, const Cluster& cluster)
@@ -135,36 +105,7 @@ EstimateIteration(const TrainingRunOptions& options, const Cluster& cluster)
     {
         return {}; // a file, whose ranks may do different steps: known after an iteration
     }
-    WorkVolume volume{check.packetHops, check.payload, check.tasks, check.cpuSeconds};
-    const auto worker = FindWorker(cluster, CollectiveOperation::ALL_REDUCE);
-    if (worker && cluster.GetCommunicators().IsDivided())
-    {
-        return {}; // what switches send for groups of ranks is not estimated
-    }
-    for (const CheckedGroup& group : check.groups)
-    {
-        for (const CheckedCollective& each : group.collectives)
-        {
-            if (!worker || group.size != cluster.GetRanks() ||
-                each.operation != GetName(CollectiveOperation::ALL_REDUCE))
-            {
-                continue;
-            }
-            const double bytes = static_cast<double>(each.bytes * each.count);
-            const double byHosts =
-                bytes * group.size * GetSentPart(CollectiveOperation::ALL_REDUCE, group.size);
-            const WorkVolume sums = EstimateSums(cluster, *worker, bytes);
-            if (sums.bytes == 0)
-            {
-                return {};
-            }
-            volume.bytes += sums.bytes - byHosts;
-            volume.cpuSeconds = 0; // switches send what the check does not know
-            volume.packetHops +=
-                sums.packetHops - EstimateMessages(cluster, ListNeighbors(group.size), byHosts);
-        }
-    }
-    return volume;
+    return {check.packetHops, check.payload, check.tasks, check.cpuSeconds};
 }
 
 } // namespace
@@ -223,9 +164,18 @@ EstimateCollectives(const Cluster& cluster,
 {
     WorkVolume volume;
     const double all = std::accumulate(sizes.begin(), sizes.end(), 0.0);
-    if (const auto worker = FindWorker(cluster, operation))
+    std::vector<uint32_t> ranks(cluster.GetRanks());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    if (const auto sums = SwitchSums(cluster.GetOptions(), cluster.GetTopology())
+                              .Find(operation, ranks, all / sizes.size()))
     {
-        return EstimateSums(cluster, *worker, all);
+        const double hops = ranks.size() * sums->GetHops() * sizes.size();
+        return {
+            hops,
+            ranks.size() * all,
+            0,
+            EstimateRunCost(hops * sums->sumCost, ranks.size(), cluster.GetOptions().transport, 0)
+                .cpuSeconds};
     }
     for (uint64_t bytes : sizes)
     {
