@@ -179,20 +179,29 @@ TestRccl()
 void
 TestMesh()
 {
-    const TopologyGraph mesh = Make("rail-optimized:gpus=4,servers=1,local=mesh,nics=1", 4);
-    std::map<std::pair<uint32_t, uint32_t>, uint32_t> uses;
-    for (const auto& ring : GetBalancedRings(mesh))
+    // A group in the second server has the rings of the first.
+    const TopologyGraph mesh = Make("rail-optimized:gpus=4,servers=2,local=mesh,nics=1", 8);
+    for (uint32_t first : {0, 4})
     {
-        for (std::size_t i = 0; i < ring.size(); i++)
+        std::map<std::pair<uint32_t, uint32_t>, uint32_t> uses;
+        const std::vector<uint32_t> hosts{first, first + 1, first + 2, first + 3};
+        for (const auto& ring : GetLocalRings(mesh, hosts, true))
         {
-            uses[{ring[i], ring[(i + 1) % ring.size()]}]++;
+            for (std::size_t i = 0; i < ring.size(); i++)
+            {
+                uses[{ring[i], ring[(i + 1) % ring.size()]}]++;
+            }
         }
+        NS_TEST_EXPECT_MSG_EQ(uses.size(), 12, "both directions of all links");
+        for (const auto& [pair, count] : uses)
+        {
+            NS_TEST_EXPECT_MSG_EQ(count, 2, pair.first << " to " << pair.second);
+        }
+        NS_TEST_EXPECT_MSG_EQ(GetLocalRings(mesh, {first, first + 1, first + 3}, true).size(),
+                              2,
+                              "of a part of a server");
     }
-    NS_TEST_EXPECT_MSG_EQ(uses.size(), 12, "both directions of all links");
-    for (const auto& [pair, count] : uses)
-    {
-        NS_TEST_EXPECT_MSG_EQ(count, 2, pair.first << " to " << pair.second);
-    }
+    NS_TEST_EXPECT_MSG_EQ(GetLocalRings(mesh, {0, 1, 4, 5}, true).size(), 0, "two servers");
     const TopologyGraph two =
         Make("rail-optimized:gpus=4,servers=2,local=mesh,local-rate=80Gbps,nics=2", 8);
     KeyValues keys = KeyValues::Split("host");

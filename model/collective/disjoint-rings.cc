@@ -12,6 +12,8 @@
 #include <array>
 #include <numeric>
 #include <random>
+#include <set>
+#include <utility>
 
 namespace ns3::training
 {
@@ -252,6 +254,22 @@ AddReversedRings(std::vector<Ring> rings)
     return rings;
 }
 
+/** @return whether every two of these hosts share a link */
+bool
+AreJoined(const TopologyGraph& topology, const std::vector<uint32_t>& hosts)
+{
+    const std::set<uint32_t> members(hosts.begin(), hosts.end());
+    std::set<std::pair<uint32_t, uint32_t>> pairs;
+    for (const auto& link : topology.links)
+    {
+        if (members.count(link.a) > 0 && members.count(link.b) > 0)
+        {
+            pairs.insert(std::minmax(link.a, link.b));
+        }
+    }
+    return pairs.size() == members.size() * (members.size() - 1) / 2;
+}
+
 } // namespace
 
 std::vector<Ring>
@@ -314,19 +332,44 @@ GetDisjointRings(const TopologyGraph& topology)
 std::vector<Ring>
 GetBalancedRings(const TopologyGraph& topology)
 {
+    const TopologyShape& shape = topology.shape;
+    return shape.hostsPerNic > 1 ? GetServerRings(shape.groupSize, topology.hosts / shape.groupSize)
+                                 : GetDisjointRings(topology);
+}
+
+std::vector<Ring>
+GetLocalRings(const TopologyGraph& topology, const std::vector<uint32_t>& hosts, bool balanced)
+{
     constexpr uint32_t UNFILLED = 4;
-    const bool isServer = topology.shape.GetHostsPerServer() == topology.hosts &&
-                          topology.scaleUpSwitches.empty() && topology.hosts > 2;
-    if (!topology.shape.fullMesh && !isServer)
+    const TopologyShape& shape = topology.shape;
+    const uint32_t perServer = shape.GetHostsPerServer();
+    const auto size = static_cast<uint32_t>(hosts.size());
+    const bool isServer =
+        shape.serverGroups && std::all_of(hosts.begin(), hosts.end(), [&](uint32_t host) {
+            return host / perServer == hosts.front() / perServer;
+        });
+    const bool isMesh =
+        size > 2 && (shape.fullMesh ||
+                     (isServer && topology.scaleUpSwitches.empty() && AreJoined(topology, hosts)));
+    std::vector<Ring> rings;
+    if (isMesh)
     {
-        return topology.shape.hostsPerNic > 1
-                   ? GetServerRings(topology.shape.groupSize,
-                                    topology.hosts / topology.shape.groupSize)
-                   : GetDisjointRings(topology);
+        rings = AddReversedRings(balanced && size == UNFILLED
+                                     ? std::vector<Ring>{{0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}}
+                                     : GetFullMeshCycles(size));
     }
-    return AddReversedRings(topology.hosts == UNFILLED
-                                ? std::vector<Ring>{{0, 1, 2, 3}, {0, 2, 3, 1}, {0, 3, 1, 2}}
-                                : GetFullMeshCycles(topology.hosts));
+    else if (isServer && (shape.rails || shape.hostsPerNic > 1))
+    {
+        rings = GetServerRings(size, 1);
+    }
+    for (Ring& ring : rings)
+    {
+        for (uint32_t& place : ring)
+        {
+            place = hosts[place];
+        }
+    }
+    return rings;
 }
 
 } // namespace ns3::training

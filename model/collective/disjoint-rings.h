@@ -33,11 +33,22 @@ std::vector<std::vector<uint32_t>> GetDisjointRings(const TopologyGraph& topolog
 /**
  * @ingroup distributed-training-collective
  * @param topology topology of the hosts
- * @return GetDisjointRings(), but in a full mesh of 4 hosts, in which these leave a third of the
- *         links idle, all six rings; each link is in two of them. In servers whose GPUs share NICs,
- *         a ring through each GPU
+ * @return GetDisjointRings(), but in servers whose GPUs share NICs, a ring through each GPU
  */
 std::vector<std::vector<uint32_t>> GetBalancedRings(const TopologyGraph& topology);
+
+/**
+ * @ingroup distributed-training-collective
+ * @param topology with servers, or of a full mesh
+ * @param hosts that are to be joined
+ * @param balanced whether to fill all links of 4 hosts, of which disjoint rings leave a third idle:
+ *        six rings, and each link is in two of them
+ * @return rings of hosts of a server, wherever that is: along links between every two of them, or
+ *         as many as they are through its switch; empty: they are not in one server
+ */
+std::vector<std::vector<uint32_t>> GetLocalRings(const TopologyGraph& topology,
+                                                 const std::vector<uint32_t>& hosts,
+                                                 bool balanced);
 
 /**
  * @ingroup distributed-training-collective

@@ -41,8 +41,12 @@ std::vector<std::vector<uint32_t>>
 FindRings(const CollectiveRequest& request)
 {
     const RankPlacement placement(request);
-    return request.keys.GetText("balanced") == "true" ? GetBalancedRings(placement.GetTopology())
-                                                      : GetDisjointRings(placement.GetTopology());
+    const TopologyGraph& topology = placement.GetTopology();
+    const bool isBalanced = request.keys.GetText("balanced") == "true";
+    const auto rings = GetLocalRings(topology, placement.GetHosts(), isBalanced);
+    return !rings.empty() ? rings
+           : isBalanced   ? GetBalancedRings(topology)
+                          : GetDisjointRings(topology);
 }
 
 std::size_t
