@@ -164,6 +164,16 @@ MakeCases()
                    o.cluster.congestionControl = "none";
                }),
          true},
+        {"servers without switches, whose GPUs share a NIC",
+         16,
+         4,
+         Model([](P p) { p.tensor = 4; },
+               [](auto& o) {
+                   o.cluster.topology = "rail-optimized:gpus=4,local=mesh,nics=1";
+                   o.cluster.hostModel = o.cluster.algorithm = "nccl";
+                   o.cluster.congestionControl = "none";
+               }),
+         true},
         {"context", 16, 4, Model([](P p) { p.tensor = 2, p.context = 2; }), true},
         {"experts", 16, 2, Model([](P p) { p.expert = 2; }), true},
         {"experts and tensor", 32, 8, Model([](P p) { p.expert = 4, p.tensor = 2; }), true},

@@ -344,13 +344,16 @@ GetLocalRings(const TopologyGraph& topology, const std::vector<uint32_t>& hosts,
     const TopologyShape& shape = topology.shape;
     const uint32_t perServer = shape.GetHostsPerServer();
     const auto size = static_cast<uint32_t>(hosts.size());
+    if (size < 3)
+    {
+        return {}; // any ring is the same
+    }
     const bool isServer =
         shape.serverGroups && std::all_of(hosts.begin(), hosts.end(), [&](uint32_t host) {
             return host / perServer == hosts.front() / perServer;
         });
-    const bool isMesh =
-        size > 2 && (shape.fullMesh ||
-                     (isServer && topology.scaleUpSwitches.empty() && AreJoined(topology, hosts)));
+    const bool isMesh = shape.fullMesh || (isServer && topology.scaleUpSwitches.empty() &&
+                                           AreJoined(topology, hosts));
     std::vector<Ring> rings;
     if (isMesh)
     {

@@ -116,4 +116,12 @@ ImageCounters::Check() const
     }
 }
 
+std::string
+ImageCounters::FindInexact() const
+{
+    const Fabric& fabric = m_cluster.GetFabric();
+    const NetworkRepetition network(fabric, 0, m_cluster.GetOptions().FindRdmaControl());
+    return network.MarksAtRandom() ? "marked frames, to which nothing reacts, are drawn" : "";
+}
+
 } // namespace ns3::training

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace ns3::training
@@ -37,6 +38,9 @@ class ImageCounters
 
     /** @throw ConfigurationError if a switch has done what depends on all images */
     void Check() const;
+
+    /** @return what of the counters is about right; empty: nothing */
+    std::string FindInexact() const;
 
   private:
     const Cluster& m_cluster;

@@ -280,6 +280,11 @@ JobExecution::GetRepetition() const
     figures.simulatedRanks = m_cluster.GetRanks() / images;
     figures.derivedRanks = m_cluster.GetRanks() - figures.simulatedRanks;
     figures.imageReason = m_prepared.imageReason;
+    if (const auto inexact = m_imageCounters ? m_imageCounters->FindInexact() : std::string();
+        !inexact.empty())
+    {
+        figures.imageReason += (figures.imageReason.empty() ? "" : "; ") + inexact;
+    }
     if (m_microBatches)
     {
         m_microBatches->AddTo(figures);
