@@ -526,6 +526,28 @@ struct HostLatencyTestCase
     }
 };
 
+/** Credit of a receiver is that of one port. A connection that is refused leaves nothing behind. */
+void
+TestCreditOfPorts()
+{
+    ClusterOptions options;
+    options.ranks = 2;
+    options.transport = "uec";
+    options.congestionControl = "rccc";
+    options.portPairs = "spray";
+    options.topology = "leaf-spine:planes=2,leaves=2,hosts-per-leaf=1,spines=2";
+    ExpectPart(GetRefusal([&] { const Cluster cluster(options); }),
+               "port pairs spray with credit of the receiver (allowed: turns, stripe; or nscc");
+    Simulator::Destroy();
+    options.topology = "local-switch-torus:1x1,nodes=2";
+    ExpectPart(GetRefusal([&] {
+                   const Cluster cluster(options);
+                   Exchange(cluster, {{1, nullptr}}, PART);
+               }),
+               "congestion control with credit of the receiver, sprayed over ");
+    Simulator::Destroy();
+}
+
 std::vector<Case>
 MakeCases()
 {
@@ -539,6 +561,7 @@ MakeCases()
                          [transport] { TestPortPairUse(transport, "stripe"); }});
     }
     cases.push_back({"stripes of small messages", TestSmallStripes});
+    cases.push_back({"credit of one port", TestCreditOfPorts});
     cases.push_back({"rate of a queue pair", TestPathRate});
     cases.push_back({"queue pairs", TestQueuePairs});
     cases.push_back({"host latency and jitter", RunTest<HostLatencyTestCase>});

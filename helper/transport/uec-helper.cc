@@ -115,6 +115,14 @@ UecHelper::SetSwitches(FabricHelper& fabric) const
 std::vector<std::vector<Ptr<UecNic>>>
 UecHelper::Install(const Fabric& fabric, uint32_t hosts) const
 {
+    if (m_sprays && fabric.topology.shape.planes > 1 &&
+        MakeControls().Create<UecCongestionControl>()->NeedsCredit())
+    {
+        throw ConfigurationError("port pairs",
+                                 "spray",
+                                 " with credit of the receiver (allowed: turns, stripe; or nscc, "
+                                 "as credit is that of one port)");
+    }
     ObjectFactory nics;
     nics.SetTypeId(UecNic::GetTypeId());
     nics.Set("Mtu", UintegerValue(m_mtu));

@@ -111,21 +111,22 @@ class ConnectionTransport : public MultiPortTransport
      */
     CONNECTION& GetConnection(uint32_t peer, uint32_t index)
     {
-        Entry& entry = m_connections[{peer, index}];
-        if (!entry.connection)
+        const auto found = m_connections.find({peer, index});
+        if (found != m_connections.end())
         {
-            const uint32_t number = m_first + index * m_portPairs->GetRanks();
-            const PortPair& way = GetConnections(peer)[index];
-            entry.connection = CreateConnection(peer,
-                                                number + peer,
-                                                way,
-                                                number + m_portPairs->GetRankAt(m_rank, peer));
-            entry.connection->SetMessageHandler(
-                [this, peer, index](const Message& request) { Receive(peer, index, request); });
-            entry.connection->SetErrorHandler(
-                [this, peer](const std::string& reason) { Fail(peer, reason); });
+            return *found->second.connection;
         }
-        return *entry.connection;
+        const uint32_t number = m_first + index * m_portPairs->GetRanks();
+        const auto connection = CreateConnection(peer,
+                                                 number + peer,
+                                                 GetConnections(peer)[index],
+                                                 number + m_portPairs->GetRankAt(m_rank, peer));
+        connection->SetMessageHandler(
+            [this, peer, index](const Message& request) { Receive(peer, index, request); });
+        connection->SetErrorHandler(
+            [this, peer](const std::string& reason) { Fail(peer, reason); });
+        m_connections[{peer, index}].connection = connection; // unless it was refused
+        return *connection;
     }
 
     /** @param rail a port of the host @return its NIC */
