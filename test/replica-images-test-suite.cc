@@ -226,6 +226,31 @@ MakeCases()
          Model([](P p) { p.tensor = 8, p.zero = 3; },
                path("rail-optimized:gpus=8,unit=8,spines=8", "adaptive")),
          false},
+        {"tensor, four planes",
+         32,
+         4,
+         Model([](P p) { p.tensor = 4; },
+               [](auto& o) {
+                   o.cluster.topology = "leaf-spine:planes=4,leaves=8,hosts-per-leaf=4,spines=1";
+                   o.cluster.congestionControl = "none";
+               }),
+         true},
+        {"tensor and pipeline, two planes, striped",
+         32,
+         8,
+         Model([](P p) { p.tensor = 2, p.pipeline = 2; },
+               [](auto& o) {
+                   o.cluster.topology = "leaf-spine:planes=2,leaves=8,hosts-per-leaf=4,spines=1";
+                   o.cluster.portPairs = "stripe";
+                   o.cluster.congestionControl = "none";
+               }),
+         true},
+        {"tensor, four planes, adaptive",
+         32,
+         4,
+         Model([](P p) { p.tensor = 4; },
+               path("leaf-spine:planes=4,leaves=8,hosts-per-leaf=4,spines=4", "adaptive")),
+         false},
         {"iterations that repeat",
          16,
          1,
@@ -285,6 +310,8 @@ TestRefusals()
          "in the all-reduce of 8 ranks by "},
         {[](O o) { o.cluster.algorithm = "switchml"; }, "compute a collective"},
         {[](O o) { o.cluster.topology = "fat-tree:k=4"; }, "flows are hashed on paths between"},
+        {[](O o) { o.cluster.topology = "leaf-spine:planes=4,leaves=1,spines=1"; },
+         "messages begin at different ports between rank 0 and rank 1"},
         {[](O o) { o.cluster.topology = "torus:4x2"; }, "replicas share more than switches"},
         {[](O o) { o.cluster.topology = "dragonfly:p=1,a=4,h=1", o.cluster.path = "spray"; },
          "the links of switch1 are no images of those of switch0"},

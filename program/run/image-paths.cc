@@ -115,18 +115,35 @@ ImagePaths::Add(uint32_t rank, uint32_t peer)
     {
         return;
     }
-    const Fabric& fabric = m_cluster.GetFabric();
-    const uint32_t hosts = fabric.topology.hosts;
     const auto pairs = m_cluster.GetTransports().GetPortPairs().GetPortPairs(rank, peer);
     m_between = "between rank " + std::to_string(rank) + " and rank " + std::to_string(peer);
-    if (pairs.size() > 1)
+    const auto ports = static_cast<uint32_t>(pairs.size());
+    for (uint32_t images = 0; images < m_images.GetCount(); images++)
     {
-        Refuse("messages take several ports in turn");
+        // The sum of two ranks says which port their first message takes.
+        if ((m_images.Turn(rank, images) + m_images.Turn(peer, images)) % ports !=
+            (rank + peer) % ports)
+        {
+            Refuse("messages begin at different ports");
+        }
     }
+    m_isChosen = m_isChosen || (ports > 1 && m_cluster.GetOptions().portPairs == "spray");
+    for (const PortPair& pair : pairs)
+    {
+        AddPort(pair, peer);
+    }
+}
+
+/** Checks the way from a port. */
+void
+ImagePaths::AddPort(const PortPair& pair, uint32_t peer)
+{
+    const Fabric& fabric = m_cluster.GetFabric();
+    const uint32_t hosts = fabric.topology.hosts;
     const uint32_t images = m_images.GetImage(peer);
-    const uint32_t endpoint = pairs.front().remoteEndpoint;
+    const uint32_t endpoint = pair.remoteEndpoint;
     const uint32_t host = fabric.hostOfEndpoint[endpoint];
-    const uint32_t node = GetOtherEnd(pairs.front().localEndpoint);
+    const uint32_t node = GetOtherEnd(pair.localEndpoint);
     const bool isTurned = images > 0 && host != peer;
     if (node < hosts
             ? node != peer || images > 0

@@ -56,6 +56,7 @@ class ImagePaths
   private:
     using Ends = std::vector<uint32_t>; // nodes, sorted
 
+    void AddPort(const PortPair& pair, uint32_t peer);
     uint32_t GetOtherEnd(uint32_t endpoint) const;
     Ends GetNext(uint32_t node, uint32_t endpoint) const;
     Ends Turn(Ends nodes, uint32_t images) const;
