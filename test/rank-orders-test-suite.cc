@@ -243,6 +243,18 @@ TestDisjointRings()
         NS_TEST_ASSERT_MSG_EQ(rings.size(), 1, spec);
         NS_TEST_EXPECT_MSG_EQ(rings[0], GetRingOrder(topology), spec);
     }
+    // A group in any server of eight has eight rings.
+    const TopologyGraph servers = Build("rail-optimized:gpus=8,servers=2", 2);
+    for (const Order& hosts : {Order{0, 1, 2, 3}, Order{9, 11, 13, 15}})
+    {
+        const auto local = GetLocalRings(servers, hosts, false);
+        NS_TEST_EXPECT_MSG_EQ(local.size(), 8, "rings");
+        for (Order ring : local)
+        {
+            std::rotate(ring.begin(), std::min_element(ring.begin(), ring.end()), ring.end());
+            NS_TEST_EXPECT_MSG_EQ(ring, hosts, "in the order of hosts");
+        }
+    }
     const auto rings = GetDisjointRings(Build("m-ary-n-tree:m=4,n=2"));
     NS_TEST_ASSERT_MSG_EQ(rings.size(), 1, "tree");
     NS_TEST_EXPECT_MSG_EQ(rings[0][5], 5, "tree: by number");

@@ -363,7 +363,11 @@ GetLocalRings(const TopologyGraph& topology, const std::vector<uint32_t>& hosts,
     }
     else if (isServer && (shape.rails || shape.hostsPerNic > 1))
     {
-        rings = GetServerRings(size, 1);
+        const auto local = GetServerRings(size, 1);
+        for (uint32_t rail = 0; rail < perServer; rail++)
+        {
+            rings.push_back(local[rail % size]);
+        }
     }
     for (Ring& ring : rings)
     {

@@ -44,7 +44,7 @@ std::vector<std::vector<uint32_t>> GetBalancedRings(const TopologyGraph& topolog
  * @param balanced whether to fill all links of 4 hosts, of which disjoint rings leave a third idle:
  *        six rings, and each link is in two of them
  * @return rings of hosts of a server, wherever that is: along links between every two of them, or
- *         as many as they are through its switch; empty: there are 2 hosts, or several servers
+ *         as many as it has GPUs through its switch; empty: there are 2 hosts, or several servers
  */
 std::vector<std::vector<uint32_t>> GetLocalRings(const TopologyGraph& topology,
                                                  const std::vector<uint32_t>& hosts,
