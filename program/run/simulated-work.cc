@@ -45,10 +45,6 @@ SimulatedWork::Add(const SimulatedMessages& messages, double times)
 {
     /// Packets of a long message until its steady state is found, and behind its end.
     constexpr double SIMULATED = 1000;
-    /// Packets of all steps of a collective, likewise, as what one has found serves the next.
-    constexpr double OF_ALL_STEPS = 6000;
-    /// Packets of each step before it goes on as the last one.
-    constexpr double OF_STEP = 100;
     /// Shorter messages are over before anything looks for a steady state.
     constexpr double SHORT = 256;
     /// Packets until the search for steady states has become as dear as it gets.
@@ -71,8 +67,7 @@ SimulatedWork::Add(const SimulatedMessages& messages, double times)
     }
     const bool skips = m_skips && (messages.links < SPINE || m_isHashed) && packets > SHORT;
     const double shared = messages.areTogether ? TOGETHER : 1;
-    const double simulated = std::min(SIMULATED, OF_ALL_STEPS / messages.count + OF_STEP);
-    const double hops = skips ? all * std::min(1.0, simulated / shared / packets) : all;
+    const double hops = skips ? all * std::min(1.0, SIMULATED / shared / packets) : all;
     m_hops += hops;
     m_cost += hops * (m_isHashed ? 1 : CHOICE);
     if (skips)
