@@ -69,19 +69,18 @@ SwitchSums::CountLinks(SumPlace place, const std::vector<uint32_t>& group) const
                                                                    : AggregationLevels::TWO);
     ShortestPaths paths(m_topology);
     double links = 0;
-    const auto add = [&](uint32_t node, const AggregationNode& to) {
-        paths.Search(m_topology.hosts + to.switchIndex);
-        links += paths.GetPaths()[node].links;
-    };
     for (const AggregationNode& node : tree)
     {
+        const bool isSum = place != SumPlace::ROOT;
+        paths.Search(m_topology.hosts + (isSum ? node : tree.front()).switchIndex);
+        const auto& toSum = paths.GetPaths();
         for (uint32_t host : node.hosts)
         {
-            add(host, place == SumPlace::ROOT ? tree.front() : node);
+            links += toSum[host].links;
         }
-        if (node.parent != AggregationNode::NONE && place != SumPlace::ROOT)
+        for (uint32_t below : node.below)
         {
-            add(m_topology.hosts + node.switchIndex, tree[node.parent]);
+            links += isSum ? toSum[m_topology.hosts + tree[below].switchIndex].links : 0;
         }
     }
     return 2 * links / static_cast<double>(group.size());
